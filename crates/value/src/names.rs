@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The account every local resource belongs to.
-pub const ACCOUNT_ID: &str = "000000000000";
+/// The account every local resource belongs to: the one of AWS's own examples.
+pub const ACCOUNT_ID: &str = "123456789012";
 
 /// A table's name: 3–255 of `[a-zA-Z0-9_.-]`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,4 +57,9 @@ pub fn table_of_arn(arn: &str) -> Option<&str> {
         return None;
     }
     resource.strip_prefix("table/")?.split('/').next()
+}
+
+/// The account inside an ARN.
+pub fn account_of_arn(arn: &str) -> Option<&str> {
+    arn.split(':').nth(4)
 }

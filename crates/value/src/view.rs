@@ -307,7 +307,21 @@ impl<'a> ItemRef<'a> {
         self.0.first_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize)
     }
 
+    /// Whether containers stand inside each other more than `levels` deep.
+    pub fn is_nested_beyond(&self, levels: usize) -> bool {
+        is_nested_beyond(ValueRef::M(self.attributes()), levels)
+    }
+
     pub fn to_owned(&self) -> crate::Item {
         crate::Item::from_bytes(self.0.to_vec()).unwrap_or_default()
+    }
+}
+
+fn is_nested_beyond(value: ValueRef<'_>, levels: usize) -> bool {
+    match value {
+        ValueRef::L(_) | ValueRef::M(_) if levels == 0 => true,
+        ValueRef::L(list) => list.into_iter().any(|element| is_nested_beyond(element, levels - 1)),
+        ValueRef::M(map) => map.into_iter().any(|(_, element)| is_nested_beyond(element, levels - 1)),
+        _ => false,
     }
 }

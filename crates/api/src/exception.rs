@@ -1,0 +1,119 @@
+//! What goes wrong, as AWS names it.
+
+use partita_expression::ExpressionError;
+use partita_value::{Item, NumberError, SetError};
+
+macro_rules! kinds {
+    ($($name:ident $namespace:ident $status:literal),* $(,)?) => {
+        /// The type of an exception: AWS's name for it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ExceptionKind {
+            $($name),*
+        }
+
+        impl ExceptionKind {
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(ExceptionKind::$name => stringify!($name)),*
+                }
+            }
+
+            /// The `__type` member: namespace and name.
+            pub fn qualified_name(self) -> &'static str {
+                match self {
+                    $(ExceptionKind::$name => concat!(kinds!(@$namespace), stringify!($name))),*
+                }
+            }
+
+            pub fn http_status(self) -> u16 {
+                match self {
+                    $(ExceptionKind::$name => $status),*
+                }
+            }
+        }
+    };
+    (@coral) => { "com.amazon.coral.service#" };
+    (@validate) => { "com.amazon.coral.validate#" };
+    (@dynamodb) => { "com.amazonaws.dynamodb.v20120810#" };
+}
+
+kinds! {
+    AccessDeniedException coral 400,
+    ConditionalCheckFailedException dynamodb 400,
+    IdempotentParameterMismatchException dynamodb 400,
+    IncompleteSignatureException coral 400,
+    InternalServerError dynamodb 500,
+    InvalidSignatureException coral 400,
+    ItemCollectionSizeLimitExceededException dynamodb 400,
+    LimitExceededException dynamodb 400,
+    MissingAuthenticationTokenException coral 400,
+    ProvisionedThroughputExceededException dynamodb 400,
+    ResourceInUseException dynamodb 400,
+    ResourceNotFoundException dynamodb 400,
+    SerializationException coral 400,
+    TransactionCanceledException dynamodb 400,
+    TransactionConflictException dynamodb 400,
+    TransactionInProgressException dynamodb 400,
+    UnknownOperationException coral 400,
+    UnrecognizedClientException coral 400,
+    ValidationException validate 400,
+}
+
+/// An answer that is no success.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exception {
+    pub kind: ExceptionKind,
+    pub message: String,
+    /// The item that failed a condition, where the request asked for it.
+    pub item: Option<Item>,
+    /// One reason per action of a cancelled transaction, in order.
+    pub cancellation_reasons: Option<Vec<CancellationReason>>,
+}
+
+/// Why one action of a transaction failed; `code` is `None` for those that did not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CancellationReason {
+    pub code: Option<&'static str>,
+    pub message: Option<String>,
+    pub item: Option<Item>,
+}
+
+impl Exception {
+    pub fn new(kind: ExceptionKind, message: impl Into<String>) -> Exception {
+        Exception { kind, message: message.into(), item: None, cancellation_reasons: None }
+    }
+
+    pub fn validation(message: impl Into<String>) -> Exception {
+        Exception::new(ExceptionKind::ValidationException, message)
+    }
+
+    pub fn serialization(message: impl Into<String>) -> Exception {
+        Exception::new(ExceptionKind::SerializationException, message)
+    }
+
+    pub fn internal(message: impl Into<String>) -> Exception {
+        Exception::new(ExceptionKind::InternalServerError, message)
+    }
+
+    pub fn resource_not_found(message: impl Into<String>) -> Exception {
+        Exception::new(ExceptionKind::ResourceNotFoundException, message)
+    }
+}
+
+impl From<ExpressionError> for Exception {
+    fn from(error: ExpressionError) -> Exception {
+        Exception::validation(error.to_string())
+    }
+}
+
+impl From<NumberError> for Exception {
+    fn from(error: NumberError) -> Exception {
+        Exception::validation(error.to_string())
+    }
+}
+
+impl From<SetError> for Exception {
+    fn from(error: SetError) -> Exception {
+        Exception::validation(error.to_string())
+    }
+}

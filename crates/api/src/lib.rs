@@ -1,0 +1,41 @@
+//! DynamoDB's operations as types. One file per operation holds its request and its response.
+//!
+//! A request that exists is valid in itself: its shape, its cross-field rules and its expressions were
+//! checked when it was decoded. What only the table's schema or the stored data can tell is checked
+//! later, by the engine. Knows nothing of HTTP or JSON.
+
+pub mod capacity;
+pub mod exception;
+pub mod key_schema;
+pub mod messages;
+pub mod operation;
+pub mod reporting;
+pub mod request;
+pub mod table;
+
+pub mod batch_get_item;
+pub mod batch_write_item;
+pub mod create_table;
+pub mod delete_item;
+pub mod delete_table;
+pub mod describe_endpoints;
+pub mod describe_limits;
+pub mod describe_table;
+pub mod describe_time_to_live;
+pub mod get_item;
+pub mod list_tables;
+pub mod list_tags_of_resource;
+pub mod put_item;
+pub mod query;
+pub mod scan;
+pub mod tag_resource;
+pub mod transact_get_items;
+pub mod transact_write_items;
+pub mod untag_resource;
+pub mod update_item;
+pub mod update_table;
+pub mod update_time_to_live;
+
+pub use exception::{Exception, ExceptionKind};
+pub use operation::Operation;
+pub use request::{Request, Response};

@@ -1,0 +1,184 @@
+//! What a table is made of: the parts that CreateTable takes, UpdateTable changes and
+//! DescribeTable shows.
+
+use crate::key_schema::{AttributeDefinition, KeySchema};
+use partita_value::names::TableName;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BillingMode {
+    #[default]
+    Provisioned,
+    PayPerRequest,
+}
+
+impl BillingMode {
+    pub fn name(self) -> &'static str {
+        match self {
+            BillingMode::Provisioned => "PROVISIONED",
+            BillingMode::PayPerRequest => "PAY_PER_REQUEST",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TableClass {
+    #[default]
+    Standard,
+    StandardInfrequentAccess,
+}
+
+impl TableClass {
+    pub fn name(self) -> &'static str {
+        match self {
+            TableClass::Standard => "STANDARD",
+            TableClass::StandardInfrequentAccess => "STANDARD_INFREQUENT_ACCESS",
+        }
+    }
+}
+
+/// Provisioned read and write units a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throughput {
+    pub read: u64,
+    pub write: u64,
+}
+
+/// Upper bounds on on-demand request units; `None` or -1 is no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnDemandThroughput {
+    pub max_read: Option<i64>,
+    pub max_write: Option<i64>,
+}
+
+/// Units a table or index is asked to be ready for at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmThroughput {
+    pub read: Option<u64>,
+    pub write: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum IndexProjection {
+    All,
+    KeysOnly,
+    Include(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StreamViewType {
+    KeysOnly,
+    NewImage,
+    OldImage,
+    NewAndOldImages,
+}
+
+impl StreamViewType {
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamViewType::KeysOnly => "KEYS_ONLY",
+            StreamViewType::NewImage => "NEW_IMAGE",
+            StreamViewType::OldImage => "OLD_IMAGE",
+            StreamViewType::NewAndOldImages => "NEW_AND_OLD_IMAGES",
+        }
+    }
+}
+
+/// Encryption as a client asks for it. Remembered and described; see docs/differences.md.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Encryption {
+    pub enabled: bool,
+    pub kms_key: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    pub key: String,
+    pub value: String,
+}
+
+/// A secondary index, local or global, as declared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexDefinition {
+    pub name: String,
+    pub key: KeySchema,
+    pub projection: IndexProjection,
+    /// Global indexes of provisioned tables only.
+    pub throughput: Option<Throughput>,
+    pub on_demand: Option<OnDemandThroughput>,
+    pub warm: Option<WarmThroughput>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResourceStatus {
+    Creating,
+    Updating,
+    Deleting,
+    Active,
+}
+
+impl ResourceStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            ResourceStatus::Creating => "CREATING",
+            ResourceStatus::Updating => "UPDATING",
+            ResourceStatus::Deleting => "DELETING",
+            ResourceStatus::Active => "ACTIVE",
+        }
+    }
+}
+
+/// An index as DescribeTable shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDescription {
+    pub definition: IndexDefinition,
+    /// Local indexes have neither status nor throughput.
+    pub global: Option<GlobalIndexState>,
+    pub item_count: u64,
+    pub size_bytes: u64,
+    pub arn: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GlobalIndexState {
+    pub status: ResourceStatus,
+    pub backfilling: bool,
+}
+
+/// A table as CreateTable, DescribeTable, UpdateTable and DeleteTable show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableDescription {
+    pub name: TableName,
+    pub id: String,
+    pub arn: String,
+    pub status: ResourceStatus,
+    /// Seconds since 1970, with milliseconds.
+    pub created_at: f64,
+    pub attribute_definitions: Vec<AttributeDefinition>,
+    pub key: KeySchema,
+    pub local_indexes: Vec<IndexDescription>,
+    pub global_indexes: Vec<IndexDescription>,
+    pub billing_mode: BillingMode,
+    /// When the table last became on-demand; seconds since 1970.
+    pub on_demand_since: Option<f64>,
+    pub throughput: Throughput,
+    pub throughput_increased_at: Option<f64>,
+    pub throughput_decreased_at: Option<f64>,
+    pub decreases_today: u64,
+    pub on_demand: Option<OnDemandThroughput>,
+    pub warm: Option<WarmThroughput>,
+    pub item_count: u64,
+    pub size_bytes: u64,
+    pub stream: Option<StreamDescription>,
+    pub encryption: Option<Encryption>,
+    pub table_class: Option<TableClass>,
+    pub deletion_protection: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamDescription {
+    pub view: StreamViewType,
+    /// When the stream was enabled, as the text that names it.
+    pub label: String,
+    pub arn: String,
+}

@@ -1,0 +1,13 @@
+//! AWS Signature Version 4: who sent a request, and is it theirs.
+//!
+//! One verifier for header-signed and presigned requests. The body that arrived is what is hashed; the
+//! comparison takes the same time whatever differs; secrets and expected signatures are never shown.
+
+mod canonical;
+mod credential;
+mod date;
+mod signature;
+mod verifier;
+
+pub use credential::Credential;
+pub use verifier::{Authentication, SignedRequest, Verifier};

@@ -1,0 +1,76 @@
+//! BatchGetItem: points of several tables out of one snapshot, up to 16 MB.
+
+use crate::Engine;
+use crate::capacity::{Consistency, Consumption, read_units};
+use crate::item_key::ItemKey;
+use crate::read::{project, read_item};
+use crate::storage_failed;
+use crate::table::Table;
+use partita_api::{Exception, messages};
+use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableKeys, UnprocessedKeys};
+use partita_store::{Snapshot, Store};
+use partita_value::{Item, limits};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl<S: Store> Engine<S> {
+    pub fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Exception> {
+        let planned = request.tables.iter().map(|wanted| self.plan_keys(wanted));
+        let planned = planned.collect::<Result<Vec<_>, _>>()?;
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let mut output = BatchGetItemOutput::default();
+        let mut capacity = Vec::new();
+        let mut room = limits::BATCH_GET_BYTES;
+        for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
+            let read = read_keys(&snapshot, wanted, &keys, &mut room)?;
+            capacity.extend(read.consumption.report(&table, request.return_consumed_capacity, None));
+            output.responses.push((table.name.clone(), read.items));
+            if read.processed < keys.len() {
+                output.unprocessed.push(UnprocessedKeys {
+                    table: table.name.clone(),
+                    keys: wanted.keys[read.processed..].to_vec(),
+                    consistent_read: wanted.consistent_read,
+                    wording: wanted.wording.clone(),
+                });
+            }
+        }
+        output.consumed_capacity = (!capacity.is_empty()).then_some(capacity);
+        Ok(output)
+    }
+
+    fn plan_keys(&self, wanted: &TableKeys) -> Result<(Arc<Table>, Vec<ItemKey>), Exception> {
+        let table = self.catalog.table(&wanted.table)?;
+        let keys = wanted.keys.iter().map(|key| ItemKey::of_request(&table, key));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let distinct: HashSet<_> = keys.iter().map(|key| key.identity).collect();
+        if distinct.len() < keys.len() {
+            return Err(Exception::validation(messages::DUPLICATE_KEYS));
+        }
+        Ok((table, keys))
+    }
+}
+
+/// The items of one table that still fitted the answer.
+struct TableRead {
+    items: Vec<Item>,
+    processed: usize,
+    consumption: Consumption,
+}
+
+fn read_keys(
+    snapshot: &impl Snapshot,
+    wanted: &TableKeys,
+    keys: &[ItemKey],
+    room: &mut usize,
+) -> Result<TableRead, Exception> {
+    let mut read = TableRead { items: Vec::new(), processed: 0, consumption: Consumption::default() };
+    for key in keys {
+        let (item, size) = read_item(snapshot, key, |item| project(wanted.projection.as_ref(), item))?;
+        let Some(left) = room.checked_sub(size) else { break };
+        *room = left;
+        read.items.extend(item);
+        read.processed += 1;
+        read.consumption.table += read_units(size, Consistency::of(wanted.consistent_read));
+    }
+    Ok(read)
+}

@@ -1,0 +1,71 @@
+//! BatchWriteItem: writes that stand each on its own, in one commit.
+
+use crate::Engine;
+use crate::item_key::ItemKey;
+use crate::table::Table;
+use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
+use crate::write::{Action, ItemWrite};
+use partita_api::{Exception, messages};
+use partita_api::batch_write_item::{BatchWrite, BatchWriteItem, BatchWriteItemOutput};
+use partita_api::reporting::ReturnValues;
+use partita_store::Store;
+use partita_value::Item;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl<S: Store> Engine<S> {
+    pub async fn batch_write_item(&self, request: BatchWriteItem) -> Result<BatchWriteItemOutput, Exception> {
+        let mut writes = Vec::new();
+        let mut keys = Vec::new();
+        for (name, requests) in request.tables {
+            let table = self.catalog.table(&name)?;
+            for request in requests {
+                keys.push((Arc::clone(&table), key_of(&request)));
+                writes.push(plan(&table, request)?);
+            }
+        }
+        refuse_duplicates(&writes)?;
+        let outcomes = self.write_each(writes).await?;
+        let mut consumed = PerTable::default();
+        let mut collections = CollectionsTouched::default();
+        for ((table, key), outcome) in keys.iter().zip(outcomes) {
+            let outcome = outcome?;
+            collections.add(table, collection_metrics(table, key, outcome.collection_bytes));
+            consumed.add(table, outcome.consumption);
+        }
+        Ok(BatchWriteItemOutput {
+            consumed_capacity: consumed.report(request.return_consumed_capacity, None),
+            item_collection_metrics: collections.report(request.return_item_collection_metrics),
+        })
+    }
+}
+
+fn key_of(request: &BatchWrite) -> Item {
+    match request {
+        BatchWrite::Put(item) | BatchWrite::Delete(item) => item.clone(),
+    }
+}
+
+fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
+    let (key, action) = match request {
+        BatchWrite::Put(item) => (ItemKey::of_new_item(table, item.view())?, Action::Put(item)),
+        BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete),
+    };
+    Ok(ItemWrite {
+        table: Arc::clone(table),
+        key,
+        action,
+        condition: None,
+        return_values: ReturnValues::None,
+        return_item_on_condition_failure: false,
+    })
+}
+
+fn refuse_duplicates(writes: &[ItemWrite]) -> Result<(), Exception> {
+    let mut seen = HashSet::with_capacity(writes.len());
+    if writes.iter().all(|write| seen.insert(&write.key.stored)) {
+        Ok(())
+    } else {
+        Err(Exception::validation(messages::DUPLICATE_KEYS))
+    }
+}

@@ -1,0 +1,90 @@
+//! The tables there are. Reads take the current map without a lock; changes are decisions like any
+//! write, and the map is replaced between the commit and the next decision.
+
+use crate::stored_key::{self, Key};
+use crate::table::{Table, TableRecord};
+use arc_swap::ArcSwap;
+use partita_api::{Exception, messages};
+use partita_store::{Direction, Snapshot, Store, StoreError, Write};
+use partita_value::names::TableName;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+type Tables = BTreeMap<String, Arc<Table>>;
+
+#[derive(Clone)]
+pub struct Catalog {
+    tables: Arc<ArcSwap<Tables>>,
+}
+
+impl Catalog {
+    /// Reads all records.
+    pub fn load(store: &impl Store) -> Result<Catalog, StoreError> {
+        let mut tables = Tables::new();
+        let mut damaged = None;
+        store.snapshot()?.range(&stored_key::all_table_records(), Direction::Ascending, |_, row| {
+            match serde_json::from_slice::<TableRecord>(row) {
+                Ok(record) => {
+                    tables.insert(record.name.clone(), Arc::new(Table::new(record)));
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    damaged = Some(StoreError::Damaged(format!("a table's record: {error}")));
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        match damaged {
+            Some(error) => Err(error),
+            None => Ok(Catalog { tables: Arc::new(ArcSwap::from_pointee(tables)) }),
+        }
+    }
+
+    pub fn find(&self, name: &str) -> Option<Arc<Table>> {
+        self.tables.load().get(name).cloned()
+    }
+
+    /// The table an item operation names.
+    pub fn table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
+        self.find(name.as_str()).ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
+    }
+
+    /// The table a table operation names: its error names it too.
+    pub fn named_table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
+        self.find(name.as_str()).ok_or_else(|| Exception::resource_not_found(messages::table_not_found(name)))
+    }
+
+    /// The same table as it is now; `None` if it was deleted, even if another has its name.
+    pub fn current(&self, table: &Table) -> Option<Arc<Table>> {
+        self.find(table.name.as_str()).filter(|now| now.record.id == table.record.id)
+    }
+
+    pub fn all(&self) -> Arc<Tables> {
+        self.tables.load_full()
+    }
+
+    /// Replaces a table in the map. Called between a commit and the next decision only.
+    pub fn publish(&self, record: TableRecord) {
+        let table = Arc::new(Table::new(record));
+        self.tables.rcu(|tables| {
+            let mut tables = Tables::clone(tables);
+            tables.insert(table.name.to_string(), Arc::clone(&table));
+            tables
+        });
+    }
+
+    pub fn forget(&self, name: &str) {
+        self.tables.rcu(|tables| {
+            let mut tables = Tables::clone(tables);
+            tables.remove(name);
+            tables
+        });
+    }
+}
+
+/// The write that stores a record.
+pub fn store_record(record: &TableRecord) -> Write {
+    let value = serde_json::to_vec(record).unwrap_or_else(|_| unreachable!("a record is plain data"));
+    Write::Put { key: Key::TableRecord { name: &record.name }.to_bytes(), value }
+}

@@ -1,0 +1,47 @@
+//! Changing a table's record: read it, decide, store it, publish it.
+
+use crate::Engine;
+use crate::catalog::store_record;
+use crate::create_table::Spaces;
+use crate::storage_failed;
+use crate::stored_key::Key;
+use crate::table::TableRecord;
+use partita_api::{Exception, messages};
+use partita_store::{Decision, Rows, Store, Write};
+use partita_value::names::TableName;
+
+/// What a change of a record asks for besides the record itself.
+#[derive(Default)]
+pub struct SideWrites(pub Vec<Write>);
+
+impl<S: Store> Engine<S> {
+    /// Changes the record of a table as one decision. `change` says what to write beside it.
+    pub(crate) async fn change_table(
+        &self,
+        name: &TableName,
+        mut change: impl FnMut(&mut TableRecord, &mut Spaces) -> Result<SideWrites, Exception> + Send + 'static,
+    ) -> Result<TableRecord, Exception> {
+        let keys = vec![Key::TableRecord { name: name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
+        let catalog = self.catalog.clone();
+        let name = name.clone();
+        let decision = move |rows: &Rows<'_>| {
+            let Some(mut record) = rows[0].as_deref().and_then(read_record) else {
+                return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(&name))));
+            };
+            let mut spaces = Spaces::after(rows[1].as_deref());
+            let mut writes = match change(&mut record, &mut spaces) {
+                Ok(SideWrites(writes)) => writes,
+                Err(exception) => return Decision::rejection(Err(exception)),
+            };
+            writes.extend([store_record(&record), spaces.remember()]);
+            let (published, catalog) = (record.clone(), catalog.clone());
+            let on_commit = Box::new(move || catalog.publish(published));
+            Decision { writes, answer: Ok(record), on_commit: Some(on_commit) }
+        };
+        self.store.decide(keys, decision).await.map_err(storage_failed)?
+    }
+}
+
+pub fn read_record(row: &[u8]) -> Option<TableRecord> {
+    serde_json::from_slice(row).ok()
+}

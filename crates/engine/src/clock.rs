@@ -1,0 +1,30 @@
+//! The time, behind a seam so that tests can set it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where the engine reads the time.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    System,
+    /// Milliseconds since 1970, set by hand.
+    Manual(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// Milliseconds since 1970.
+    pub fn now_millis(&self) -> u64 {
+        match self {
+            Clock::System => {
+                SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as u64)
+            }
+            Clock::Manual(millis) => millis.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Seconds since 1970.
+    pub fn now_seconds(&self) -> u64 {
+        self.now_millis() / 1_000
+    }
+}

@@ -1,0 +1,147 @@
+//! CreateTable: a record, and a space of its own for the items and for each index.
+
+use crate::Engine;
+use crate::catalog::store_record;
+use crate::describe_table::describe;
+use crate::storage_failed;
+use crate::stored_key::{FIRST_FREE_SPACE, Key};
+use crate::table::*;
+use partita_api::create_table::{CreateTable, CreateTableOutput};
+use partita_api::key_schema::KeyAttribute;
+use partita_api::table::*;
+use partita_api::{Exception, ExceptionKind};
+use partita_store::{Counters, Decision, Store, Write};
+
+impl<S: Store> Engine<S> {
+    pub async fn create_table(&self, request: CreateTable) -> Result<CreateTableOutput, Exception> {
+        let keys = vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
+        let now = self.clock.now_millis();
+        let id = self.new_id();
+        let catalog = self.catalog.clone();
+        let decision = move |rows: &partita_store::Rows<'_>| {
+            if rows[0].is_some() {
+                return Decision::rejection(Err(already_exists(&request)));
+            }
+            let mut spaces = Spaces::after(rows[1].as_deref());
+            let record = new_record(&request, id.clone(), now, &mut spaces);
+            let (published, catalog) = (record.clone(), catalog.clone());
+            Decision {
+                writes: vec![store_record(&record), spaces.remember()],
+                answer: Ok(record),
+                on_commit: Some(Box::new(move || catalog.publish(published))),
+            }
+        };
+        let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
+        let mut table = describe(&Table::new(record), &self.region, |_| Ok(Counters::default()))?;
+        table.status = ResourceStatus::Creating;
+        for index in &mut table.global_indexes {
+            index.global = Some(GlobalIndexState { status: ResourceStatus::Creating, backfilling: false });
+        }
+        Ok(CreateTableOutput { table })
+    }
+}
+
+fn already_exists(request: &CreateTable) -> Exception {
+    Exception::new(
+        ExceptionKind::ResourceInUseException,
+        format!("Table already exists: {}", request.name),
+    )
+}
+
+/// Hands out spaces that were never used before.
+pub struct Spaces(u32);
+
+impl Spaces {
+    pub fn after(row: Option<&[u8]>) -> Spaces {
+        let next = row.and_then(|row| row.first_chunk::<4>()).map(|next| u32::from_be_bytes(*next));
+        Spaces(next.unwrap_or(FIRST_FREE_SPACE))
+    }
+
+    pub fn take(&mut self) -> u32 {
+        self.0 += 1;
+        self.0 - 1
+    }
+
+    pub fn remember(&self) -> Write {
+        Write::Put { key: Key::NextSpace.to_bytes(), value: self.0.to_be_bytes().to_vec() }
+    }
+}
+
+fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) -> TableRecord {
+    let space = spaces.take();
+    let mut index = |definition: &IndexDefinition| IndexRecord {
+        definition: definition.clone(),
+        space: spaces.take(),
+        backfilling: false,
+    };
+    let local_indexes: Vec<_> = request.local_indexes.iter().map(&mut index).collect();
+    let global_indexes: Vec<_> = request.global_indexes.iter().map(&mut index).collect();
+    let definitions = request.attribute_definitions.iter();
+    let on_demand = request.billing_mode == BillingMode::PayPerRequest;
+    TableRecord {
+        name: request.name.to_string(),
+        id,
+        space,
+        created_at_millis: now,
+        key: request.key.clone(),
+        attribute_definitions: definitions
+            .map(|definition| KeyAttribute { name: definition.name.clone(), kind: definition.kind })
+            .collect(),
+        collections: (!local_indexes.is_empty()).then(|| spaces.take()),
+        local_indexes,
+        global_indexes,
+        billing_mode: request.billing_mode,
+        on_demand_since_millis: on_demand.then_some(now),
+        throughput: request.throughput.unwrap_or_default(),
+        throughput_increased_millis: None,
+        throughput_decreased_millis: None,
+        on_demand: request.on_demand,
+        warm: request.warm,
+        stream: request.stream.map(|view| StreamRecord { view, label: stream_label(now) }),
+        encryption: request.encryption.clone(),
+        table_class: request.table_class,
+        deletion_protection: request.deletion_protection,
+        resource_policy: request.resource_policy.clone(),
+        tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
+        time_to_live: None,
+    }
+}
+
+/// A stream is named by the moment it was enabled: `2026-11-15T18:44:54.123`.
+pub fn stream_label(millis: u64) -> String {
+    let (days, in_day) = ((millis / 86_400_000) as i64, millis % 86_400_000);
+    let (year, month, day) = civil_date(days);
+    let (seconds, milli) = (in_day / 1_000, in_day % 1_000);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{milli:03}",
+        seconds / 3_600,
+        seconds / 60 % 60,
+        seconds % 60
+    )
+}
+
+/// Days since 1970 as a date of the Gregorian calendar (years counted from March, in eras of 400).
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stream_label;
+
+    #[test]
+    fn stream_labels_are_dates() {
+        assert_eq!(stream_label(0), "1970-01-01T00:00:00.000");
+        assert_eq!(stream_label(951_782_400_000), "2000-02-29T00:00:00.000");
+        assert_eq!(stream_label(1_794_768_294_123), "2026-11-15T18:44:54.123");
+    }
+}

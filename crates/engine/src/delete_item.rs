@@ -1,0 +1,29 @@
+//! DeleteItem: a write that leaves nothing.
+
+use crate::Engine;
+use crate::item_key::ItemKey;
+use crate::write::{Action, ItemWrite};
+use partita_api::Exception;
+use partita_api::delete_item::{DeleteItem, DeleteItemOutput};
+use partita_store::Store;
+
+impl<S: Store> Engine<S> {
+    pub async fn delete_item(&self, request: DeleteItem) -> Result<DeleteItemOutput, Exception> {
+        let wanted = request.return_consumed_capacity;
+        let metrics_of = request.return_item_collection_metrics.then(|| request.key.clone());
+        let write = self.plan_delete(request)?;
+        self.write_and_report(write, wanted, metrics_of).await
+    }
+
+    pub(crate) fn plan_delete(&self, request: DeleteItem) -> Result<ItemWrite, Exception> {
+        let table = self.catalog.table(&request.table)?;
+        Ok(ItemWrite {
+            key: ItemKey::of_request(&table, &request.key)?,
+            table,
+            action: Action::Delete,
+            condition: request.condition,
+            return_values: request.return_values,
+            return_item_on_condition_failure: request.return_item_on_condition_failure,
+        })
+    }
+}

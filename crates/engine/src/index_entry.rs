@@ -1,0 +1,125 @@
+//! Index entries and expiry entries: pure functions of an item.
+//!
+//! An item has an entry in an index if it has all of the index's key attributes. The entry's key orders
+//! it; its value is the part of the item that the index projects, itself an encoded item.
+
+use crate::item_key::{ItemKey, key_item};
+use crate::stored_key::Key;
+use crate::table::{Expiry, Index, Table};
+use partita_api::Exception;
+use partita_api::key_schema::KeyAttribute;
+use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
+use std::borrow::Cow;
+
+/// A row that is kept beside an item because of what the item holds.
+pub struct Entry<'a> {
+    pub key: Vec<u8>,
+    pub value: Cow<'a, [u8]>,
+    /// DynamoDB's size of what is projected; what index capacity counts.
+    pub size: usize,
+}
+
+/// The item's entry in an index: none if it lacks a key attribute, an error if one cannot be a key.
+pub fn in_index<'a>(
+    index: &Index,
+    key: &ItemKey,
+    item: ItemRef<'a>,
+) -> Result<Option<Entry<'a>>, Exception> {
+    let mut values = Vec::with_capacity(index.key.len());
+    for attribute in index.key.attributes() {
+        match item.get(&attribute.name) {
+            Some(value) => values.push(value),
+            None => {
+                check_present_keys(index, item)?;
+                return Ok(None);
+            }
+        }
+    }
+    check_present_keys(index, item)?;
+    let (partition, sort) = values.split_at(index.key.partition.len());
+    let token = ordered_key::token(partition.iter().copied());
+    let stored = Key::IndexEntry { space: index.space, token, sort, identity: key.identity }.to_bytes();
+    let value = project(index, item);
+    let size = ItemRef::new(&value).map_or(0, |projected| projected.size());
+    Ok(Some(Entry { key: stored, value, size }))
+}
+
+/// Key attributes that are there must be of the declared type, not empty and not too long.
+fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception> {
+    for attribute in index.key.attributes() {
+        if let Some(value) = item.get(&attribute.name) {
+            check_key_value(index, attribute, value)?;
+        }
+    }
+    let bytes = |part: &[KeyAttribute]| -> usize {
+        part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
+    };
+    if bytes(&index.key.partition) > limits::PARTITION_KEY_BYTES {
+        return Err(Exception::validation(format!(
+            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of {} bytes",
+            limits::PARTITION_KEY_BYTES
+        )));
+    }
+    if bytes(&index.key.sort) > limits::SORT_KEY_BYTES {
+        return Err(Exception::validation(format!(
+            "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of {} bytes",
+            limits::SORT_KEY_BYTES
+        )));
+    }
+    Ok(())
+}
+
+fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>) -> Result<(), Exception> {
+    if value.scalar_type() != Some(attribute.kind) {
+        return Err(Exception::validation(format!(
+            "One or more parameter values were invalid: Type mismatch for Index Key {} Expected: {} Actual: {} IndexName: {}",
+            attribute.name,
+            attribute.kind.name(),
+            value.type_name(),
+            index.name
+        )));
+    }
+    let empty = match value {
+        ValueRef::S(b"") => "string",
+        ValueRef::B(b"") => "binary",
+        _ => return Ok(()),
+    };
+    Err(Exception::validation(format!(
+        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty {empty} value. IndexName: {}, IndexKey: {}",
+        index.name, attribute.name
+    )))
+}
+
+fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {
+    let Some(names) = &index.attributes else { return Cow::Borrowed(item.bytes()) };
+    let projected = Item::build(|encoder| {
+        for name in names {
+            if let Some(value) = item.get(name) {
+                encoder.entry(name, value);
+            }
+        }
+    });
+    Cow::Owned(projected.into_bytes())
+}
+
+/// The item's entry in the order of expiry: none if it never expires.
+pub fn in_expiry<'a>(
+    expiry: &Expiry,
+    table: &Table,
+    key: &ItemKey,
+    item: ItemRef<'_>,
+) -> Option<Entry<'a>> {
+    let at = expires_at(expiry, item)?;
+    let keys = key_item(table.key.attributes(), item);
+    Some(Entry {
+        key: Key::Expiry { space: expiry.space, at, identity: key.identity }.to_bytes(),
+        size: keys.size(),
+        value: Cow::Owned(keys.into_bytes()),
+    })
+}
+
+/// When the item expires, in seconds since 1970.
+pub fn expires_at(expiry: &Expiry, item: ItemRef<'_>) -> Option<u64> {
+    let seconds = item.get(&expiry.attribute)?.as_number()?.to_i64()?;
+    u64::try_from(seconds).ok()
+}

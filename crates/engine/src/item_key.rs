@@ -1,0 +1,105 @@
+//! Primary keys: taken out of items and requests, checked against the schema.
+
+use crate::stored_key::{Key, Token};
+use crate::table::Table;
+use partita_api::key_schema::{KeyAttribute, KeySchema};
+use partita_api::{Exception, messages};
+use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
+
+/// An item's place: its stored key, and what index entries and collections need of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemKey {
+    pub stored: Vec<u8>,
+    pub partition: Token,
+    /// Tells the item apart from all others of its table.
+    pub identity: Token,
+}
+
+impl ItemKey {
+    /// The key of an item about to be put.
+    pub fn of_new_item(table: &Table, item: ItemRef<'_>) -> Result<ItemKey, Exception> {
+        for attribute in table.key.attributes() {
+            let Some(value) = item.get(&attribute.name) else {
+                return Err(Exception::validation(format!(
+                    "One or more parameter values were invalid: Missing the key {} in the item",
+                    attribute.name
+                )));
+            };
+            if value.scalar_type() != Some(attribute.kind) {
+                let text = messages::type_mismatch(&attribute.name, attribute.kind.name(), value.type_name());
+                return Err(Exception::validation(text));
+            }
+        }
+        check_values(&table.key, item)?;
+        Ok(ItemKey::of_stored_item(table, item))
+    }
+
+    /// The key that a request names: exactly the key's attributes.
+    pub fn of_request(table: &Table, key: &Item) -> Result<ItemKey, Exception> {
+        check_shape(table.key.attributes(), key.view(), messages::KEY_MISMATCH)?;
+        check_values(&table.key, key.view())?;
+        Ok(ItemKey::of_stored_item(table, key.view()))
+    }
+
+    /// The key of an item that is known to have one.
+    pub fn of_stored_item(table: &Table, item: ItemRef<'_>) -> ItemKey {
+        let value = |attribute: &KeyAttribute| item.get(&attribute.name).unwrap_or(ValueRef::Null);
+        let partition = ordered_key::token(table.key.partition.iter().map(value));
+        let identity = ordered_key::token(table.key.attributes().map(value));
+        let sort = table.key.sort.first().map(value);
+        let stored = Key::Item { space: table.space, token: partition, sort }.to_bytes();
+        ItemKey { stored, partition, identity }
+    }
+}
+
+/// Exactly the attributes of a key, each of its type.
+pub fn check_shape<'a>(
+    attributes: impl Iterator<Item = &'a KeyAttribute> + Clone,
+    key: ItemRef<'_>,
+    message: &str,
+) -> Result<(), Exception> {
+    let fits = |attribute: &KeyAttribute| {
+        key.get(&attribute.name).is_some_and(|value| value.scalar_type() == Some(attribute.kind))
+    };
+    if key.attributes().len() == attributes.clone().count() && attributes.clone().all(fits) {
+        Ok(())
+    } else {
+        Err(Exception::validation(message))
+    }
+}
+
+/// No key value is empty or too long.
+fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> {
+    for attribute in schema.attributes() {
+        let empty = match item.get(&attribute.name) {
+            Some(ValueRef::S(b"")) => "string",
+            Some(ValueRef::B(b"")) => "binary",
+            _ => continue,
+        };
+        return Err(Exception::validation(format!(
+            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {empty} value. Key: {}",
+            attribute.name
+        )));
+    }
+    let bytes = |part: &[KeyAttribute]| -> usize {
+        part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
+    };
+    if bytes(&schema.partition) > limits::PARTITION_KEY_BYTES {
+        return Err(Exception::validation(messages::PARTITION_KEY_TOO_LARGE));
+    }
+    if bytes(&schema.sort) > limits::SORT_KEY_BYTES {
+        return Err(Exception::validation(messages::SORT_KEY_TOO_LARGE));
+    }
+    Ok(())
+}
+
+/// The attributes of an item that these keys name, as an item of their own.
+pub fn key_item<'a>(attributes: impl Iterator<Item = &'a KeyAttribute>, item: ItemRef<'_>) -> Item {
+    Item::build(|encoder| {
+        for attribute in attributes {
+            if let Some(value) = item.get(&attribute.name) {
+                encoder.entry(&attribute.name, value);
+            }
+        }
+    })
+}

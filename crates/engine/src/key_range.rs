@@ -1,0 +1,150 @@
+//! A key condition against a key schema: which rows it means.
+
+use crate::stored_key::{after, partition_prefix, rows_beginning_with};
+use partita_api::Exception;
+use partita_api::key_schema::{KeyAttribute, KeySchema};
+use partita_expression::{KeyComparison, KeyCondition, KeyTerm};
+use partita_store::{KeyRange, Space};
+use partita_value::{Value, ValueRef, ordered_key};
+
+const NOT_SUPPORTED: &str = "Query key condition not supported";
+
+/// A condition that fits the schema: a partition and a range of it.
+#[derive(Debug)]
+pub struct KeyBounds<'a> {
+    /// The values of the partition attributes, in the schema's order.
+    partition: Vec<&'a Value>,
+    /// Sort attributes with a value each, in the schema's order.
+    equal: Vec<&'a Value>,
+    /// What the next sort attribute must be.
+    last: Option<(&'a KeyAttribute, &'a KeyComparison)>,
+}
+
+impl<'a> KeyBounds<'a> {
+    pub fn new(schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<KeyBounds<'a>, Exception> {
+        let partition = schema.partition.iter().map(|attribute| partition_value(condition, attribute));
+        let partition = partition.collect::<Result<Vec<_>, _>>()?;
+        let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
+        bounds.read_sort_terms(schema, condition)?;
+        let used = bounds.partition.len() + bounds.equal.len() + usize::from(bounds.last.is_some());
+        if used < condition.terms.len() {
+            return Err(unused_term(schema, condition));
+        }
+        Ok(bounds)
+    }
+
+    /// Sort attributes are used from the left: equal values, then at most one range.
+    fn read_sort_terms(&mut self, schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<(), Exception> {
+        for attribute in &schema.sort {
+            let Some(term) = find(condition, attribute) else { return Ok(()) };
+            check_operands(attribute, term)?;
+            match &term.comparison {
+                KeyComparison::Equal(value) => self.equal.push(value),
+                range => {
+                    self.last = Some((attribute, range));
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn partition_values(&self) -> impl Iterator<Item = ValueRef<'_>> {
+        self.partition.iter().map(|value| value.view())
+    }
+
+    /// The rows of a table or index that the condition means.
+    pub fn range(&self, space: Space) -> KeyRange {
+        let mut prefix = partition_prefix(space, &ordered_key::token(self.partition_values()));
+        self.equal.iter().for_each(|value| ordered_key::write(value.view(), &mut prefix));
+        let Some((_, comparison)) = self.last else { return rows_beginning_with(prefix) };
+        let at = |value: &Value| {
+            let mut key = prefix.clone();
+            ordered_key::write(value.view(), &mut key);
+            key
+        };
+        match comparison {
+            KeyComparison::Equal(value) => rows_beginning_with(at(value)),
+            KeyComparison::Less(value) => KeyRange { end: at(value), start: prefix },
+            KeyComparison::LessOrEqual(value) => KeyRange { end: after(&at(value)), start: prefix },
+            KeyComparison::Greater(value) => KeyRange { start: after(&at(value)), end: after(&prefix) },
+            KeyComparison::GreaterOrEqual(value) => KeyRange { start: at(value), end: after(&prefix) },
+            KeyComparison::Between(low, high) => KeyRange { start: at(low), end: after(&at(high)) },
+            KeyComparison::BeginsWith(value) => {
+                let mut start = prefix;
+                if let ValueRef::S(bytes) | ValueRef::B(bytes) = value.view() {
+                    ordered_key::write_prefix(bytes, &mut start);
+                }
+                rows_beginning_with(start)
+            }
+        }
+    }
+
+    /// The beginning that rows must be checked for, because the range may hold others too.
+    pub fn sort_prefix(&self) -> Option<(&'a str, &'a [u8])> {
+        let Some((attribute, KeyComparison::BeginsWith(value))) = self.last else { return None };
+        match value.view() {
+            ValueRef::S(bytes) | ValueRef::B(bytes) if bytes.last() == Some(&0) => {
+                Some((attribute.name.as_str(), bytes))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn find<'a>(condition: &'a KeyCondition, attribute: &KeyAttribute) -> Option<&'a KeyTerm> {
+    condition.terms.iter().find(|term| term.attribute == attribute.name)
+}
+
+fn partition_value<'a>(
+    condition: &'a KeyCondition,
+    attribute: &KeyAttribute,
+) -> Result<&'a Value, Exception> {
+    let term = find(condition, attribute).ok_or_else(|| missed(attribute))?;
+    check_operands(attribute, term)?;
+    match &term.comparison {
+        KeyComparison::Equal(value) => Ok(value),
+        _ => Err(Exception::validation(NOT_SUPPORTED)),
+    }
+}
+
+fn missed(attribute: &KeyAttribute) -> Exception {
+    Exception::validation(format!("Query condition missed key schema element: {}", attribute.name))
+}
+
+/// A term that names no key attribute, or a sort attribute behind a gap or a range.
+fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
+    match schema.sort.iter().find(|attribute| find(condition, attribute).is_none()) {
+        Some(attribute) => missed(attribute),
+        None => Exception::validation(NOT_SUPPORTED),
+    }
+}
+
+fn check_operands(attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Exception> {
+    let operands = match &term.comparison {
+        KeyComparison::Equal(value)
+        | KeyComparison::Less(value)
+        | KeyComparison::LessOrEqual(value)
+        | KeyComparison::Greater(value)
+        | KeyComparison::GreaterOrEqual(value)
+        | KeyComparison::BeginsWith(value) => [Some(value), None],
+        KeyComparison::Between(low, high) => [Some(low), Some(high)],
+    };
+    for value in operands.into_iter().flatten().map(Value::view) {
+        if value.scalar_type() != Some(attribute.kind) {
+            return Err(Exception::validation(
+                "One or more parameter values were invalid: Condition parameter type does not match schema type",
+            ));
+        }
+        let kind = match value {
+            ValueRef::S(b"") => "string",
+            ValueRef::B(b"") => "binary",
+            _ => continue,
+        };
+        return Err(Exception::validation(format!(
+            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {}",
+            attribute.name
+        )));
+    }
+    Ok(())
+}

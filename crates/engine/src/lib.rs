@@ -1,0 +1,168 @@
+//! Typed operations on a store. The life of a request here:
+//!
+//! 1. [`Engine::execute`] takes a valid [`Request`] and calls the method of the operation's own file.
+//! 2. Reads (`get_item.rs`, `query.rs`, `scan.rs`, …) find the table in the [`catalog`], turn keys into
+//!    stored keys ([`stored_key`]), and read points or a page of one snapshot ([`read`]).
+//! 3. Writes (`put_item.rs`, `update_item.rs`, `transact_write_items.rs`, …) make a list of item writes
+//!    and hand it to the one writer ([`write`]), which decides inside the store what changes: the item,
+//!    its index entries ([`index_entry`]), counters. All of it commits together.
+//! 4. Background work ([`maintenance`]) goes the same way, in small steps.
+//!
+//! Knows nothing of HTTP, JSON requests, or which store runs.
+
+mod backfill;
+mod batch_get_item;
+mod batch_write_item;
+mod capacity;
+mod catalog;
+mod change_table;
+pub mod clock;
+mod create_table;
+mod delete_item;
+mod delete_table;
+mod describe_endpoints;
+mod describe_limits;
+mod describe_table;
+mod describe_time_to_live;
+mod expiry;
+mod get_item;
+mod idempotency;
+mod index_entry;
+mod item_key;
+mod key_range;
+mod list_tables;
+mod list_tags_of_resource;
+pub mod maintenance;
+mod put_item;
+mod query;
+mod read;
+mod scan;
+mod selection;
+mod stored_key;
+mod table;
+mod table_consumption;
+mod tag_resource;
+mod transact_get_items;
+mod transact_write_items;
+mod untag_resource;
+mod update_item;
+mod update_table;
+mod update_time_to_live;
+mod write;
+mod write_report;
+
+use catalog::Catalog;
+use clock::Clock;
+use partita_api::{Exception, Request, Response};
+use partita_store::{Store, StoreError};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The database: a store and what is known about its tables.
+pub struct Engine<S> {
+    store: S,
+    catalog: Catalog,
+    clock: Clock,
+    /// The region that ARNs name.
+    region: String,
+    /// Host and port that clients are told, once they are known.
+    endpoint: OnceLock<String>,
+    /// Makes ids of the same millisecond differ.
+    ids: AtomicU64,
+    /// Called when there is new background work.
+    waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl<S: Store> Engine<S> {
+    pub fn open(store: S, region: &str, clock: Clock) -> Result<Engine<S>, StoreError> {
+        let catalog = Catalog::load(&store)?;
+        Ok(Engine {
+            store,
+            catalog,
+            clock,
+            region: region.to_owned(),
+            endpoint: OnceLock::new(),
+            ids: AtomicU64::new(0),
+            waker: OnceLock::new(),
+        })
+    }
+
+    /// Tells the engine where it is reached.
+    pub fn set_endpoint(&self, host_and_port: String) {
+        let _ = self.endpoint.set(host_and_port);
+    }
+
+    fn endpoint(&self) -> String {
+        self.endpoint.get().cloned().unwrap_or_else(|| format!("dynamodb.{}.amazonaws.com", self.region))
+    }
+
+    /// Sets what is called when background work appears, so that it need not wait for its turn.
+    pub fn on_maintenance_due(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let _ = self.waker.set(Box::new(wake));
+    }
+
+    fn wake_maintenance(&self) {
+        if let Some(wake) = self.waker.get() {
+            wake();
+        }
+    }
+
+    /// An id in the form of a UUID, unique in this database.
+    fn new_id(&self) -> String {
+        use siphasher::sip128::{Hasher128, SipHasher24};
+        use std::hash::Hasher;
+        let mut hasher = SipHasher24::new();
+        hasher.write_u64(self.clock.now_millis());
+        hasher.write_u64(self.ids.fetch_add(1, Ordering::Relaxed));
+        hasher.write_usize(std::ptr::from_ref(self).addr());
+        let id = hasher.finish128().as_u128();
+        // Version 4, variant 1, as readers of UUIDs expect.
+        let id = id & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
+        let hex = format!("{id:032x}");
+        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+
+    /// Runs any request.
+    pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
+        Ok(match request {
+            Request::BatchGetItem(request) => Response::BatchGetItem(self.batch_get_item(&request)?),
+            Request::BatchWriteItem(request) => Response::BatchWriteItem(self.batch_write_item(request).await?),
+            Request::CreateTable(request) => Response::CreateTable(self.create_table(request).await?),
+            Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
+            Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
+            Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
+            Request::DescribeLimits => Response::DescribeLimits(self.describe_limits()),
+            Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
+            Request::DescribeTimeToLive(request) => {
+                Response::DescribeTimeToLive(self.describe_time_to_live(&request)?)
+            }
+            Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
+            Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
+            Request::ListTagsOfResource(request) => {
+                Response::ListTagsOfResource(self.list_tags_of_resource(&request)?)
+            }
+            Request::PutItem(request) => Response::PutItem(self.put_item(request).await?),
+            Request::Query(request) => Response::Query(self.query(&request)?),
+            Request::Scan(request) => Response::Scan(self.scan(&request)?),
+            Request::TagResource(request) => self.tag_resource(request).await.map(|()| Response::Empty)?,
+            Request::TransactGetItems(request) => {
+                Response::TransactGetItems(self.transact_get_items(&request)?)
+            }
+            Request::TransactWriteItems(request) => {
+                Response::TransactWriteItems(self.transact_write_items(request).await?)
+            }
+            Request::UntagResource(request) => self.untag_resource(request).await.map(|()| Response::Empty)?,
+            Request::UpdateItem(request) => Response::UpdateItem(self.update_item(request).await?),
+            Request::UpdateTable(request) => Response::UpdateTable(self.update_table(request).await?),
+            Request::UpdateTimeToLive(request) => {
+                Response::UpdateTimeToLive(self.update_time_to_live(request).await?)
+            }
+        })
+    }
+}
+
+/// A store that fails is an internal error to the client; what failed is for the log.
+fn storage_failed(error: StoreError) -> Exception {
+    tracing::error!(%error, "the store failed");
+    Exception::internal("Internal server error")
+}

@@ -1,0 +1,33 @@
+//! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
+//! client tokens. Whoever runs the engine calls [`Engine::maintain`] again and again.
+
+use crate::Engine;
+use partita_api::Exception;
+use partita_store::Store;
+
+/// Whether another step is due at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    More,
+    Done,
+}
+
+impl Progress {
+    pub fn of(more: bool) -> Progress {
+        if more { Progress::More } else { Progress::Done }
+    }
+
+    fn and(self, other: Progress) -> Progress {
+        Progress::of(self == Progress::More || other == Progress::More)
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// One step of everything there is to do.
+    pub async fn maintain(&self) -> Result<Progress, Exception> {
+        let filled = self.backfill_step().await?;
+        let expired = self.expire_step().await?;
+        let forgotten = self.forget_tokens_step().await?;
+        Ok(filled.and(expired).and(forgotten))
+    }
+}

@@ -1,0 +1,162 @@
+//! The one reader: points and pages of a table or an index, out of one snapshot.
+
+use crate::capacity::{Consistency, Consumption, read_units};
+use crate::item_key::{ItemKey, key_item};
+use crate::storage_failed;
+use crate::table::{Index, Table};
+use partita_api::Exception;
+use partita_api::reporting::Page;
+use partita_expression::{Condition, ExpressionError, Projection};
+use partita_store::{Direction, KeyRange, Snapshot};
+use partita_value::{Item, ItemRef, ValueRef, limits};
+use std::ops::ControlFlow;
+
+/// Reads one item and shows it to `look`; the size of what was found comes back too.
+pub fn read_item<T>(
+    snapshot: &impl Snapshot,
+    key: &ItemKey,
+    look: impl FnOnce(ItemRef<'_>) -> T,
+) -> Result<(Option<T>, usize), Exception> {
+    let row = snapshot.get(&key.stored).map_err(storage_failed)?;
+    let item = row.as_deref().and_then(ItemRef::new);
+    Ok((item.map(look), item.map_or(0, |item| item.size())))
+}
+
+/// An item as a projection wants it.
+pub fn project(projection: Option<&Projection>, item: ItemRef<'_>) -> Item {
+    match projection {
+        Some(projection) => projection.apply(item),
+        None => item.to_owned(),
+    }
+}
+
+/// A page to read: which rows, and what to make of them.
+pub struct PageRequest<'a> {
+    pub table: &'a Table,
+    pub index: Option<&'a Index>,
+    pub range: KeyRange,
+    pub direction: Direction,
+    /// A text or binary that the last sort attribute must begin with; the range alone may hold more.
+    pub sort_prefix: Option<(&'a str, &'a [u8])>,
+    pub limit: Option<u32>,
+    pub filter: Option<&'a Condition>,
+    pub projection: Option<&'a Projection>,
+    pub count_only: bool,
+    /// The index does not hold all that is asked for: read each entry's item.
+    pub fetch_items: bool,
+    pub consistency: Consistency,
+}
+
+/// A page, and what reading it used.
+pub struct PageRead {
+    pub page: Page,
+    pub consumption: Consumption,
+}
+
+/// Reads rows until the range, the limit or a megabyte ends.
+pub fn read_page(snapshot: &impl Snapshot, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
+    let mut reading = Reading::new(request);
+    let mut failure = None;
+    let visited = snapshot.range(&request.range, request.direction, |_, row| {
+        let Some(entry) = ItemRef::new(row).filter(|entry| request.has_sort_prefix(*entry)) else {
+            return ControlFlow::Continue(());
+        };
+        match reading.visit(snapshot, entry) {
+            Ok(flow) => flow,
+            Err(exception) => {
+                failure = Some(exception);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    visited.map_err(storage_failed)?;
+    match failure {
+        Some(exception) => Err(exception),
+        None => Ok(reading.finish()),
+    }
+}
+
+impl PageRequest<'_> {
+    fn has_sort_prefix(&self, entry: ItemRef<'_>) -> bool {
+        let Some((attribute, prefix)) = self.sort_prefix else { return true };
+        match entry.get(attribute) {
+            Some(ValueRef::S(bytes) | ValueRef::B(bytes)) => bytes.starts_with(prefix),
+            _ => false,
+        }
+    }
+
+    /// The attributes that say where to go on: the table's key and the index's.
+    fn position(&self, entry: ItemRef<'_>) -> Item {
+        let index_key = self.index.iter().flat_map(|index| index.key.attributes());
+        key_item(self.table.key.attributes().chain(index_key), entry)
+    }
+}
+
+/// A page being read.
+struct Reading<'a> {
+    request: &'a PageRequest<'a>,
+    page: Page,
+    bytes_read: usize,
+    /// Units for items read besides their index entries.
+    fetched: Consumption,
+}
+
+impl<'a> Reading<'a> {
+    fn new(request: &'a PageRequest<'a>) -> Reading<'a> {
+        let items = (!request.count_only).then(Vec::new);
+        Reading {
+            request,
+            page: Page { items, ..Page::default() },
+            bytes_read: 0,
+            fetched: Consumption::default(),
+        }
+    }
+
+    fn visit(
+        &mut self,
+        snapshot: &impl Snapshot,
+        entry: ItemRef<'_>,
+    ) -> Result<ControlFlow<()>, Exception> {
+        self.page.scanned_count += 1;
+        self.bytes_read += entry.size();
+        if self.request.fetch_items {
+            let key = ItemKey::of_stored_item(self.request.table, entry);
+            let consistency = self.request.consistency;
+            let (kept, size) = read_item(snapshot, &key, |item| self.keep(item))?;
+            self.fetched.table += read_units(size, consistency);
+            kept.transpose()?;
+        } else {
+            self.keep(entry)?;
+        }
+        let limit_reached = self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
+        if limit_reached || self.bytes_read >= limits::PAGE_BYTES {
+            self.page.last_evaluated_key = Some(self.request.position(entry));
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Takes the item into the page if the filter lets it through.
+    fn keep(&mut self, item: ItemRef<'_>) -> Result<(), ExpressionError> {
+        if let Some(filter) = self.request.filter
+            && !filter.matches(Some(item))?
+        {
+            return Ok(());
+        }
+        self.page.count += 1;
+        if let Some(items) = &mut self.page.items {
+            items.push(project(self.request.projection, item));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> PageRead {
+        let units = read_units(self.bytes_read, self.request.consistency);
+        let mut consumption = self.fetched;
+        match self.request.index {
+            Some(index) => consumption.charge_index(&index.name, index.kind, units),
+            None => consumption.table += units,
+        }
+        PageRead { page: self.page, consumption }
+    }
+}

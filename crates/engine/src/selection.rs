@@ -1,0 +1,109 @@
+//! What Query and Scan have in common: which table or index they read, what of it they may ask for, and
+//! where a page goes on.
+
+use crate::item_key::{ItemKey, check_shape};
+use crate::stored_key::Key;
+use crate::table::{Index, Table};
+use partita_api::key_schema::KeyAttribute;
+use partita_api::reporting::Select;
+use partita_api::{Exception, messages};
+use partita_expression::{Condition, Projection};
+use partita_store::{Direction, KeyRange, Space};
+use partita_value::{Item, ValueRef, ordered_key};
+
+/// The table or index a request reads.
+pub struct Selection<'a> {
+    pub table: &'a Table,
+    pub index: Option<&'a Index>,
+}
+
+impl<'a> Selection<'a> {
+    pub fn new(
+        table: &'a Table,
+        index: Option<&str>,
+        consistent_read: bool,
+    ) -> Result<Selection<'a>, Exception> {
+        let Some(name) = index else { return Ok(Selection { table, index: None }) };
+        let index = table.index(name).ok_or_else(|| {
+            Exception::validation(format!("The table does not have the specified index: {name}"))
+        })?;
+        if consistent_read && index.is_global() {
+            return Err(Exception::validation(
+                "Consistent reads are not supported on global secondary indexes",
+            ));
+        }
+        if index.backfilling {
+            return Err(Exception::validation(format!(
+                "Cannot read from backfilling global secondary index: {name}"
+            )));
+        }
+        Ok(Selection { table, index: Some(index) })
+    }
+
+    pub fn space(&self) -> Space {
+        self.index.map_or(self.table.space, |index| index.space)
+    }
+
+    /// Whether entries alone do not answer the request; an error where that cannot be mended.
+    pub fn must_fetch_items(
+        &self,
+        select: Option<Select>,
+        projection: Option<&Projection>,
+        filter: Option<&Condition>,
+    ) -> Result<bool, Exception> {
+        let Some(index) = self.index else { return Ok(false) };
+        if select == Some(Select::AllAttributes) && index.attributes.is_some() {
+            if index.is_global() {
+                return Err(Exception::validation(format!(
+                    "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its projection type is not ALL",
+                    index.name
+                )));
+            }
+            return Ok(true);
+        }
+        let wanted = projection.iter().flat_map(|projection| projection.attribute_roots());
+        let missing: Vec<&str> = wanted.filter(|name| !index.holds(name)).collect();
+        if index.is_global() && !missing.is_empty() {
+            return Err(Exception::validation(format!(
+                "One or more parameter values were invalid: Global secondary index {} does not project [{}]",
+                index.name,
+                missing.join(", ")
+            )));
+        }
+        let mut filtered = filter.iter().flat_map(|filter| filter.attribute_roots());
+        Ok(!index.is_global() && (!missing.is_empty() || filtered.any(|name| !index.holds(name))))
+    }
+
+    /// The stored key that a starting key stands for.
+    pub fn position(&self, start_key: &Item) -> Result<Vec<u8>, Exception> {
+        let key = start_key.view();
+        let index_key = self.index.iter().flat_map(|index| index.key.attributes());
+        let mut attributes: Vec<&KeyAttribute> = self.table.key.attributes().chain(index_key).collect();
+        attributes.sort_by(|a, b| a.name.cmp(&b.name));
+        attributes.dedup_by(|a, b| a.name == b.name);
+        let mismatch = match self.index {
+            Some(_) => messages::START_KEY_INVALID.to_owned(),
+            None => format!("{}: {}", messages::START_KEY_INVALID, messages::KEY_MISMATCH),
+        };
+        check_shape(attributes.into_iter(), key, &mismatch)?;
+        let item_key = ItemKey::of_stored_item(self.table, key);
+        let Some(index) = self.index else { return Ok(item_key.stored) };
+        let value = |attribute: &KeyAttribute| key.get(&attribute.name).unwrap_or(ValueRef::Null);
+        let sort: Vec<ValueRef<'_>> = index.key.sort.iter().map(value).collect();
+        let token = ordered_key::token(index.key.partition.iter().map(value));
+        Ok(Key::IndexEntry { space: index.space, token, sort: &sort, identity: item_key.identity }.to_bytes())
+    }
+}
+
+/// What is left of a range once all up to `position` was shown.
+pub fn go_on_behind(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
+    match direction {
+        Direction::Ascending => {
+            // No key lies between these bytes and the same with a zero behind them.
+            let mut start = position;
+            start.push(0);
+            KeyRange { start: start.max(range.start), end: range.end }
+        }
+        Direction::Descending => KeyRange { start: range.start, end: position.min(range.end) },
+    }
+}

@@ -1,0 +1,147 @@
+//! Every key that is ever stored. No other module builds one.
+//!
+//! ```text
+//! space 0  catalog        1 name                     a table's record
+//!                         2                          the next free space
+//! space 1  counters       space                      rows and bytes of a table or index
+//! space 2  cursors        space                      how far an index's backfill has come
+//! space 3  tokens         hash                       a client request token that was used
+//! space 4  token times    time hash                  … by the time it lapses
+//! space n  table          token sort                 an item
+//!          index          token sort… identity       an index entry
+//!          collections    token                      bytes of an item collection
+//!          expiry         time identity              an item that expires
+//! ```
+//! `token` is the 16-byte hash of the partition key, `identity` that of an item's whole key, `sort` the
+//! order-preserving form of a sort key value (see `partita_value::ordered_key`), times are seconds,
+//! big-endian.
+
+use partita_store::{KeyRange, Space};
+use partita_value::{ValueRef, ordered_key};
+
+/// A 16-byte hash of key values: where a partition lies, or which item an entry stands for.
+pub type Token = [u8; 16];
+
+const CATALOG: Space = Space(0);
+const COUNTERS: Space = Space(1);
+const CURSORS: Space = Space(2);
+const TOKENS: Space = Space(3);
+const TOKEN_TIMES: Space = Space(4);
+/// The first space that is given to a table or index.
+pub const FIRST_FREE_SPACE: u32 = 16;
+
+const TABLE_RECORD: u8 = 1;
+const NEXT_SPACE: u8 = 2;
+
+/// A stored key before it is bytes.
+pub enum Key<'a> {
+    TableRecord { name: &'a str },
+    NextSpace,
+    Counters { of: Space },
+    BackfillCursor { of: Space },
+    ClientToken { hash: Token },
+    ClientTokenTime { lapses_at: u64, hash: Token },
+    Item { space: Space, token: Token, sort: Option<ValueRef<'a>> },
+    IndexEntry { space: Space, token: Token, sort: &'a [ValueRef<'a>], identity: Token },
+    Collection { space: Space, token: Token },
+    Expiry { space: Space, at: u64, identity: Token },
+}
+
+impl Key<'_> {
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(64);
+        match self {
+            Key::TableRecord { name } => {
+                bytes.extend(CATALOG.prefix());
+                bytes.push(TABLE_RECORD);
+                bytes.extend(name.as_bytes());
+            }
+            Key::NextSpace => {
+                bytes.extend(CATALOG.prefix());
+                bytes.push(NEXT_SPACE);
+            }
+            Key::Counters { of } => bytes.extend([COUNTERS.prefix(), of.prefix()].concat()),
+            Key::BackfillCursor { of } => bytes.extend([CURSORS.prefix(), of.prefix()].concat()),
+            Key::ClientToken { hash } => {
+                bytes.extend(TOKENS.prefix());
+                bytes.extend(hash);
+            }
+            Key::ClientTokenTime { lapses_at, hash } => timed(&mut bytes, TOKEN_TIMES, *lapses_at, hash),
+            Key::Item { space, token, sort } => {
+                partition(&mut bytes, *space, token);
+                sort.iter().for_each(|value| ordered_key::write(*value, &mut bytes));
+            }
+            Key::IndexEntry { space, token, sort, identity } => {
+                partition(&mut bytes, *space, token);
+                sort.iter().for_each(|value| ordered_key::write(*value, &mut bytes));
+                bytes.extend(identity);
+            }
+            Key::Collection { space, token } => partition(&mut bytes, *space, token),
+            Key::Expiry { space, at, identity } => timed(&mut bytes, *space, *at, identity),
+        }
+        bytes
+    }
+}
+
+fn partition(bytes: &mut Vec<u8>, space: Space, token: &Token) {
+    bytes.extend(space.prefix());
+    bytes.extend(token);
+}
+
+fn timed(bytes: &mut Vec<u8>, space: Space, at: u64, hash: &Token) {
+    bytes.extend(space.prefix());
+    bytes.extend(at.to_be_bytes());
+    bytes.extend(hash);
+}
+
+/// The bytes with which all rows of one partition of a table or index begin.
+pub fn partition_prefix(space: Space, token: &Token) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    partition(&mut bytes, space, token);
+    bytes
+}
+
+/// All rows whose keys begin with `prefix`.
+pub fn rows_beginning_with(prefix: Vec<u8>) -> KeyRange {
+    let end = after(&prefix);
+    KeyRange { start: prefix, end }
+}
+
+/// The first key behind all that begin with `prefix`.
+pub fn after(prefix: &[u8]) -> Vec<u8> {
+    // Only a key of nothing but 255 has no end; a space is never that high.
+    ordered_key::after_prefix(prefix).unwrap_or_else(|| vec![u8::MAX; 5])
+}
+
+/// The records of all tables.
+pub fn all_table_records() -> KeyRange {
+    let mut prefix = CATALOG.prefix().to_vec();
+    prefix.push(TABLE_RECORD);
+    rows_beginning_with(prefix)
+}
+
+/// One of `total` equal parts of a table's or index's rows, by token.
+pub fn segment(space: Space, number: u32, total: u32) -> KeyRange {
+    let boundary = |part: u32| {
+        let token = (u128::MAX / u128::from(total)).saturating_mul(u128::from(part));
+        partition_prefix(space, &token.to_be_bytes())
+    };
+    let end = if number + 1 >= total { after(&space.prefix()) } else { boundary(number + 1) };
+    KeyRange { start: boundary(number), end }
+}
+
+/// Expiry entries with times from `oldest` on and before `now`.
+pub fn expired_between(space: Space, oldest: u64, now: u64) -> KeyRange {
+    let at = |seconds: u64| [&space.prefix()[..], &seconds.to_be_bytes()].concat();
+    KeyRange { start: at(oldest), end: at(now) }
+}
+
+/// Client tokens that have lapsed.
+pub fn lapsed_before(now: u64) -> KeyRange {
+    expired_between(TOKEN_TIMES, 0, now)
+}
+
+/// The hash in a key that ends with one.
+pub fn trailing_token(key: &[u8]) -> Option<Token> {
+    key.last_chunk::<16>().copied()
+}

@@ -1,0 +1,163 @@
+//! TransactWriteItems: several writes in one decision, all or none.
+
+use crate::Engine;
+use crate::capacity::{Consistency, Consumption, read_units};
+use crate::item_key::ItemKey;
+use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
+use crate::write::{Action, ItemWrite, Outcome, Transaction};
+use partita_api::capacity::{TransactionUnits, Units};
+use partita_api::exception::CancellationReason;
+use partita_api::reporting::ReturnValues;
+use partita_api::transact_write_items::*;
+use partita_api::{Exception, ExceptionKind};
+use partita_store::{Space, Store};
+use partita_value::{Item, limits};
+use std::collections::HashSet;
+
+impl<S: Store> Engine<S> {
+    pub async fn transact_write_items(
+        &self,
+        request: TransactWriteItems,
+    ) -> Result<TransactWriteItemsOutput, Exception> {
+        for action in &request.actions {
+            self.catalog.table(table_of(action))?;
+        }
+        check_total_size(&request.actions)?;
+        let keys: Vec<Item> = request.actions.iter().map(key_of).collect();
+        let planned = request.actions.into_iter().map(|action| self.plan_action(action));
+        let writes = keys_or_cancellation(planned)?;
+        check_distinct(writes.iter().map(|write| (write.table.space, &write.key)))?;
+        let tables: Vec<_> = writes.iter().map(|write| write.table.clone()).collect();
+        let transaction = self.write_together(writes, request.client_request_token).await?;
+        let mut consumed = PerTable::default();
+        let mut collections = CollectionsTouched::default();
+        let units = match transaction {
+            Transaction::Done(outcomes) => {
+                for ((table, key), mut outcome) in tables.iter().zip(&keys).zip(outcomes) {
+                    collections.add(table, collection_metrics(table, key, outcome.collection_bytes));
+                    // A transaction is charged twice for the table, once for its indexes.
+                    outcome.consumption.table = Units(outcome.consumption.table.0 * 2);
+                    consumed.add(table, outcome.consumption);
+                }
+                TransactionUnits::Write
+            }
+            Transaction::Repeated(sizes) => {
+                for (table, size) in tables.iter().zip(sizes) {
+                    consumed.add(table, Consumption::of_table(read_units(size, Consistency::Transactional)));
+                }
+                TransactionUnits::Read
+            }
+        };
+        Ok(TransactWriteItemsOutput {
+            consumed_capacity: consumed.report(request.return_consumed_capacity, Some(units)),
+            item_collection_metrics: collections.report(request.return_item_collection_metrics),
+        })
+    }
+
+    fn plan_action(&self, action: TransactWrite) -> Result<ItemWrite, Exception> {
+        match action {
+            TransactWrite::Put(put) => self.plan_put(put),
+            TransactWrite::Update(update) => self.plan_update(update),
+            TransactWrite::Delete(delete) => self.plan_delete(delete),
+            TransactWrite::ConditionCheck(check) => {
+                let table = self.catalog.table(&check.table)?;
+                Ok(ItemWrite {
+                    key: ItemKey::of_request(&table, &check.key)?,
+                    table,
+                    action: Action::Check,
+                    condition: Some(check.condition),
+                    return_values: ReturnValues::None,
+                    return_item_on_condition_failure: check.return_item_on_condition_failure,
+                })
+            }
+        }
+    }
+}
+
+fn table_of(action: &TransactWrite) -> &partita_value::names::TableName {
+    match action {
+        TransactWrite::Put(put) => &put.table,
+        TransactWrite::Update(update) => &update.table,
+        TransactWrite::Delete(delete) => &delete.table,
+        TransactWrite::ConditionCheck(check) => &check.table,
+    }
+}
+
+/// An item that has at least the key's attributes.
+fn key_of(action: &TransactWrite) -> Item {
+    match action {
+        TransactWrite::Put(put) => put.item.clone(),
+        TransactWrite::Update(update) => update.key.clone(),
+        TransactWrite::Delete(delete) => delete.key.clone(),
+        TransactWrite::ConditionCheck(check) => check.key.clone(),
+    }
+}
+
+fn check_total_size(actions: &[TransactWrite]) -> Result<(), Exception> {
+    let total: usize = actions.iter().map(|action| key_of(action).size()).sum();
+    if total > limits::TRANSACTION_BYTES {
+        return Err(Exception::validation(
+            "Member must have length less than or equal to 4194304: the items of the transaction are too large together",
+        ));
+    }
+    Ok(())
+}
+
+/// One action per item.
+pub fn check_distinct<'a>(keys: impl Iterator<Item = (Space, &'a ItemKey)>) -> Result<(), Exception> {
+    let mut seen = HashSet::new();
+    for (space, key) in keys {
+        if !seen.insert((space, key.identity)) {
+            return Err(Exception::validation(
+                "Transaction request cannot include multiple operations on one item",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Takes what every action of a transaction needs; what is wrong with one action cancels them all.
+pub fn keys_or_cancellation<T>(
+    planned: impl Iterator<Item = Result<T, Exception>>,
+) -> Result<Vec<T>, Exception> {
+    let planned: Vec<Result<T, Exception>> = planned.collect();
+    if planned.iter().all(Result::is_ok) {
+        return Ok(planned.into_iter().flatten().collect());
+    }
+    Err(cancelled(planned.into_iter().map(|result| result.map(|_| Outcome::default())).collect()))
+}
+
+/// The exception of a transaction that did not happen: a reason per action.
+pub fn cancelled(outcomes: Vec<Result<Outcome, Exception>>) -> Exception {
+    if let Some(Err(exception)) = outcomes.iter().find(|outcome| {
+        outcome.as_ref().is_err_and(|exception| reason_code(exception.kind).is_none())
+    }) {
+        return exception.clone();
+    }
+    let reasons: Vec<_> = outcomes.into_iter().map(|outcome| outcome.err().map_or_else(Default::default, reason)).collect();
+    let codes: Vec<_> = reasons.iter().map(|reason| reason.code.unwrap_or("None")).collect();
+    let message = format!(
+        "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
+        codes.join(", ")
+    );
+    let mut exception = Exception::new(ExceptionKind::TransactionCanceledException, message);
+    exception.cancellation_reasons = Some(reasons);
+    exception
+}
+
+fn reason(exception: Exception) -> CancellationReason {
+    CancellationReason {
+        code: reason_code(exception.kind),
+        message: Some(exception.message),
+        item: exception.item,
+    }
+}
+
+fn reason_code(kind: ExceptionKind) -> Option<&'static str> {
+    match kind {
+        ExceptionKind::ConditionalCheckFailedException => Some("ConditionalCheckFailed"),
+        ExceptionKind::ValidationException => Some("ValidationError"),
+        ExceptionKind::ItemCollectionSizeLimitExceededException => Some("ItemCollectionSizeLimitExceeded"),
+        _ => None,
+    }
+}

@@ -1,0 +1,237 @@
+//! UpdateTable: changes of the record; a new global index starts to be filled from the existing items.
+
+use crate::Engine;
+use crate::change_table::SideWrites;
+use crate::create_table::{Spaces, stream_label};
+use crate::delete_table::drop_space;
+use crate::table::*;
+use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
+use partita_api::table::*;
+use partita_api::update_table::*;
+use partita_api::{Exception, ExceptionKind, messages};
+use partita_store::{Space, Store, Write};
+use partita_value::limits;
+
+impl<S: Store> Engine<S> {
+    pub async fn update_table(&self, request: UpdateTable) -> Result<UpdateTableOutput, Exception> {
+        let name = request.name.clone();
+        let now = self.clock.now_millis();
+        let record = self.change_table(&name, move |record, spaces| change(record, spaces, &request, now)).await?;
+        self.wake_maintenance();
+        let mut table = self.describe(&Table::new(record))?;
+        table.status = ResourceStatus::Updating;
+        Ok(UpdateTableOutput { table })
+    }
+}
+
+fn change(
+    record: &mut TableRecord,
+    spaces: &mut Spaces,
+    request: &UpdateTable,
+    now: u64,
+) -> Result<SideWrites, Exception> {
+    change_billing(record, request, now)?;
+    let mut writes = Vec::new();
+    for update in &request.index_updates {
+        match update {
+            GlobalIndexUpdate::Create(index) => create_index(record, spaces, request, index)?,
+            GlobalIndexUpdate::Delete { name } => writes.extend(delete_index(record, name)?),
+            GlobalIndexUpdate::Update { name, throughput, on_demand, warm } => {
+                let index = find_index(record, name)?;
+                let definition = &mut record.global_indexes[index].definition;
+                if throughput.is_some() && definition.throughput == *throughput {
+                    return Err(unchanged_index_throughput(definition));
+                }
+                definition.throughput = throughput.or(definition.throughput);
+                definition.on_demand = on_demand.or(definition.on_demand);
+                definition.warm = warm.or(definition.warm);
+            }
+        }
+    }
+    change_stream(record, request, now)?;
+    record.on_demand = request.on_demand.or(record.on_demand);
+    record.warm = request.warm.or(record.warm);
+    record.encryption = request.encryption.clone().or(record.encryption.take());
+    record.table_class = request.table_class.or(record.table_class);
+    record.deletion_protection = request.deletion_protection.unwrap_or(record.deletion_protection);
+    Ok(SideWrites(writes))
+}
+
+fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> Result<(), Exception> {
+    let mode = request.billing_mode.unwrap_or(record.billing_mode);
+    match (mode, request.throughput) {
+        (BillingMode::PayPerRequest, Some(_)) => {
+            return Err(Exception::validation(messages::PROVISIONED_UNITS_ON_DEMAND));
+        }
+        (BillingMode::PayPerRequest, None) => {
+            if record.billing_mode != mode {
+                record.on_demand_since_millis = Some(now);
+                record.throughput = Throughput::default();
+                record.global_indexes.iter_mut().for_each(|index| index.definition.throughput = None);
+            }
+        }
+        (BillingMode::Provisioned, None) if record.billing_mode != mode => {
+            return Err(Exception::validation(
+                "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED",
+            ));
+        }
+        (BillingMode::Provisioned, None) => {}
+        (BillingMode::Provisioned, Some(throughput)) => {
+            if record.billing_mode == mode && record.throughput == throughput {
+                return Err(unchanged_throughput(throughput));
+            }
+            let (old, new) = (record.throughput, throughput);
+            if new.read > old.read || new.write > old.write {
+                record.throughput_increased_millis = Some(now);
+            }
+            if new.read < old.read || new.write < old.write {
+                record.throughput_decreased_millis = Some(now);
+            }
+            record.throughput = throughput;
+        }
+    }
+    record.billing_mode = mode;
+    Ok(())
+}
+
+fn unchanged_throughput(Throughput { read, write }: Throughput) -> Exception {
+    Exception::validation(format!(
+        "The provisioned throughput for the table will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the table: {read}. Requested ReadCapacityUnits: {read}. Current WriteCapacityUnits provisioned for the table: {write}. Requested WriteCapacityUnits: {write}. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+    ))
+}
+
+fn unchanged_index_throughput(definition: &IndexDefinition) -> Exception {
+    let Throughput { read, write } = definition.throughput.unwrap_or_default();
+    Exception::validation(format!(
+        "The provisioned throughput for the index {} will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index: {read}. Requested ReadCapacityUnits: {read}. Current WriteCapacityUnits provisioned for the index: {write}. Requested WriteCapacityUnits: {write}. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
+        definition.name
+    ))
+}
+
+fn find_index(record: &TableRecord, name: &str) -> Result<usize, Exception> {
+    let position = record.global_indexes.iter().position(|index| index.definition.name == name);
+    position.ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
+}
+
+fn create_index(
+    record: &mut TableRecord,
+    spaces: &mut Spaces,
+    request: &UpdateTable,
+    index: &NewGlobalIndex,
+) -> Result<(), Exception> {
+    let mut indexes = record.local_indexes.iter().chain(&record.global_indexes);
+    if indexes.any(|existing| existing.definition.name == index.name) {
+        return Err(Exception::validation("Attempting to create an index which already exists"));
+    }
+    if record.global_indexes.iter().any(|existing| existing.backfilling) {
+        return Err(limit(messages::ONE_INDEX_AT_A_TIME));
+    }
+    if record.global_indexes.len() >= limits::GLOBAL_INDEXES {
+        return Err(limit(format!(
+            "Subscriber limit exceeded: Number of GlobalSecondaryIndexes exceeds the limit of {}",
+            limits::GLOBAL_INDEXES
+        )));
+    }
+    let provisioned = record.billing_mode == BillingMode::Provisioned;
+    if provisioned && index.throughput.is_none() {
+        return Err(Exception::validation(messages::index_units_missing(&index.name)));
+    }
+    if !provisioned && index.throughput.is_some() {
+        return Err(Exception::validation(messages::index_units_on_demand(&index.name)));
+    }
+    let definitions = merged_definitions(record, &request.attribute_definitions)?;
+    let key = KeySchema::resolve(&index.key_schema, &definitions).map_err(|_| undefined(index, request))?;
+    record.global_indexes.push(IndexRecord {
+        definition: IndexDefinition {
+            name: index.name.clone(),
+            key,
+            projection: index.projection.clone(),
+            throughput: index.throughput,
+            on_demand: index.on_demand,
+            warm: index.warm,
+        },
+        space: spaces.take(),
+        backfilling: true,
+    });
+    keep_used_definitions(record, &definitions);
+    Ok(())
+}
+
+fn limit(message: impl Into<String>) -> Exception {
+    Exception::new(ExceptionKind::LimitExceededException, message)
+}
+
+/// The table's definitions and the request's; an attribute has one type.
+fn merged_definitions(
+    record: &TableRecord,
+    added: &[AttributeDefinition],
+) -> Result<Vec<AttributeDefinition>, Exception> {
+    let mut definitions = attribute_definitions(record);
+    for definition in added {
+        match definitions.iter().find(|known| known.name == definition.name) {
+            Some(known) if known.kind != definition.kind => {
+                return Err(Exception::validation(format!(
+                    "One or more parameter values were invalid: Attribute {} is already defined with type {}",
+                    known.name,
+                    known.kind.name()
+                )));
+            }
+            Some(_) => {}
+            None => definitions.push(definition.clone()),
+        }
+    }
+    Ok(definitions)
+}
+
+fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
+    let keys: Vec<_> = index.key_schema.iter().map(|element| element.name.as_str()).collect();
+    let defined: Vec<_> = request.attribute_definitions.iter().map(|known| known.name.as_str()).collect();
+    Exception::validation(format!(
+        "One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [{}], AttributeDefinitions: [{}]",
+        keys.join(", "),
+        defined.join(", ")
+    ))
+}
+
+/// Definitions are those of attributes that some key uses.
+fn keep_used_definitions(record: &mut TableRecord, definitions: &[AttributeDefinition]) {
+    let indexes = record.local_indexes.iter().chain(&record.global_indexes);
+    let keys: Vec<&KeySchema> =
+        std::iter::once(&record.key).chain(indexes.map(|index| &index.definition.key)).collect();
+    record.attribute_definitions = definitions
+        .iter()
+        .filter(|definition| keys.iter().any(|key| key.contains(&definition.name)))
+        .map(|definition| KeyAttribute { name: definition.name.clone(), kind: definition.kind })
+        .collect();
+}
+
+fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exception> {
+    let index = find_index(record, name)?;
+    let removed = record.global_indexes.remove(index);
+    let definitions = attribute_definitions(record);
+    keep_used_definitions(record, &definitions);
+    Ok(drop_space(Space(removed.space)).into())
+}
+
+fn change_stream(record: &mut TableRecord, request: &UpdateTable, now: u64) -> Result<(), Exception> {
+    match (&request.stream, &record.stream) {
+        (None, _) => {}
+        (Some(StreamUpdate::Enable(_)), Some(_)) => {
+            return Err(Exception::validation(format!(
+                "Table already has an enabled stream: TableName: {}",
+                record.name
+            )));
+        }
+        (Some(StreamUpdate::Enable(view)), None) => {
+            record.stream = Some(StreamRecord { view: *view, label: stream_label(now) });
+        }
+        (Some(StreamUpdate::Disable), None) => {
+            return Err(Exception::validation(format!(
+                "Table has no enabled stream to disable: TableName: {}",
+                record.name
+            )));
+        }
+        (Some(StreamUpdate::Disable), Some(_)) => record.stream = None,
+    }
+    Ok(())
+}

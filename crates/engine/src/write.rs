@@ -1,0 +1,519 @@
+//! The one writer. Every change of an item is planned here as a pure function from the old item to rows:
+//! the item, its index entries, its expiry entry, the counters. PutItem is a transaction of one,
+//! BatchWriteItem is several of those, TransactWriteItems is one of many, an expiry is another plan.
+//!
+//! 1. An operation makes [`ItemWrite`]s: key, action, condition.
+//! 2. [`Engine::write_each`] or [`Engine::write_together`] names the rows they depend on to the store.
+//! 3. The store reads these rows and calls back; [`plan`] decides for each write what changes.
+//! 4. The store commits all rows at once, and the outcomes come back.
+//!
+//! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
+//! that meets such an entry asks for its row, and the decision is taken again with it ([`Committed::Needs`]).
+
+use crate::Engine;
+use crate::capacity::{Consumption, write_units};
+use crate::catalog::Catalog;
+use crate::idempotency::{TokenUse, Verdict};
+use crate::index_entry::{self, Entry};
+use crate::item_key::ItemKey;
+use crate::storage_failed;
+use crate::stored_key::Key;
+use crate::table::{IndexKind, Table};
+use partita_api::capacity::Units;
+use partita_api::reporting::ReturnValues;
+use partita_api::transact_write_items::ClientRequestToken;
+use partita_api::{Exception, ExceptionKind, messages};
+use partita_expression::{Condition, Update};
+use partita_store::{Counters, Decision, Rows, Space, Store, Write};
+use partita_value::{Item, ItemRef, limits};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One change, or check, of one item.
+pub struct ItemWrite {
+    pub table: Arc<Table>,
+    pub key: ItemKey,
+    pub action: Action,
+    pub condition: Option<Condition>,
+    pub return_values: ReturnValues,
+    pub return_item_on_condition_failure: bool,
+}
+
+pub enum Action {
+    Put(Item),
+    /// `key` is what the item is if there was none.
+    Update { key: Item, update: Option<Update> },
+    Delete,
+    /// Only the condition counts.
+    Check,
+    /// Delete, if the item's time is before this second.
+    Expire { before: u64 },
+}
+
+/// What one write did.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// As `ReturnValues` asked.
+    pub attributes: Option<Item>,
+    pub consumption: Consumption,
+    /// Bytes of the item collection afterwards, where they are counted.
+    pub collection_bytes: Option<u64>,
+    /// The larger of the item's sizes before and after.
+    pub size: usize,
+}
+
+/// Whether the writes of one commit depend on each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unity {
+    Each,
+    Together,
+}
+
+/// What became of a commit: an outcome or exception per write, or a repeated transaction.
+enum Committed {
+    Outcomes(Vec<Result<Outcome, Exception>>),
+    /// Nothing was decided yet: these rows must be known first.
+    Needs(Vec<Vec<u8>>),
+    Repeated(Vec<usize>),
+    TokenMismatch,
+}
+
+/// What became of a transaction that was not refused as a whole.
+pub enum Transaction {
+    Done(Vec<Outcome>),
+    /// The same token did this before; the items' sizes now.
+    Repeated(Vec<usize>),
+}
+
+impl<S: Store> Engine<S> {
+    pub async fn write_one(&self, write: ItemWrite) -> Result<Outcome, Exception> {
+        let mut outcomes = self.write_each(vec![write]).await?;
+        outcomes.pop().unwrap_or_else(|| Ok(Outcome::default()))
+    }
+
+    /// Writes that succeed or fail each on its own, in one commit.
+    pub async fn write_each(
+        &self,
+        writes: Vec<ItemWrite>,
+    ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
+        match self.commit(writes, Unity::Each, None).await? {
+            Committed::Outcomes(outcomes) => Ok(outcomes),
+            Committed::Repeated(_) | Committed::TokenMismatch | Committed::Needs(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes that all succeed, or of which none happens: then each one's own failure is told.
+    pub async fn write_together(
+        &self,
+        writes: Vec<ItemWrite>,
+        token: Option<ClientRequestToken>,
+    ) -> Result<Transaction, Exception> {
+        match self.commit(writes, Unity::Together, token).await? {
+            Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
+            Committed::Needs(_) => Ok(Transaction::Done(Vec::new())),
+            Committed::TokenMismatch => Err(Exception::new(
+                ExceptionKind::IdempotentParameterMismatchException,
+                messages::TOKEN_MISMATCH,
+            )),
+            Committed::Outcomes(outcomes) => {
+                if outcomes.iter().all(Result::is_ok) {
+                    Ok(Transaction::Done(outcomes.into_iter().flatten().collect()))
+                } else {
+                    Err(crate::transact_write_items::cancelled(outcomes))
+                }
+            }
+        }
+    }
+
+    /// Decides until no more rows are needed.
+    async fn commit(
+        &self,
+        writes: Vec<ItemWrite>,
+        unity: Unity,
+        token: Option<ClientRequestToken>,
+    ) -> Result<Committed, Exception> {
+        let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
+        let plan = Arc::new(Plan { writes, unity, token, catalog: self.catalog.clone() });
+        let mut entry_keys = Vec::new();
+        loop {
+            let (plan, named) = (Arc::clone(&plan), entry_keys.clone());
+            let keys = plan.keys(&named);
+            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows);
+            match self.store.decide(keys, decision).await.map_err(storage_failed)? {
+                Committed::Needs(more) => entry_keys.extend(more),
+                committed => return Ok(committed),
+            }
+        }
+    }
+}
+
+/// All that a commit is decided by, besides the rows.
+struct Plan {
+    writes: Vec<ItemWrite>,
+    unity: Unity,
+    token: Option<TokenUse>,
+    catalog: Catalog,
+}
+
+impl Plan {
+    /// The rows a decision depends on: index entries, the token, then each item and its collection.
+    fn keys(&self, entry_keys: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut keys = Vec::with_capacity(entry_keys.len() + self.writes.len() * 2 + 1);
+        keys.extend_from_slice(entry_keys);
+        keys.extend(self.token.iter().map(TokenUse::key));
+        for write in &self.writes {
+            keys.push(write.key.stored.clone());
+            keys.extend(collection_key(write));
+        }
+        keys
+    }
+
+    fn decide(&self, entry_keys: &[Vec<u8>], rows: &Rows<'_>) -> Decision<Committed> {
+        let (entry_rows, rows) = rows.split_at(entry_keys.len());
+        let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
+        match self.token.as_ref().map(|token| token.judge(token_row)) {
+            Some(Verdict::Repeated) => {
+                return Decision::rejection(Committed::Repeated(item_sizes(&self.writes, rows)));
+            }
+            Some(Verdict::Mismatch) => return Decision::rejection(Committed::TokenMismatch),
+            Some(Verdict::New) | None => {}
+        }
+        let mut batch = Batch::knowing(entry_keys, entry_rows);
+        let outcomes = plan_all(&mut batch, &self.writes, rows, &self.catalog);
+        if !batch.needed.is_empty() {
+            return Decision::rejection(Committed::Needs(batch.needed));
+        }
+        if self.unity == Unity::Together && outcomes.iter().any(Result::is_err) {
+            return Decision::rejection(Committed::Outcomes(outcomes));
+        }
+        batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
+        Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
+    }
+}
+
+fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {
+    let space = write.table.collections?;
+    Some(Key::Collection { space, token: write.key.partition }.to_bytes())
+}
+
+/// Walks the writes together with their rows: the item's, then the collection's where there is one.
+fn with_rows<'a, 'r>(
+    writes: &'a [ItemWrite],
+    rows: &'a Rows<'r>,
+) -> impl Iterator<Item = (&'a ItemWrite, Option<ItemRef<'a>>, Option<&'a [u8]>)> {
+    let mut rows = rows.iter().map(Option::as_deref);
+    writes.iter().map(move |write| {
+        let old = rows.next().flatten().and_then(ItemRef::new);
+        let collection = if write.table.collections.is_some() { rows.next().flatten() } else { None };
+        (write, old, collection)
+    })
+}
+
+fn item_sizes(writes: &[ItemWrite], rows: &Rows<'_>) -> Vec<usize> {
+    with_rows(writes, rows).map(|(_, old, _)| old.map_or(0, |item| item.size())).collect()
+}
+
+fn plan_all(
+    batch: &mut Batch,
+    writes: &[ItemWrite],
+    rows: &Rows<'_>,
+    catalog: &Catalog,
+) -> Vec<Result<Outcome, Exception>> {
+    let each = with_rows(writes, rows).map(|(write, old, collection)| {
+        // The table as it is now: an index may have come or gone since the request was checked.
+        let Some(table) = catalog.current(&write.table) else {
+            return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
+        };
+        plan(batch, &table, write, old, Counters::read(collection))
+    });
+    each.collect()
+}
+
+/// The rows one commit changes.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<Write>,
+    counters: Vec<(Vec<u8>, Counters)>,
+    /// Entries of indexes that are being filled, and whether they are stored.
+    known: Vec<(Vec<u8>, bool)>,
+    /// Such entries whose rows were not named.
+    needed: Vec<Vec<u8>>,
+}
+
+impl Batch {
+    fn knowing(entry_keys: &[Vec<u8>], entry_rows: &Rows<'_>) -> Batch {
+        let known = entry_keys.iter().zip(entry_rows).map(|(key, row)| (key.clone(), row.is_some()));
+        Batch { known: known.collect(), ..Batch::default() }
+    }
+
+    /// An old item's entry, if it is stored: in an index that is being filled it may not be yet.
+    fn stored<'a>(&mut self, entry: Option<Entry<'a>>, backfilling: bool) -> Option<Entry<'a>> {
+        let entry = entry?;
+        if !backfilling {
+            return Some(entry);
+        }
+        match self.known.iter().find(|(key, _)| *key == entry.key) {
+            Some((_, stored)) => stored.then_some(entry),
+            None => {
+                self.needed.push(entry.key);
+                None
+            }
+        }
+    }
+
+    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        self.rows.push(Write::Put { key, value });
+    }
+
+    fn delete(&mut self, key: Vec<u8>) {
+        self.rows.push(Write::Delete { key });
+    }
+
+    fn count(&mut self, key: Vec<u8>, add: Counters) {
+        match self.counters.iter_mut().find(|(counted, _)| *counted == key) {
+            Some((_, total)) => *total += add,
+            None => self.counters.push((key, add)),
+        }
+    }
+
+    fn count_in(&mut self, space: Space, before: Option<usize>, after: Option<usize>) {
+        let add = difference(before, after);
+        if add != Counters::default() {
+            self.count(Key::Counters { of: space }.to_bytes(), add);
+        }
+    }
+
+    /// What earlier writes of this commit added to a row of counters.
+    fn pending(&self, key: &[u8]) -> Counters {
+        self.counters.iter().find(|(counted, _)| counted == key).map_or(Counters::default(), |(_, add)| *add)
+    }
+
+    fn into_writes(mut self) -> Vec<Write> {
+        let counts = self.counters.into_iter().filter(|(_, add)| *add != Counters::default());
+        self.rows.extend(counts.map(|(key, add)| Write::Count { key, add }));
+        self.rows
+    }
+}
+
+fn difference(before: Option<usize>, after: Option<usize>) -> Counters {
+    Counters {
+        rows: i64::from(after.is_some()) - i64::from(before.is_some()),
+        bytes: after.unwrap_or(0) as i64 - before.unwrap_or(0) as i64,
+    }
+}
+
+/// Decides one write: checks it, and adds the rows it changes to the batch.
+fn plan(
+    batch: &mut Batch,
+    table: &Table,
+    write: &ItemWrite,
+    old: Option<ItemRef<'_>>,
+    collection: Counters,
+) -> Result<Outcome, Exception> {
+    // A put item's index keys are checked before its condition, as they are known without the old item.
+    let put_entries = match &write.action {
+        Action::Put(item) => Some(entries(table, &write.key, Some(item.view()))?),
+        _ => None,
+    };
+    check_condition(write, old)?;
+    let new = new_item(table, write, old)?;
+    let new = new.as_ref().map(Cow::as_ref).map(Item::view);
+    let after = match put_entries {
+        Some(entries) => entries,
+        None => entries(table, &write.key, new)?,
+    };
+    let (old_size, new_size) = (old.map(|item| item.size()), new.map(|item| item.size()));
+    let size = old_size.unwrap_or(0).max(new_size.unwrap_or(0));
+    let mut outcome = Outcome {
+        attributes: attributes(write, old, new),
+        consumption: Consumption::of_table(write_units(size)),
+        collection_bytes: None,
+        size,
+    };
+    let before = entries_of_old(table, &write.key, old);
+    let added = collection_growth(table, (old_size, new_size), &before, &after);
+    outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
+    if old.map(|item| item.bytes()) != new.map(|item| item.bytes()) {
+        change_rows(batch, table, write, old, new);
+        for (index, (before, after)) in table.indexes.iter().zip(before.into_iter().zip(after)) {
+            let before = batch.stored(before, index.backfilling);
+            let units = change_entry(batch, index.space, before, after);
+            if units != Units::ZERO {
+                outcome.consumption.charge_index(&index.name, index.kind, units);
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+fn check_condition(write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<(), Exception> {
+    let Some(condition) = &write.condition else { return Ok(()) };
+    if condition.matches(old)? {
+        return Ok(());
+    }
+    let mut exception =
+        Exception::new(ExceptionKind::ConditionalCheckFailedException, messages::CONDITION_FAILED);
+    if write.return_item_on_condition_failure {
+        exception.item = old.map(|item| item.to_owned());
+    }
+    Err(exception)
+}
+
+/// The item after the write; `None` if there is none then.
+fn new_item<'a>(
+    table: &Table,
+    write: &'a ItemWrite,
+    old: Option<ItemRef<'_>>,
+) -> Result<Option<Cow<'a, Item>>, Exception> {
+    match &write.action {
+        Action::Put(item) => Ok(Some(Cow::Borrowed(item))),
+        Action::Delete => Ok(None),
+        Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
+        Action::Expire { before } => {
+            let due = |item: &ItemRef<'_>| {
+                let expiry = table.expiry.as_ref();
+                expiry.and_then(|expiry| index_entry::expires_at(expiry, *item)).is_some_and(|at| at < *before)
+            };
+            Ok(old.filter(|item| !due(item)).map(|item| Cow::Owned(item.to_owned())))
+        }
+        Action::Update { key, update } => {
+            let item = match (update, old) {
+                (Some(update), old) => update.apply(old, key.view())?,
+                (None, Some(old)) => old.to_owned(),
+                (None, None) => key.clone(),
+            };
+            if item.size() > limits::ITEM_BYTES {
+                return Err(Exception::validation(messages::ITEM_TOO_LARGE_AFTER_UPDATE));
+            }
+            if item.view().is_nested_beyond(limits::NESTING_LEVELS) {
+                return Err(Exception::validation(messages::NESTED_TOO_DEEP));
+            }
+            Ok(Some(Cow::Owned(item)))
+        }
+    }
+}
+
+fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'_>>) -> Option<Item> {
+    let touched = || match &write.action {
+        Action::Update { update: Some(update), .. } => Some(update.touched()),
+        _ => None,
+    };
+    let item = match write.return_values {
+        ReturnValues::None => None,
+        ReturnValues::AllOld => old.map(|item| item.to_owned()),
+        ReturnValues::AllNew => new.map(|item| item.to_owned()),
+        ReturnValues::UpdatedOld => old.and_then(|item| Some(touched()?.apply(item))),
+        ReturnValues::UpdatedNew => new.and_then(|item| Some(touched()?.apply(item))),
+    };
+    item.filter(|item| !item.is_empty())
+}
+
+/// The item's entry in each index, in the table's order.
+fn entries<'a>(
+    table: &Table,
+    key: &ItemKey,
+    item: Option<ItemRef<'a>>,
+) -> Result<Vec<Option<Entry<'a>>>, Exception> {
+    let entry = |index| match item {
+        Some(item) => index_entry::in_index(index, key, item),
+        None => Ok(None),
+    };
+    table.indexes.iter().map(entry).collect()
+}
+
+/// An item that could not be indexed when its index was added has no entry.
+fn entries_of_old<'a>(table: &Table, key: &ItemKey, old: Option<ItemRef<'a>>) -> Vec<Option<Entry<'a>>> {
+    let entry = |index| old.and_then(|item| index_entry::in_index(index, key, item).ok().flatten());
+    table.indexes.iter().map(entry).collect()
+}
+
+/// Changes the item's row, its expiry entry and the table's counters.
+fn change_rows(
+    batch: &mut Batch,
+    table: &Table,
+    write: &ItemWrite,
+    old: Option<ItemRef<'_>>,
+    new: Option<ItemRef<'_>>,
+) {
+    match new {
+        Some(item) => batch.put(write.key.stored.clone(), item.bytes().to_vec()),
+        None => batch.delete(write.key.stored.clone()),
+    }
+    batch.count_in(table.space, old.map(|item| item.size()), new.map(|item| item.size()));
+    if let Some(expiry) = &table.expiry {
+        let entry = |item| index_entry::in_expiry(expiry, table, &write.key, item);
+        let before = batch.stored(old.and_then(entry), expiry.backfilling);
+        change_entry(batch, expiry.space, before, new.and_then(entry));
+    }
+}
+
+/// Replaces one entry by another, if they differ; returns what an index is charged for it.
+fn change_entry(
+    batch: &mut Batch,
+    space: Space,
+    before: Option<Entry<'_>>,
+    after: Option<Entry<'_>>,
+) -> Units {
+    batch.count_in(space, before.as_ref().map(|e| e.size), after.as_ref().map(|e| e.size));
+    match (before, after) {
+        (None, None) => Units::ZERO,
+        (Some(before), Some(after)) if before.key == after.key => {
+            if before.value == after.value {
+                return Units::ZERO;
+            }
+            let units = write_units(before.size.max(after.size));
+            batch.put(after.key, after.value.into_owned());
+            units
+        }
+        (before, after) => {
+            let mut units = Units::ZERO;
+            if let Some(entry) = before {
+                units += write_units(entry.size);
+                batch.delete(entry.key);
+            }
+            if let Some(entry) = after {
+                units += write_units(entry.size);
+                batch.put(entry.key, entry.value.into_owned());
+            }
+            units
+        }
+    }
+}
+
+/// How much an item collection grows: the item and its entries in local indexes.
+fn collection_growth(
+    table: &Table,
+    item: (Option<usize>, Option<usize>),
+    before: &[Option<Entry<'_>>],
+    after: &[Option<Entry<'_>>],
+) -> Counters {
+    let mut total = difference(item.0, item.1);
+    for (index, (before, after)) in table.indexes.iter().zip(before.iter().zip(after)) {
+        if index.kind == IndexKind::Local {
+            let size = |entry: &Option<Entry<'_>>| entry.as_ref().map(|entry| entry.size);
+            total.bytes += difference(size(before), size(after)).bytes;
+        }
+    }
+    total
+}
+
+fn grow_collection(
+    batch: &mut Batch,
+    table: &Table,
+    write: &ItemWrite,
+    stored: Counters,
+    added: Counters,
+) -> Result<Option<u64>, Exception> {
+    let Some(space) = table.collections else { return Ok(None) };
+    let key = Key::Collection { space, token: write.key.partition }.to_bytes();
+    let total = stored.bytes + batch.pending(&key).bytes + added.bytes;
+    let total = u64::try_from(total).unwrap_or(0);
+    if added.bytes > 0 && total > limits::COLLECTION_BYTES {
+        return Err(Exception::new(
+            ExceptionKind::ItemCollectionSizeLimitExceededException,
+            messages::COLLECTION_TOO_LARGE,
+        ));
+    }
+    batch.count(key, added);
+    Ok(Some(total))
+}

@@ -1,0 +1,118 @@
+//! Values while an update is worked out: read in place, or made by arithmetic, list and set operations.
+//!
+//! In come operands; out goes their sum, difference, concatenation or union, or the reason there is none.
+
+use crate::error::Problem;
+use partita_value::{AttributeValue, Encoder, Number, Value, ValueRef};
+
+/// A value that is stored somewhere, or one that was made.
+pub(crate) enum Evaluated<'a> {
+    View(ValueRef<'a>),
+    Owned(Value),
+}
+
+impl Evaluated<'_> {
+    pub(crate) fn view(&self) -> ValueRef<'_> {
+        match self {
+            Evaluated::View(value) => *value,
+            Evaluated::Owned(value) => value.view(),
+        }
+    }
+}
+
+/// Which parameters asked: they differ in what ADD takes and in the error of a wrong type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Expression,
+    Legacy,
+}
+
+impl Style {
+    fn mismatch(self) -> Problem {
+        match self {
+            Style::Expression => Problem::UpdateOperandType,
+            Style::Legacy => Problem::LegacyTypeMismatch,
+        }
+    }
+}
+
+fn number(value: &Evaluated<'_>) -> Result<Number, Problem> {
+    value.view().as_number().ok_or(Problem::UpdateOperandType)
+}
+
+fn owned_number<'a>(number: Number) -> Evaluated<'a> {
+    Evaluated::Owned(Value::from(&AttributeValue::N(number)))
+}
+
+pub(crate) fn plus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<Evaluated<'a>, Problem> {
+    number(left)?.add(&number(right)?).map(owned_number).map_err(Problem::Number)
+}
+
+pub(crate) fn minus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<Evaluated<'a>, Problem> {
+    number(left)?.subtract(&number(right)?).map(owned_number).map_err(Problem::Number)
+}
+
+pub(crate) fn list_append<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<Evaluated<'a>, Problem> {
+    append(left.view(), right.view()).ok_or(Problem::UpdateOperandType)
+}
+
+fn append<'a>(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Evaluated<'a>> {
+    let (ValueRef::L(left), ValueRef::L(right)) = (left, right) else { return None };
+    let mut encoder = Encoder::new();
+    let mark = encoder.begin_list();
+    left.into_iter().chain(right).for_each(|element| encoder.value(element));
+    encoder.end_list(mark);
+    Some(Evaluated::Owned(Value::from_encoder(encoder)))
+}
+
+/// ADD: the sum of numbers, the union of sets; of lists, in legacy parameters, one behind the other.
+pub(crate) fn add<'a>(
+    old: Option<ValueRef<'a>>,
+    operand: &'a Value,
+    style: Style,
+) -> Result<Evaluated<'a>, Problem> {
+    let operand = operand.view();
+    let Some(old) = old else { return Ok(Evaluated::View(operand)) };
+    match (old, operand) {
+        (ValueRef::N(_), ValueRef::N(_)) => plus(&Evaluated::View(old), &Evaluated::View(operand)),
+        (ValueRef::L(_), ValueRef::L(_)) if style == Style::Legacy => {
+            append(old, operand).ok_or_else(|| style.mismatch())
+        }
+        _ => {
+            let mut set = AttributeValue::from(old);
+            match (&mut set, AttributeValue::from(operand)) {
+                (AttributeValue::Ss(set), AttributeValue::Ss(more)) => set.extend(more),
+                (AttributeValue::Ns(set), AttributeValue::Ns(more)) => set.extend(more),
+                (AttributeValue::Bs(set), AttributeValue::Bs(more)) => set.extend(more),
+                _ => return Err(style.mismatch()),
+            }
+            Ok(Evaluated::Owned(Value::from(&set)))
+        }
+    }
+}
+
+/// DELETE: the set without these elements; `None` if none is left, or there was no set.
+pub(crate) fn delete<'a>(
+    old: Option<ValueRef<'a>>,
+    operand: &Value,
+    style: Style,
+) -> Result<Option<Evaluated<'a>>, Problem> {
+    let Some(old) = old else { return Ok(None) };
+    let mut set = AttributeValue::from(old);
+    let left = match (&mut set, AttributeValue::from(operand.view())) {
+        (AttributeValue::Ss(set), AttributeValue::Ss(gone)) => {
+            set.retain(|element| !gone.contains(element));
+            set.len()
+        }
+        (AttributeValue::Ns(set), AttributeValue::Ns(gone)) => {
+            set.retain(|element| !gone.contains(element));
+            set.len()
+        }
+        (AttributeValue::Bs(set), AttributeValue::Bs(gone)) => {
+            set.retain(|element| !gone.contains(element));
+            set.len()
+        }
+        _ => return Err(style.mismatch()),
+    };
+    Ok((left > 0).then(|| Evaluated::Owned(Value::from(&set))))
+}

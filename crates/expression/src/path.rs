@@ -1,0 +1,127 @@
+//! The document path: where in an item a value is.
+//!
+//! Comes from an expression, names resolved; goes to the value it leads to. `Display` is AWS's form in
+//! messages, `[a, b, [1]]`.
+
+use partita_value::{ItemRef, ValueRef};
+use std::fmt;
+
+/// One step into a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// `.name`, into a map.
+    Attribute(String),
+    /// `[n]`, into a list.
+    Index(usize),
+}
+
+/// A top-level attribute and the steps into its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    pub root: String,
+    pub steps: Vec<Step>,
+}
+
+impl Path {
+    /// A top-level attribute.
+    pub fn attribute(name: impl Into<String>) -> Path {
+        Path { root: name.into(), steps: Vec::new() }
+    }
+
+    /// The value in this item, if the path leads to one.
+    pub fn find<'a>(&self, item: ItemRef<'a>) -> Option<ValueRef<'a>> {
+        let mut value = item.get(&self.root)?;
+        for step in &self.steps {
+            value = match (step, value) {
+                (Step::Attribute(name), ValueRef::M(map)) => map.get(name)?,
+                (Step::Index(index), ValueRef::L(list)) => list.get(*index)?,
+                _ => return None,
+            };
+        }
+        Some(value)
+    }
+
+    pub fn is_nested(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// How this path and another get in each other's way, if they do.
+    pub(crate) fn collision(&self, other: &Path) -> Option<Collision> {
+        if self.root != other.root {
+            return None;
+        }
+        for pair in self.steps.iter().zip(&other.steps) {
+            match pair {
+                (Step::Attribute(one), Step::Attribute(two)) if one != two => return None,
+                (Step::Index(one), Step::Index(two)) if one != two => return None,
+                (Step::Attribute(_), Step::Index(_)) | (Step::Index(_), Step::Attribute(_)) => {
+                    return Some(Collision::Conflict);
+                }
+                _ => {}
+            }
+        }
+        Some(Collision::Overlap)
+    }
+}
+
+/// Why two paths may not stand in the same expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collision {
+    /// One leads to, or through, what the other leads to.
+    Overlap,
+    /// They take the same value for a list and for a map.
+    Conflict,
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}", self.root)?;
+        for step in &self.steps {
+            match step {
+                Step::Attribute(name) => write!(f, ", {name}")?,
+                Step::Index(index) => write!(f, ", [{index}]")?,
+            }
+        }
+        f.write_str("]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_value::{AttributeValue, Item};
+    use std::collections::BTreeMap;
+
+    fn path(root: &str, steps: &[Step]) -> Path {
+        Path { root: root.into(), steps: steps.to_vec() }
+    }
+
+    fn name(name: &str) -> Step {
+        Step::Attribute(name.into())
+    }
+
+    #[test]
+    fn paths_lead_through_maps_and_lists() {
+        let list = AttributeValue::L(vec![AttributeValue::Null, AttributeValue::S("x".into())]);
+        let map = AttributeValue::M(BTreeMap::from([("l".to_owned(), list)]));
+        let item: Item = [("m", map)].into_iter().collect();
+        let find = |steps: &[Step]| path("m", steps).find(item.view());
+        assert_eq!(find(&[name("l"), Step::Index(1)]), Some(ValueRef::S(b"x")));
+        assert_eq!(find(&[name("l"), Step::Index(2)]), None);
+        assert_eq!(find(&[Step::Index(0)]), None);
+        assert_eq!(find(&[name("l"), name("x")]), None);
+        assert_eq!(path("x", &[]).find(item.view()), None);
+        assert_eq!(path("m", &[name("l"), Step::Index(1)]).to_string(), "[m, l, [1]]");
+    }
+
+    #[test]
+    fn collisions_are_told_apart() {
+        let collision = |one: &[Step], two: &[Step]| path("a", one).collision(&path("a", two));
+        assert_eq!(collision(&[], &[name("b")]), Some(Collision::Overlap));
+        assert_eq!(collision(&[name("b")], &[name("b"), Step::Index(0)]), Some(Collision::Overlap));
+        assert_eq!(collision(&[name("b")], &[Step::Index(0)]), Some(Collision::Conflict));
+        assert_eq!(collision(&[name("b"), Step::Index(0)], &[name("c"), name("x")]), None);
+        assert_eq!(collision(&[Step::Index(0)], &[Step::Index(1)]), None);
+        assert_eq!(path("a", &[]).collision(&path("b", &[])), None);
+    }
+}

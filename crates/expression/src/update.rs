@@ -1,0 +1,347 @@
+//! The bound update: what is to become of an item.
+//!
+//! Comes from an `UpdateExpression` (`update_binding.rs`) or from legacy `AttributeUpdates`; goes, with
+//! the old item, to the new one. Every right-hand side reads the old item. Attributes that are not
+//! touched keep their bytes; a tree is built only of an attribute that is edited inside.
+
+use crate::document::{self, Edit};
+use crate::error::Problem;
+use crate::evaluated::{self, Evaluated, Style};
+use crate::syntax::ActionSyntax;
+use crate::{
+    ExpressionError, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage, update_binding,
+    update_parser,
+};
+use partita_value::limits::ITEM_BYTES;
+use partita_value::{Item, ItemRef, Value, ValueRef};
+use std::cmp::Ordering;
+
+/// An update's syntax tree: depends on the text alone, and can be bound many times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParsedUpdate(pub(crate) Vec<ActionSyntax>);
+
+impl ParsedUpdate {
+    pub fn parse(text: &str) -> Result<ParsedUpdate, ExpressionError> {
+        update_parser::parse(text).map(ParsedUpdate)
+    }
+
+    /// Resolves the placeholders and checks the operands and that no targets overlap.
+    pub fn bind(
+        &self,
+        names: &ExpressionNames,
+        values: &ExpressionValues,
+        usage: &mut Usage,
+    ) -> Result<Update, ExpressionError> {
+        update_binding::bind(self, names, values, usage)
+    }
+}
+
+/// A bound update expression, or lowered `AttributeUpdates`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    /// In byte order of the attributes, each once.
+    changes: Vec<(String, Change)>,
+    touched: Projection,
+    /// The target attributes in the order written, each once.
+    roots: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Change {
+    Attribute(Action),
+    /// Edits inside the attribute's value; no steps are empty.
+    Document(Vec<(Vec<Step>, Action)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Set(SetValue),
+    Remove,
+    Add(Value, Style),
+    Delete(Value, Style),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SetValue {
+    Operand(SetOperand),
+    Plus(SetOperand, SetOperand),
+    Minus(SetOperand, SetOperand),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SetOperand {
+    Path(Path),
+    Value(Value),
+    IfNotExists(Path, Box<SetOperand>),
+    ListAppend(Box<SetOperand>, Box<SetOperand>),
+}
+
+/// One entry of legacy `AttributeUpdates`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttributeAction {
+    Put(Value),
+    Add(Value),
+    Delete(Option<Value>),
+}
+
+impl AttributeAction {
+    /// AWS adds only numbers, sets and lists, and deletes only from sets.
+    pub fn check(&self) -> Result<(), ExpressionError> {
+        let problem = match self {
+            AttributeAction::Add(value) => match value.view().type_name() {
+                "N" | "SS" | "NS" | "BS" | "L" => return Ok(()),
+                type_name => Problem::LegacyAddType(type_name),
+            },
+            AttributeAction::Delete(Some(value)) => match value.view().type_name() {
+                "SS" | "NS" | "BS" => return Ok(()),
+                type_name => Problem::LegacyDeleteType(type_name),
+            },
+            AttributeAction::Put(_) | AttributeAction::Delete(None) => return Ok(()),
+        };
+        Err(problem.into())
+    }
+}
+
+/// What becomes of an attribute.
+enum Outcome<'a> {
+    Unchanged,
+    Removed,
+    Put(Evaluated<'a>),
+}
+
+impl Update {
+    /// Parses and binds.
+    pub fn parse(
+        text: &str,
+        names: &ExpressionNames,
+        values: &ExpressionValues,
+        usage: &mut Usage,
+    ) -> Result<Update, ExpressionError> {
+        ParsedUpdate::parse(text)?.bind(names, values, usage)
+    }
+
+    /// Legacy `AttributeUpdates`. Of several actions on one attribute the first counts.
+    pub fn from_attribute_updates(actions: Vec<(String, AttributeAction)>) -> Update {
+        let lowered = actions.into_iter().map(|(attribute, action)| {
+            let action = match action {
+                AttributeAction::Put(value) => Action::Set(SetValue::Operand(SetOperand::Value(value))),
+                AttributeAction::Add(value) => Action::Add(value, Style::Legacy),
+                AttributeAction::Delete(Some(value)) => Action::Delete(value, Style::Legacy),
+                AttributeAction::Delete(None) => Action::Remove,
+            };
+            (Path::attribute(attribute), action)
+        });
+        Update::from_actions(lowered.collect())
+    }
+
+    /// Takes actions whose targets do not overlap.
+    pub(crate) fn from_actions(actions: Vec<(Path, Action)>) -> Update {
+        let touched = Projection::from_paths(actions.iter().map(|(path, _)| path));
+        let mut roots: Vec<String> = Vec::new();
+        let mut changes: Vec<(String, Change)> = Vec::new();
+        for (Path { root, steps }, action) in actions {
+            if !roots.contains(&root) {
+                roots.push(root.clone());
+            }
+            let position = changes.binary_search_by(|change| change.0.as_str().cmp(&root));
+            match position {
+                Ok(position) => {
+                    if let Change::Document(edits) = &mut changes[position].1 {
+                        edits.push((steps, action));
+                    }
+                }
+                Err(position) if steps.is_empty() => {
+                    changes.insert(position, (root, Change::Attribute(action)))
+                }
+                Err(position) => changes.insert(position, (root, Change::Document(vec![(steps, action)]))),
+            }
+        }
+        Update { changes, touched, roots }
+    }
+
+    /// The item after the update. `key` holds the key attributes: the base where there is no old item.
+    pub fn apply(&self, old: Option<ItemRef<'_>>, key: ItemRef<'_>) -> Result<Item, ExpressionError> {
+        let base = Base { item: old.unwrap_or(key), exists: old.is_some() };
+        let mut outcomes = Vec::with_capacity(self.changes.len());
+        let mut size = 0;
+        for (attribute, change) in &self.changes {
+            let outcome = base.outcome(attribute, change)?;
+            if let Outcome::Put(value) = &outcome {
+                size += value.view().size();
+            }
+            if size > ITEM_BYTES {
+                return Err(Problem::ItemSize.into());
+            }
+            outcomes.push((attribute.as_str(), outcome));
+        }
+        Ok(merge(base.item, &outcomes))
+    }
+
+    /// The target paths: of the old item what UPDATED_OLD answers, of the new one UPDATED_NEW.
+    pub fn touched(&self) -> &Projection {
+        &self.touched
+    }
+
+    /// The top-level attributes it writes, each once, in the order written.
+    pub fn target_roots(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().map(String::as_str)
+    }
+
+    /// Whether this attribute is written inside its value, not as a whole.
+    pub fn edits_inside(&self, attribute: &str) -> bool {
+        let found = self.changes.iter().find(|(name, _)| name == attribute);
+        matches!(found, Some((_, Change::Document(_))))
+    }
+
+    /// All paths it reads in right-hand sides, in the order of the attributes written.
+    pub fn source_paths(&self) -> Vec<&Path> {
+        let mut paths = Vec::new();
+        for (_, change) in &self.changes {
+            match change {
+                Change::Attribute(action) => action.collect_sources(&mut paths),
+                Change::Document(edits) => {
+                    edits.iter().for_each(|(_, action)| action.collect_sources(&mut paths));
+                }
+            }
+        }
+        paths
+    }
+}
+
+impl Action {
+    fn collect_sources<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+        match self {
+            Action::Set(SetValue::Operand(operand)) => operand.collect_paths(paths),
+            Action::Set(SetValue::Plus(one, two) | SetValue::Minus(one, two)) => {
+                one.collect_paths(paths);
+                two.collect_paths(paths);
+            }
+            Action::Remove | Action::Add(..) | Action::Delete(..) => {}
+        }
+    }
+}
+
+impl SetOperand {
+    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+        match self {
+            SetOperand::Path(path) => paths.push(path),
+            SetOperand::Value(_) => {}
+            SetOperand::IfNotExists(path, other) => {
+                paths.push(path);
+                other.collect_paths(paths);
+            }
+            SetOperand::ListAppend(one, two) => {
+                one.collect_paths(paths);
+                two.collect_paths(paths);
+            }
+        }
+    }
+}
+
+/// The item that an update starts from.
+struct Base<'a> {
+    item: ItemRef<'a>,
+    /// False if there is only the key of an item yet to be.
+    exists: bool,
+}
+
+impl<'a> Base<'a> {
+    fn outcome(&self, attribute: &str, change: &'a Change) -> Result<Outcome<'a>, Problem> {
+        let old = self.item.get(attribute);
+        match change {
+            Change::Attribute(action) => self.attribute(old, action),
+            Change::Document(edits) => match old {
+                Some(old) => self.document(old, edits),
+                // AWS lets a removal inside an item that does not exist pass.
+                None if !self.exists && edits.iter().all(|(_, action)| *action == Action::Remove) => {
+                    Ok(Outcome::Unchanged)
+                }
+                None => Err(Problem::InvalidUpdatePath),
+            },
+        }
+    }
+
+    fn attribute(&self, old: Option<ValueRef<'a>>, action: &'a Action) -> Result<Outcome<'a>, Problem> {
+        match action {
+            Action::Set(value) => self.set_value(value).map(Outcome::Put),
+            Action::Remove => Ok(Outcome::Removed),
+            Action::Add(operand, style) => evaluated::add(old, operand, *style).map(Outcome::Put),
+            Action::Delete(operand, style) => {
+                Ok(evaluated::delete(old, operand, *style)?.map_or(Outcome::Removed, Outcome::Put))
+            }
+        }
+    }
+
+    fn document(&self, old: ValueRef<'a>, edits: &'a [(Vec<Step>, Action)]) -> Result<Outcome<'a>, Problem> {
+        let mut size = 0;
+        let mut evaluated = Vec::with_capacity(edits.len());
+        for (steps, action) in edits {
+            let target = document::target(old, steps)?;
+            let edit = match self.attribute(target, action)? {
+                Outcome::Put(value) => {
+                    size += value.view().size();
+                    Edit::Put(value)
+                }
+                Outcome::Removed | Outcome::Unchanged => Edit::Remove,
+            };
+            if size > ITEM_BYTES {
+                return Err(Problem::ItemSize);
+            }
+            evaluated.push((steps.as_slice(), edit));
+        }
+        document::edit(old, evaluated).map(|value| Outcome::Put(Evaluated::Owned(value)))
+    }
+
+    fn set_value(&self, value: &'a SetValue) -> Result<Evaluated<'a>, Problem> {
+        match value {
+            SetValue::Operand(operand) => self.operand(operand),
+            SetValue::Plus(left, right) => evaluated::plus(&self.operand(left)?, &self.operand(right)?),
+            SetValue::Minus(left, right) => evaluated::minus(&self.operand(left)?, &self.operand(right)?),
+        }
+    }
+
+    fn operand(&self, operand: &'a SetOperand) -> Result<Evaluated<'a>, Problem> {
+        match operand {
+            SetOperand::Path(path) => {
+                path.find(self.item).map(Evaluated::View).ok_or(Problem::MissingAttribute)
+            }
+            SetOperand::Value(value) => Ok(Evaluated::View(value.view())),
+            SetOperand::IfNotExists(path, otherwise) => match path.find(self.item) {
+                Some(value) => Ok(Evaluated::View(value)),
+                None => self.operand(otherwise),
+            },
+            SetOperand::ListAppend(left, right) => {
+                evaluated::list_append(&self.operand(left)?, &self.operand(right)?)
+            }
+        }
+    }
+}
+
+/// Writes the base with the outcomes in place of the attributes they are about; both are in order.
+fn merge(base: ItemRef<'_>, outcomes: &[(&str, Outcome<'_>)]) -> Item {
+    Item::build(|encoder| {
+        let mut rest = outcomes.iter().peekable();
+        for (name, value) in base.attributes() {
+            let mut replaced = false;
+            while let Some((attribute, outcome)) = rest.peek() {
+                match attribute.as_bytes().cmp(name) {
+                    Ordering::Greater => break,
+                    Ordering::Equal => replaced = !matches!(outcome, Outcome::Unchanged),
+                    Ordering::Less => {}
+                }
+                if let Outcome::Put(value) = outcome {
+                    encoder.entry(attribute, value.view());
+                }
+                rest.next();
+            }
+            if !replaced {
+                encoder.entry(std::str::from_utf8(name).unwrap_or_default(), value);
+            }
+        }
+        for (attribute, outcome) in rest {
+            if let Outcome::Put(value) = outcome {
+                encoder.entry(attribute, value.view());
+            }
+        }
+    })
+}

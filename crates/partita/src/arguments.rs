@@ -1,0 +1,76 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A database that speaks the Amazon DynamoDB API.
+#[derive(Parser)]
+#[command(version, about, long_about = None)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Start the database
+    Serve(Serve),
+    /// Ask a running database whether it is well; exits with 0 if it is
+    Healthcheck(Healthcheck),
+}
+
+#[derive(Args)]
+pub struct Serve {
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1", env = "PARTITA_HOST")]
+    pub host: String,
+
+    /// Port to listen on; 0 picks a free one and prints it
+    #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
+    pub port: u16,
+
+    /// Folder that keeps the data
+    #[arg(long, default_value = "./partita-data", env = "PARTITA_DATA", conflicts_with = "in_memory")]
+    pub data: PathBuf,
+
+    /// Keep nothing: all data are gone when it stops
+    #[arg(long)]
+    pub in_memory: bool,
+
+    /// When a write is acknowledged: after it is on the disk, or before (synced in the background)
+    #[arg(long, value_enum, default_value_t = DurabilityLevel::Full)]
+    pub durability: DurabilityLevel,
+
+    /// Verify signatures: the access key that may sign (with --secret-key)
+    #[arg(long, env = "PARTITA_ACCESS_KEY", requires = "secret_key")]
+    pub access_key: Option<String>,
+
+    /// The secret of --access-key
+    #[arg(long, env = "PARTITA_SECRET_KEY", requires = "access_key", hide_env_values = true)]
+    pub secret_key: Option<String>,
+
+    /// Answer anyone who can reach this address, without verified signatures
+    #[arg(long)]
+    pub open_access: bool,
+
+    /// Region that ARNs name
+    #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
+    pub region: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DurabilityLevel {
+    Full,
+    Relaxed,
+}
+
+#[derive(Args)]
+pub struct Healthcheck {
+    /// Host of the database
+    #[arg(long, default_value = "127.0.0.1", env = "PARTITA_HOST")]
+    pub host: String,
+
+    /// Port of the database
+    #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
+    pub port: u16,
+}

@@ -1,0 +1,24 @@
+//! The `partita` program: reads the command line and runs one command.
+
+mod arguments;
+mod healthcheck;
+mod serve;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Serve(serve) => serve::run(serve),
+        Command::Healthcheck(check) => healthcheck::run(&check),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("partita: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

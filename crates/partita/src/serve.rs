@@ -1,0 +1,105 @@
+//! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
+
+use crate::arguments::{DurabilityLevel, Serve};
+use partita_auth::{Authentication, Credential, Verifier};
+use partita_engine::Engine;
+use partita_engine::clock::Clock;
+use partita_server::pipeline::Pipeline;
+use partita_server::{Reach, Server};
+use partita_store::Store;
+use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use partita_store_memory::MemoryStore;
+use std::error::Error;
+use std::io::{IsTerminal, Write};
+use std::net::IpAddr;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub fn run(arguments: Serve) -> Result<(), Box<dyn Error>> {
+    start_log();
+    let reach = reach(&arguments)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if arguments.in_memory {
+        runtime.block_on(serve(&arguments, MemoryStore::new(), reach, "nothing is kept"))
+    } else {
+        let durability = match arguments.durability {
+            DurabilityLevel::Full => Durability::Full,
+            DurabilityLevel::Relaxed => Durability::Relaxed,
+        };
+        let store = EmbeddedStore::open(&arguments.data, Options { durability })?;
+        let kept = format!("data in {}, {}", arguments.data.display(), describe(durability));
+        runtime.block_on(serve(&arguments, store, reach, &kept))
+    }
+}
+
+fn describe(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Full => "every write on disk before it is acknowledged",
+        Durability::Relaxed => "writes synced in the background",
+    }
+}
+
+/// Without verified signatures only this machine may be answered, unless the user insists.
+fn reach(arguments: &Serve) -> Result<Reach, Box<dyn Error>> {
+    if arguments.access_key.is_some() || arguments.open_access {
+        return Ok(Reach::Open);
+    }
+    let local = arguments.host == "localhost"
+        || arguments.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if local {
+        return Ok(Reach::Local);
+    }
+    Err(format!(
+        "listening on {} would let anyone in who can reach it. Give --access-key and --secret-key to verify signatures, or --open-access if that is what you want",
+        arguments.host
+    )
+    .into())
+}
+
+async fn serve<S: Store>(
+    arguments: &Serve,
+    store: S,
+    reach: Reach,
+    kept: &str,
+) -> Result<(), Box<dyn Error>> {
+    let engine = Engine::open(store, &arguments.region, Clock::System)?;
+    let authentication = match (&arguments.access_key, &arguments.secret_key) {
+        (Some(access_key), Some(secret_key)) => {
+            Authentication::Verified(Verifier::new([Credential::new(access_key, secret_key)]))
+        }
+        _ => Authentication::Unverified,
+    };
+    let region = arguments.region.clone();
+    let pipeline = Pipeline { engine, authentication, reach, clock: Clock::System, region };
+    let server = Server::bind(&arguments.host, arguments.port, pipeline)
+        .await
+        .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    greet(&format!("http://{}", server.address()?), kept)?;
+    let stop = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    };
+    // Dropping what is left closes the store: its writer finishes first.
+    drop(server.run(stop).await);
+    println!("Partita has stopped.");
+    Ok(())
+}
+
+fn greet(endpoint: &str, kept: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Partita {} is ready at {endpoint} ({kept})", env!("CARGO_PKG_VERSION"))?;
+    writeln!(out, "Try: aws dynamodb list-tables --endpoint-url {endpoint}")?;
+    out.flush()
+}
+
+fn start_log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("PARTITA_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}

@@ -1,0 +1,84 @@
+//! Request bodies: at most 16 MiB, also when chunked, and gzip undone.
+
+use bytes::{Bytes, BytesMut};
+use flate2::read::MultiGzDecoder;
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use partita_value::limits::REQUEST_BYTES;
+use std::io::Read;
+
+/// How much of an oversized body is taken before the connection is given up.
+const DRAIN_BYTES: usize = 4 * REQUEST_BYTES;
+
+/// A body as it was sent, which is what was signed, and as it is meant.
+pub struct RequestBody {
+    pub as_sent: Bytes,
+    pub decoded: Bytes,
+}
+
+impl RequestBody {
+    pub fn is_empty(&self) -> bool {
+        self.as_sent.is_empty()
+    }
+}
+
+pub enum BodyError {
+    TooLarge,
+    /// The client broke off.
+    Broken,
+    /// Not the compression it claims to be.
+    Undecodable,
+}
+
+pub async fn read(headers: &HeaderMap, incoming: Incoming) -> Result<RequestBody, BodyError> {
+    let as_sent = collect(incoming).await?;
+    let decoded = match headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes()) {
+        Some(b"gzip") => gunzip(&as_sent)?,
+        _ => as_sent.clone(),
+    };
+    Ok(RequestBody { as_sent, decoded })
+}
+
+/// Reads to the end even where the body is too large: a client that is still sending would otherwise see
+/// a reset instead of the answer.
+async fn collect(mut incoming: Incoming) -> Result<Bytes, BodyError> {
+    let expected = incoming.size_hint().lower() as usize;
+    let mut collected = BytesMut::new();
+    let mut first: Option<Bytes> = None;
+    let mut total = 0usize;
+    while let Some(frame) = incoming.frame().await {
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+        total = total.saturating_add(data.len());
+        if total > DRAIN_BYTES {
+            return Err(BodyError::TooLarge);
+        }
+        if total > REQUEST_BYTES {
+            continue;
+        }
+        match first.take() {
+            // Most bodies arrive in one piece, which is then not copied.
+            None if collected.is_empty() => first = Some(data),
+            None => collected.extend_from_slice(&data),
+            Some(begin) => {
+                collected.reserve(expected.clamp(total, REQUEST_BYTES));
+                collected.extend_from_slice(&begin);
+                collected.extend_from_slice(&data);
+            }
+        }
+    }
+    if total > REQUEST_BYTES {
+        return Err(BodyError::TooLarge);
+    }
+    Ok(first.unwrap_or_else(|| collected.freeze()))
+}
+
+fn gunzip(bytes: &[u8]) -> Result<Bytes, BodyError> {
+    let mut decoded = Vec::new();
+    let limit = REQUEST_BYTES as u64 + 1;
+    MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut decoded).map_err(|_| BodyError::Undecodable)?;
+    if decoded.len() > REQUEST_BYTES {
+        return Err(BodyError::TooLarge);
+    }
+    Ok(decoded.into())
+}

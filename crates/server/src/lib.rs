@@ -1,0 +1,12 @@
+//! The HTTP server. Open [`pipeline`] first: one function shows the whole path of a request.
+
+mod access;
+mod body;
+mod housekeeping;
+mod listener;
+mod panic_guard;
+pub mod pipeline;
+mod reply;
+
+pub use access::Reach;
+pub use listener::{Server, Stopped};

@@ -1,0 +1,31 @@
+//! A bug in one request must not take its connection down with it.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// Runs a future; `None` if it panicked.
+pub async fn guard<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    std::future::poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(_) => {
+            tracing::error!("a request panicked; this is a bug in Partita");
+            Poll::Ready(None)
+        }
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_becomes_nothing() {
+        assert_eq!(guard(async { 1 }).await, Some(1));
+        assert_eq!(guard(async { if true { panic!("on purpose") } }).await, None);
+    }
+}

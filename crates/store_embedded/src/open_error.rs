@@ -1,0 +1,36 @@
+//! Why a folder cannot be opened as a store, in words that tell a person what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why [`crate::EmbeddedStore::open`] gave up. The folder is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{folder} is in use by {by}. Stop that process, or choose another folder.", folder = folder.display())]
+    Held { folder: PathBuf, by: String },
+    #[error(
+        "{folder} was written by a newer version: its format is {found}, this program knows formats up to \
+         {supported}. Use the newer program; nothing was changed.",
+        folder = folder.display()
+    )]
+    NewerFormat { folder: PathBuf, found: u32, supported: u32 },
+    #[error(
+        "{folder} holds files that are not a store's ({found}). Choose an empty or a new folder.",
+        folder = folder.display()
+    )]
+    NotOurs { folder: PathBuf, found: String },
+    #[error("{folder} is damaged: {what}. Restore it from a backup.", folder = folder.display())]
+    Damaged { folder: PathBuf, what: String },
+    #[error("{folder} cannot be opened: {source}", folder = folder.display())]
+    Io { folder: PathBuf, source: io::Error },
+}
+
+impl OpenError {
+    pub(crate) fn io(folder: &Path, source: io::Error) -> OpenError {
+        OpenError::Io { folder: folder.to_path_buf(), source }
+    }
+
+    pub(crate) fn damaged(folder: &Path, what: impl Into<String>) -> OpenError {
+        OpenError::Damaged { folder: folder.to_path_buf(), what: what.into() }
+    }
+}

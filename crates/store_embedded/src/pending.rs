@@ -1,0 +1,217 @@
+//! What is in the log and not yet in the tree, for readers to put over the tree.
+//!
+//! Two overlays: the **active** one, which the writer adds to, and at times a **frozen** one, which the applier
+//! writes to the tree. With every freezing begins a new generation. Readers take both overlays as they stand and
+//! then a transaction: if no generation has begun in between, nothing of the active overlay can be in the tree, and
+//! what the tree has of the frozen one the reader sees in the overlay anyway.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use partita_store::StoreError;
+
+use crate::batch::Batch;
+use crate::environment::{Environment, Reader};
+use crate::log::Appended;
+use crate::overlay::Overlay;
+
+/// From this size on the active overlay is written to the tree.
+const DUE_BYTES: usize = 4 << 20;
+const DUE_ROWS: usize = 4_096;
+const DUE_LOG_BYTES: usize = 32 << 20;
+/// However small, it waits no longer than this.
+const DUE_AFTER: Duration = Duration::from_millis(500);
+/// At this size writers wait for the applier.
+const FULL_BYTES: usize = 16 << 20;
+const FULL_ROWS: usize = 32_768;
+const FULL_LOG_BYTES: usize = 128 << 20;
+
+#[derive(Default)]
+pub(crate) struct Pending {
+    layers: RwLock<Arc<Layers>>,
+    generation: AtomicU64,
+    /// Held by whoever changes the layers.
+    progress: Mutex<Progress>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Layers {
+    generation: u64,
+    pub active: Arc<Overlay>,
+    pub frozen: Arc<Overlay>,
+}
+
+impl Layers {
+    pub fn is_empty(&self) -> bool {
+        self.active.is_empty() && self.frozen.is_empty()
+    }
+
+    /// What became of a row since it was in the tree, if anything did.
+    pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
+        self.active.get(key).or_else(|| self.frozen.get(key))
+    }
+}
+
+#[derive(Default)]
+struct Progress {
+    /// The last record in the active overlay.
+    sequence: u64,
+    /// What the active overlay takes in the log.
+    log_bytes: usize,
+    since: Option<Instant>,
+    closing: bool,
+    /// Why the applier does not get on.
+    trouble: Option<StoreError>,
+}
+
+/// What the applier has to do next.
+pub(crate) enum Work {
+    /// Write these rows to the tree; they end with the record of this sequence.
+    Apply(Arc<Overlay>, u64),
+    /// Nothing for now.
+    Rest,
+    End,
+}
+
+impl Pending {
+    /// The tree and what is to be put over it, as of one moment.
+    pub fn over<'e>(&self, environment: &'e Environment) -> Result<(Arc<Layers>, Reader<'e>), StoreError> {
+        loop {
+            let layers = self.layers();
+            let reader = environment.reader()?;
+            if self.generation.load(Ordering::SeqCst) == layers.generation {
+                return Ok((layers, reader));
+            }
+        }
+    }
+
+    /// Shows a logged batch to readers.
+    pub fn publish(&self, batch: &Batch, appended: &Appended) {
+        let mut progress = self.lock();
+        let layers = self.layers();
+        let active = Arc::new(layers.active.with(batch));
+        progress.sequence = appended.sequence;
+        progress.log_bytes += appended.bytes;
+        let first = progress.since.is_none();
+        progress.since.get_or_insert_with(Instant::now);
+        let wake = first || progress.is_due(&active);
+        self.set_layers(Layers { active, ..Layers::clone(&layers) });
+        drop(progress);
+        if wake {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until there is room for more, or fails for the reason there is none.
+    pub fn wait_for_room(&self) -> Result<(), StoreError> {
+        let mut progress = self.lock();
+        while progress.is_full(&self.layers().active) {
+            if let Some(trouble) = &progress.trouble {
+                return Err(trouble.clone());
+            }
+            progress = self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    /// Waits until the applier has something to do, at most for `patience`.
+    pub fn next_work(&self, patience: Option<Duration>) -> Work {
+        let mut progress = self.lock();
+        let until = patience.map(|patience| Instant::now() + patience);
+        loop {
+            let layers = self.layers();
+            if progress.closing && layers.active.is_empty() {
+                return Work::End;
+            }
+            if progress.closing || progress.is_due(&layers.active) {
+                return self.freeze(&mut progress, &layers);
+            }
+            let due = progress.since.map(|since| since + DUE_AFTER);
+            let wake = [until, due].into_iter().flatten().min();
+            progress = match wake.map(|wake| wake.saturating_duration_since(Instant::now())) {
+                None => self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
+                Some(_) if until.is_some_and(|until| until <= Instant::now()) => return Work::Rest,
+                Some(time) => {
+                    self.changed.wait_timeout(progress, time).unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+
+    /// The frozen overlay is in the tree.
+    pub fn applied(&self) {
+        let mut progress = self.lock();
+        progress.trouble = None;
+        self.set_layers(Layers { frozen: Arc::default(), ..Layers::clone(&self.layers()) });
+        drop(progress);
+        self.changed.notify_all();
+    }
+
+    /// The frozen overlay could not be written. Waits a while, and says whether to try again.
+    pub fn failed(&self, error: StoreError, pause: Duration) -> bool {
+        let mut progress = self.lock();
+        progress.trouble = Some(error);
+        self.changed.notify_all();
+        let until = Instant::now() + pause;
+        while !progress.closing && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            progress = self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        !progress.closing
+    }
+
+    /// No more will be published: the applier is to finish.
+    pub fn close(&self) {
+        self.lock().closing = true;
+        self.changed.notify_all();
+    }
+
+    /// About how much is pending.
+    pub fn bytes(&self) -> u64 {
+        let layers = self.layers();
+        (layers.active.bytes() + layers.frozen.bytes()) as u64
+    }
+
+    fn freeze(&self, progress: &mut Progress, layers: &Layers) -> Work {
+        let frozen = Arc::clone(&layers.active);
+        progress.log_bytes = 0;
+        progress.since = None;
+        let generation = layers.generation + 1;
+        // Long before the tree has the first of these rows: a reader that comes to see them there sees this first.
+        self.generation.store(generation, Ordering::SeqCst);
+        self.set_layers(Layers { generation, active: Arc::default(), frozen: Arc::clone(&frozen) });
+        self.changed.notify_all();
+        Work::Apply(frozen, progress.sequence)
+    }
+
+    fn layers(&self) -> Arc<Layers> {
+        Arc::clone(&self.layers.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set_layers(&self, layers: Layers) {
+        let layers = Arc::new(layers);
+        let old =
+            std::mem::replace(&mut *self.layers.write().unwrap_or_else(PoisonError::into_inner), layers);
+        // Outside the lock: to free a large overlay takes its time.
+        drop(old);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress {
+    fn is_due(&self, active: &Overlay) -> bool {
+        active.bytes() >= DUE_BYTES
+            || active.rows() >= DUE_ROWS
+            || self.log_bytes >= DUE_LOG_BYTES
+            || self.since.is_some_and(|since| since.elapsed() >= DUE_AFTER)
+    }
+
+    fn is_full(&self, active: &Overlay) -> bool {
+        active.bytes() >= FULL_BYTES || active.rows() >= FULL_ROWS || self.log_bytes >= FULL_LOG_BYTES
+    }
+}

@@ -1,0 +1,155 @@
+//! Rows as they were at one moment: those of the tree, under those that are still on their way to it.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::iter::Peekable;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use partita_store::{Direction, KeyRange, Space, StoreError};
+
+use crate::environment::Reader;
+use crate::overlay::Row;
+use crate::pending::Layers;
+use crate::shared::Shared;
+use crate::tree::Tree;
+
+/// See [`partita_store::Snapshot`]. An open one keeps old pages alive: do not hold it long.
+pub struct EmbeddedSnapshot<'a> {
+    tree: &'a Tree,
+    reader: Reader<'a>,
+    layers: Arc<Layers>,
+    /// The spaces whose rows are being removed from the tree, in order; usually none.
+    dropped: Vec<Space>,
+}
+
+impl<'a> EmbeddedSnapshot<'a> {
+    pub(crate) fn take(shared: &'a Shared) -> Result<EmbeddedSnapshot<'a>, StoreError> {
+        let (layers, reader) = shared.pending.over(&shared.environment)?;
+        let tree = &shared.environment.tree;
+        let dropped = tree.dropped.list(&reader.txn)?;
+        Ok(EmbeddedSnapshot { tree, reader, layers, dropped })
+    }
+
+    /// Whether the tree's row of this key is no more.
+    fn is_dropped(&self, key: &[u8]) -> bool {
+        let recorded =
+            |space: &[u8; 4]| self.dropped.binary_search(&Space(u32::from_be_bytes(*space))).is_ok();
+        (!self.dropped.is_empty() && key.first_chunk().is_some_and(recorded))
+            || self.layers.active.drops(key)
+            || self.layers.frozen.drops(key)
+    }
+}
+
+impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
+        match self.layers.get(key) {
+            Some(row) => Ok(row.map(Cow::Borrowed)),
+            None if self.is_dropped(key) => Ok(None),
+            None => self.tree.get(&self.reader.txn, key),
+        }
+    }
+
+    fn range(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut over = OverRows::of(&self.layers, range, direction);
+        let mut ended = false;
+        self.tree.range(&self.reader.txn, range, direction, |row| {
+            let mut flow = over.show_before(row.key, &mut visit);
+            if flow.is_continue() {
+                flow = match over.take(row.key) {
+                    Some(newer) => show(newer, &mut visit),
+                    None if self.is_dropped(row.key) => ControlFlow::Continue(()),
+                    None => visit(row.key, &row.value()?),
+                };
+            }
+            ended = flow.is_break();
+            Ok(flow)
+        })?;
+        while !ended && let Some(row) = over.next() {
+            ended = show(row, &mut visit).is_break();
+        }
+        Ok(())
+    }
+}
+
+fn show(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+    match row.value() {
+        Some(value) => visit(row.key(), value),
+        None => ControlFlow::Continue(()),
+    }
+}
+
+type Rows<'a> = Peekable<Box<dyn Iterator<Item = &'a Row> + 'a>>;
+
+/// The rows of a range that lie over the tree, from both overlays, each key once. Nothing is made for empty
+/// overlays.
+struct OverRows<'a> {
+    layers: &'a Layers,
+    direction: Direction,
+    active: Option<Rows<'a>>,
+    frozen: Option<Rows<'a>>,
+}
+
+impl<'a> OverRows<'a> {
+    fn of(layers: &'a Layers, range: &'a KeyRange, direction: Direction) -> OverRows<'a> {
+        let rows = |overlay: &'a crate::overlay::Overlay| {
+            (overlay.rows() > 0 && range.start < range.end)
+                .then(|| overlay.range(range, direction).peekable())
+        };
+        OverRows { layers, direction, active: rows(&layers.active), frozen: rows(&layers.frozen) }
+    }
+
+    fn peek(&mut self) -> Option<&'a Row> {
+        let active = self.active.as_mut().and_then(|rows| rows.peek().copied());
+        let frozen = self.frozen.as_mut().and_then(|rows| {
+            while rows.next_if(|row| self.layers.active.drops(row.key())).is_some() {}
+            rows.peek().copied()
+        });
+        match (active, frozen) {
+            (Some(active), Some(frozen)) if self.order(frozen.key(), active.key()).is_lt() => Some(frozen),
+            (Some(active), _) => Some(active),
+            (None, frozen) => frozen,
+        }
+    }
+
+    fn next(&mut self) -> Option<&'a Row> {
+        let next = self.peek()?;
+        // The active overlay's row hides the frozen one's of the same key: both go.
+        for rows in [&mut self.active, &mut self.frozen].into_iter().flatten() {
+            rows.next_if(|row| row.key() == next.key());
+        }
+        Some(next)
+    }
+
+    /// The row of this key, if it is the next.
+    fn take(&mut self, key: &[u8]) -> Option<&'a Row> {
+        if self.peek()?.key() == key { self.next() } else { None }
+    }
+
+    /// Shows the rows that come before `key`.
+    fn show_before(
+        &mut self,
+        key: &[u8],
+        visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        while let Some(row) = self.peek()
+            && self.order(row.key(), key).is_lt()
+        {
+            self.next();
+            show(row, visit)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn order(&self, one: &[u8], other: &[u8]) -> Ordering {
+        match self.direction {
+            Direction::Ascending => one.cmp(other),
+            Direction::Descending => other.cmp(one),
+        }
+    }
+}

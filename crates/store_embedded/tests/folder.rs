@@ -1,0 +1,188 @@
+//! The folder itself: who may open it, what is refused, what survives a restart, and what damage does.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use partita_store::{Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
+use partita_store_embedded::{EmbeddedStore, OpenError, Options};
+use support::{Random, get, key, put, wait, write};
+
+fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
+    EmbeddedStore::open(folder, Options::default())
+}
+
+/// Names, contents and times of all files in a folder.
+fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    entries
+        .filter(|entry| entry.file_type().unwrap().is_file())
+        .map(|entry| {
+            let modified = entry.metadata().unwrap().modified().unwrap();
+            (entry.file_name().into_string().unwrap(), (fs::read(entry.path()).unwrap(), modified))
+        })
+        .collect()
+}
+
+#[test]
+fn the_second_to_open_is_told_who_was_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = open(folder.path()).unwrap();
+    let Err(error) = open(folder.path()) else { panic!("opened twice") };
+    assert!(matches!(&error, OpenError::Held { by, .. } if by.contains(&std::process::id().to_string())));
+    let text = error.to_string();
+    assert!(text.contains("which opened it on 20") && text.contains("Stop that process"), "{text}");
+    write(&first, vec![put(&key(1, b"a"), b"1")]).unwrap();
+    first.close();
+    let second = open(folder.path()).unwrap();
+    assert_eq!(get(&second, &key(1, b"a")).unwrap().as_deref(), Some(&b"1"[..]));
+}
+
+#[test]
+fn a_newer_format_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), b"1")]).unwrap();
+    fs::write(folder.path().join("FORMAT"), "partita embedded store, format 7\n").unwrap();
+    let before = files(folder.path());
+    let Err(error) = open(folder.path()) else { panic!("opened a newer format") };
+    assert!(matches!(error, OpenError::NewerFormat { found: 7, supported: 1, .. }));
+    assert_eq!(files(folder.path()), before);
+}
+
+#[test]
+fn folders_that_are_no_stores_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
+    let before = files(folder.path());
+    let Err(error) = open(folder.path()) else { panic!("opened a folder of other files") };
+    assert!(matches!(&error, OpenError::NotOurs { found, .. } if found == "thesis.txt"), "{error}");
+    assert_eq!(files(folder.path()), before);
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("FORMAT"), "nonsense").unwrap();
+    assert!(matches!(open(folder.path()), Err(OpenError::Damaged { .. })));
+    let file = folder.path().join("FORMAT");
+    assert!(matches!(open(&file), Err(OpenError::Io { .. })));
+}
+
+#[test]
+fn a_start_that_was_cut_short_is_made_up_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let nested = folder.path().join("a/b");
+    fs::create_dir_all(&nested).unwrap();
+    fs::write(nested.join("LOCK"), "").unwrap();
+    fs::write(nested.join("FORMAT.new"), "part").unwrap();
+    write(&open(&nested).unwrap(), vec![put(&key(1, b"a"), b"1")]).unwrap();
+}
+
+#[test]
+fn rows_of_dropped_spaces_leave_the_disk_also_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    for hundred in 0..50_u32 {
+        let number = |place: u32| (hundred * 100 + place).to_be_bytes();
+        let mut writes: Vec<_> = (0..100).map(|place| put(&key(5, &number(place)), &[1; 500])).collect();
+        writes.push(put(&key(5, &hundred.to_be_bytes()), &[2; 30_000]));
+        write(&store, writes).unwrap();
+    }
+    write(&store, vec![put(&key(6, b"a"), b"stays")]).unwrap();
+    let full = store.usage().unwrap();
+    write(&store, vec![Write::DropSpace(Space(5))]).unwrap();
+    assert_eq!(get(&store, &key(5, &7_u32.to_be_bytes())).unwrap(), None);
+    store.close();
+    let store = open(folder.path()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while store.usage().unwrap().used_bytes > full.used_bytes / 50 {
+        assert!(Instant::now() < deadline, "{full:?} {:?}", store.usage().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(get(&store, &key(6, b"a")).unwrap().as_deref(), Some(&b"stays"[..]));
+}
+
+#[test]
+fn what_was_asked_for_before_the_end_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let asked: Vec<_> = (0..300_u32)
+        .map(|number| {
+            let at = key(1, &number.to_be_bytes());
+            let writes = vec![put(&at, b"1")];
+            store.decide(Vec::new(), move |_| partita_store::Decision::commit(writes.clone(), ()))
+        })
+        .collect();
+    let answers = asked.into_iter().map(wait).collect::<Result<Vec<_>, _>>().unwrap();
+    assert_eq!(answers.len(), 300);
+    // And one that nobody waits for.
+    drop(store.decide(Vec::new(), |_| partita_store::Decision::commit(vec![put(&key(2, b""), b"1")], ())));
+    store.close();
+    assert!(get(&open(folder.path()).unwrap(), &key(2, b"")).unwrap().is_some());
+}
+
+#[test]
+fn unfit_keys_are_refused_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let refused = write(&store, vec![put(&key(1, b"good"), b"1"), put(&[1; 1_901], b"1")]);
+    assert!(matches!(refused, Err(StoreError::Io(_))));
+    assert!(write(&store, vec![put(b"abc", b"1")]).is_err());
+    assert_eq!(get(&store, &key(1, b"good")).unwrap(), None);
+    write(&store, vec![put(&[1; 1_900], b"1")]).unwrap();
+    assert_eq!(get(&store, &[1; 1_900]).unwrap().as_deref(), Some(&b"1"[..]));
+    assert_eq!(get(&store, &[1; 5_000]).unwrap(), None);
+}
+
+/// Flips bytes of stored values on disk, short and long ones: reading them is an error, and all others are right.
+#[test]
+fn altered_values_are_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = |number: u32| -> Vec<u8> {
+        let mut random = Random(number.into());
+        let length = if number.is_multiple_of(5) { 20_000 } else { 300 };
+        (0..length).map(|_| random.next() as u8).collect()
+    };
+    let store = open(folder.path()).unwrap();
+    write(&store, (0..200).map(|n: u32| put(&key(1, &n.to_be_bytes()), &value(n))).collect()).unwrap();
+    store.close();
+    let file = folder.path().join("data.mdb");
+    let mut bytes = fs::read(&file).unwrap();
+    let hit = [3_u32, 40, 77, 150, 199];
+    for number in hit {
+        let part = &value(number)[100..116];
+        let at = bytes.windows(16).rposition(|window| window == part).unwrap();
+        bytes[at + 7] ^= 0x10;
+    }
+    fs::write(&file, bytes).unwrap();
+
+    let store = open(folder.path()).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    for number in 0..200_u32 {
+        match snapshot.get(&key(1, &number.to_be_bytes())) {
+            Ok(found) => assert!(!hit.contains(&number) && found.unwrap() == value(number)),
+            Err(StoreError::Damaged(_)) => assert!(hit.contains(&number)),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    let range = KeyRange { start: key(1, b""), end: key(2, b"") };
+    let mut seen = 0;
+    let result = snapshot.range(&range, Direction::Ascending, |_, _| {
+        seen += 1;
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(result, Err(StoreError::Damaged(_))));
+    assert_eq!(seen, 3);
+    drop(snapshot);
+    let depends = wait(store.decide(vec![key(1, &3_u32.to_be_bytes())], |_| {
+        partita_store::Decision::commit(vec![put(&key(1, b"other"), b"1")], ())
+    }));
+    assert!(matches!(depends, Err(StoreError::Damaged(_))));
+    // Written anew, the rows are whole again.
+    write(&store, hit.iter().map(|n| put(&key(1, &n.to_be_bytes()), &value(*n))).collect()).unwrap();
+    for number in hit {
+        assert!(get(&store, &key(1, &number.to_be_bytes())).unwrap().unwrap() == value(number));
+    }
+}

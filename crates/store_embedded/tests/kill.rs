@@ -1,0 +1,140 @@
+//! A process that writes is killed at random moments, again and again: what it had been answered is there, and no
+//! decision is there by half.
+//!
+//! `PARTITA_KILLS=500` kills more often than the default.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use partita_store::{Counters, Decision, Direction, KeyRange, Store, Write};
+use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use support::{Random, key, put, rows, wait};
+
+const FOLDER: &str = "PARTITA_KILL_FOLDER";
+const DURABILITY: &str = "PARTITA_KILL_DURABILITY";
+const WRITERS: u64 = 6;
+/// The spaces in which every decision writes one row.
+const PARTS: [u32; 3] = [1, 2, 3];
+const COUNT_SPACE: u32 = 9;
+
+#[test]
+fn answered_decisions_survive_a_kill() {
+    kill_again_and_again("full");
+}
+
+#[test]
+fn a_relaxed_store_survives_a_kill_as_well() {
+    kill_again_and_again("relaxed");
+}
+
+fn kill_again_and_again(durability: &str) {
+    let kills = std::env::var("PARTITA_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    println!("seed {seed}");
+    let mut random = Random(seed);
+    let folder = tempfile::tempdir().unwrap();
+    let mut answered = BTreeSet::new();
+    for _ in 0..kills {
+        let mut child = start_child(folder.path(), durability);
+        let acknowledgements = BufReader::new(child.stderr.take().unwrap());
+        let reading = std::thread::spawn(move || {
+            let lines = acknowledgements.lines().map_while(Result::ok);
+            lines.filter_map(|line| line.strip_prefix("answered ")?.parse::<u64>().ok()).collect::<Vec<_>>()
+        });
+        // Mostly while it writes; now and then while it still opens.
+        std::thread::sleep(Duration::from_millis(random.below(250)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        answered.extend(reading.join().unwrap());
+        check(folder.path(), &answered);
+    }
+    println!("{} decisions were answered", answered.len());
+    assert!(kills < 10 || !answered.is_empty());
+}
+
+fn start_child(folder: &Path, durability: &str) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_child_writes", "--ignored", "--nocapture"])
+        .env(FOLDER, folder)
+        .env(DURABILITY, durability)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+#[ignore = "started by the tests above, to be killed"]
+fn the_child_writes() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let relaxed = std::env::var(DURABILITY).is_ok_and(|durability| durability == "relaxed");
+    let durability = if relaxed { Durability::Relaxed } else { Durability::Full };
+    let store = EmbeddedStore::open(Path::new(&folder), Options { durability }).unwrap();
+    let everything = KeyRange { start: key(PARTS[0], b""), end: key(PARTS[0] + 1, b"") };
+    let last = rows(&store.snapshot().unwrap(), &everything, Direction::Descending, 1).unwrap();
+    let first = last.first().map_or(0, |row| u64::from_be_bytes(row.0[4..12].try_into().unwrap()) + 1);
+    let next = AtomicU64::new(first);
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    let asked = store.decide(vec![key(COUNT_SPACE, b"")], move |_| {
+                        Decision::commit(decision(number), number)
+                    });
+                    let number = wait(asked).unwrap();
+                    // One write a line: a kill cuts between lines or loses a line, it does not mix them.
+                    std::io::stderr().write_all(format!("answered {number}\n").as_bytes()).unwrap();
+                }
+            });
+        }
+    });
+}
+
+/// All rows of a decision, each telling its number, some of them long; and one counted.
+fn decision(number: u64) -> Vec<Write> {
+    let mut writes: Vec<_> =
+        PARTS.iter().map(|part| put(&key(*part, &number.to_be_bytes()), &value(number, *part))).collect();
+    // A row that all decisions overwrite, now short, now long.
+    writes.push(put(&key(COUNT_SPACE, b"last"), &value(number, number as u32 % 7)));
+    writes.push(Write::Count { key: key(COUNT_SPACE, b""), add: Counters { rows: 1, bytes: number as i64 } });
+    writes
+}
+
+fn value(number: u64, part: u32) -> Vec<u8> {
+    let length = match (number + u64::from(part)) % 23 {
+        0 => 20_000,
+        1 => 5_000,
+        other => 50 + other as usize * 40,
+    };
+    number.to_be_bytes().into_iter().cycle().take(length).collect()
+}
+
+fn check(folder: &Path, answered: &BTreeSet<u64>) {
+    let store = EmbeddedStore::open(folder, Options::default()).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    let mut found = Vec::new();
+    for part in PARTS {
+        let range = KeyRange { start: key(part, b""), end: key(part + 1, b"") };
+        let mut numbers = BTreeSet::new();
+        for (key, row) in rows(&snapshot, &range, Direction::Ascending, usize::MAX).unwrap() {
+            let number = u64::from_be_bytes(key[4..12].try_into().unwrap());
+            assert!(row == value(number, part), "row {number} of part {part} is not what was written");
+            numbers.insert(number);
+        }
+        found.push(numbers);
+    }
+    assert!(found.iter().all(|numbers| *numbers == found[0]), "a decision is there by half");
+    let lost: Vec<_> = answered.difference(&found[0]).collect();
+    assert!(lost.is_empty(), "answered decisions are lost: {lost:?}");
+    let count = Counters::read(support::get(&store, &key(COUNT_SPACE, b"")).unwrap().as_deref());
+    let bytes = found[0].iter().sum::<u64>() as i64;
+    assert_eq!(count, Counters { rows: found[0].len() as i64, bytes });
+}

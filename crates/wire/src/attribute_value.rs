@@ -1,0 +1,598 @@
+//! Attribute values: JSON → canonical bytes in one pass, and back.
+//!
+//! `{"S": "text"}` comes in, the encoder's bytes go out; no tree stands between. A wrong JSON type ends the
+//! reading at once, as everywhere. What is wrong with a value itself (no type, a bad number, an empty set)
+//! is told later and only if nothing else is wrong with the request: the first such [`ValueError`] is kept
+//! beside the bytes, and the reading goes on.
+
+use crate::json::{Kind, Reader, Shape, Writer};
+use base64::{DecodeError, Engine, engine::general_purpose::STANDARD};
+use partita_api::Exception;
+use partita_api::messages::START_KEY_INVALID;
+use partita_value::{
+    Encoder, Item, ItemBuilder, ItemRef, MapRef, Number, NumberError, SetRef, Value, ValueRef, limits,
+};
+use std::fmt;
+
+const CLASS: &str = "AttributeValue";
+
+/// What is wrong with a value. Displayed as AWS says it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ValueError {
+    NoType,
+    SeveralTypes,
+    FalseNull,
+    Number(NumberError),
+    EmptyStringSet,
+    EmptyNumberSet,
+    EmptyBinarySet,
+    NullInSet,
+    DuplicateStrings(String),
+    DuplicateNumbers,
+    DuplicateBinaries(String),
+    TooDeep,
+    EmptyName,
+    LongName,
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            ValueError::NoType => {
+                "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+            }
+            ValueError::SeveralTypes => {
+                "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+            }
+            ValueError::FalseNull => {
+                "One or more parameter values were invalid: Null attribute value types must have the value of true"
+            }
+            ValueError::Number(error) => return error.fmt(f),
+            ValueError::EmptyStringSet => {
+                "One or more parameter values were invalid: An string set  may not be empty"
+            }
+            ValueError::EmptyNumberSet => {
+                "One or more parameter values were invalid: An number set  may not be empty"
+            }
+            ValueError::EmptyBinarySet => {
+                "One or more parameter values were invalid: Binary sets should not be empty"
+            }
+            ValueError::NullInSet => {
+                "One or more parameter values were invalid: An string set may not have a null string as a member"
+            }
+            ValueError::DuplicateStrings(all) => {
+                return write!(
+                    f,
+                    "One or more parameter values were invalid: Input collection [{all}] contains duplicates."
+                );
+            }
+            ValueError::DuplicateNumbers => "Input collection contains duplicates",
+            ValueError::DuplicateBinaries(all) => {
+                return write!(
+                    f,
+                    "One or more parameter values were invalid: Input collection [{all}]of type BS contains duplicates."
+                );
+            }
+            ValueError::TooDeep => {
+                "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+            }
+            ValueError::EmptyName => "Empty attribute name",
+            ValueError::LongName => "Attribute name is too large, must be less than 65536 bytes",
+        };
+        f.write_str(text)
+    }
+}
+
+impl From<&ValueError> for Exception {
+    fn from(error: &ValueError) -> Exception {
+        Exception::validation(error.to_string())
+    }
+}
+
+/// An item or a key as sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Attributes {
+    item: Item,
+    error: Option<ValueError>,
+}
+
+impl Attributes {
+    /// Reads a map of attributes. `shape` is how AWS declares the map.
+    pub(crate) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Option<Attributes>, Exception> {
+        let mut builder = ItemBuilder::default();
+        let mut values = ValueReader::default();
+        let present = reader.map(shape, |reader, name| {
+            if name.is_empty() {
+                // An item's own empty name is told before anything else about its values.
+                values.error = Some(ValueError::EmptyName);
+            }
+            values.name(builder.encoder(), &name);
+            values.value(reader, builder.encoder(), Shape::Element(CLASS), 1)
+        })?;
+        Ok(present.then(|| Attributes { item: builder.finish(), error: values.error }))
+    }
+
+    /// Reads a member that is a map of attributes.
+    pub(crate) fn read_member(reader: &mut Reader<'_>) -> Result<Option<Attributes>, Exception> {
+        Attributes::read(reader, Shape::Map(CLASS))
+    }
+
+    /// The item, if all of its values are valid.
+    pub(crate) fn checked(self) -> Result<Item, Exception> {
+        match &self.error {
+            None => Ok(self.item),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    /// The key to start a page from. AWS says so with some errors and not with others.
+    pub(crate) fn checked_start_key(self) -> Result<Item, Exception> {
+        match &self.error {
+            Some(
+                error @ (ValueError::NoType
+                | ValueError::SeveralTypes
+                | ValueError::FalseNull
+                | ValueError::EmptyStringSet
+                | ValueError::EmptyBinarySet),
+            ) => Err(Exception::validation(format!("{START_KEY_INVALID}: {error}"))),
+            _ => self.checked(),
+        }
+    }
+
+    /// The encoded bytes, valid or not: for telling requests apart.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.item.view().bytes()
+    }
+}
+
+/// One value as sent.
+#[derive(Clone, Debug)]
+pub(crate) struct SentValue {
+    value: Value,
+    error: Option<ValueError>,
+}
+
+impl SentValue {
+    /// Reads a value that is an element of a list or a map. An explicit null is a value without a type.
+    pub(crate) fn read_element(reader: &mut Reader<'_>) -> Result<SentValue, Exception> {
+        let mut encoder = Encoder::new();
+        let mut values = ValueReader::default();
+        values.value(reader, &mut encoder, Shape::Element(CLASS), 1)?;
+        Ok(SentValue { value: Value::from_encoder(encoder), error: values.error })
+    }
+
+    /// Reads a value that is a member of a structure, where it may be absent.
+    pub(crate) fn read_member(reader: &mut Reader<'_>) -> Result<Option<SentValue>, Exception> {
+        match reader.peek()? {
+            Kind::Object => SentValue::read_element(reader).map(Some),
+            Kind::Null => reader.skip().map(|()| None),
+            _ => Err(reader.mismatch(Shape::Structure(CLASS))),
+        }
+    }
+
+    pub(crate) fn error(&self) -> Option<&ValueError> {
+        self.error.as_ref()
+    }
+
+    /// The value, if it is valid.
+    pub(crate) fn checked(self) -> Result<Value, Exception> {
+        match &self.error {
+            None => Ok(self.value),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn view(&self) -> ValueRef<'_> {
+        self.value.view()
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Type {
+    Null,
+    Bool,
+    S,
+    N,
+    B,
+    Ss,
+    Ns,
+    Bs,
+    L,
+    M,
+}
+
+impl Type {
+    fn from_name(name: &str) -> Option<Type> {
+        Some(match name {
+            "S" => Type::S,
+            "N" => Type::N,
+            "B" => Type::B,
+            "BOOL" => Type::Bool,
+            "NULL" => Type::Null,
+            "L" => Type::L,
+            "M" => Type::M,
+            "SS" => Type::Ss,
+            "NS" => Type::Ns,
+            "BS" => Type::Bs,
+            _ => return None,
+        })
+    }
+}
+
+/// Reads values and remembers the first that is not valid. For every value read exactly one is written,
+/// so that the bytes around an invalid one stay well formed.
+#[derive(Default)]
+struct ValueReader {
+    error: Option<ValueError>,
+}
+
+impl ValueReader {
+    fn note(&mut self, error: ValueError) {
+        self.error.get_or_insert(error);
+    }
+
+    fn name(&mut self, encoder: &mut Encoder, name: &str) {
+        if name.is_empty() {
+            self.note(ValueError::EmptyName);
+        } else if name.len() > limits::ATTRIBUTE_NAME_BYTES {
+            self.note(ValueError::LongName);
+        }
+        encoder.name(name);
+    }
+
+    /// `level` counts values inside values; an attribute's own is 1.
+    fn value(
+        &mut self,
+        reader: &mut Reader<'_>,
+        encoder: &mut Encoder,
+        shape: Shape,
+        level: usize,
+    ) -> Result<(), Exception> {
+        if level > limits::NESTING_LEVELS {
+            self.note(ValueError::TooDeep);
+            encoder.null();
+            return reader.skip();
+        }
+        let mut types = 0;
+        reader.structure(shape, |reader, name| {
+            let Some(kind) = Type::from_name(name) else { return reader.skip() };
+            if reader.peek()? == Kind::Null {
+                return reader.skip();
+            }
+            types += 1;
+            match types {
+                1 => self.typed(reader, encoder, kind, level),
+                _ => self.typed(reader, &mut Encoder::new(), kind, level),
+            }
+        })?;
+        match types {
+            0 => {
+                self.note(ValueError::NoType);
+                encoder.null();
+            }
+            1 => {}
+            _ => self.note(ValueError::SeveralTypes),
+        }
+        Ok(())
+    }
+
+    fn typed(
+        &mut self,
+        reader: &mut Reader<'_>,
+        encoder: &mut Encoder,
+        kind: Type,
+        level: usize,
+    ) -> Result<(), Exception> {
+        match kind {
+            Type::S => encoder.string(&reader.text()?.unwrap_or_default()),
+            Type::N => {
+                let number = reader.text()?.unwrap_or_default();
+                encoder
+                    .number_text(&number)
+                    .unwrap_or_else(|error| self.invalid(encoder, ValueError::Number(error)));
+            }
+            Type::B => encoder.binary(&read_binary(reader)?),
+            Type::Bool => encoder.boolean(reader.boolean()?.unwrap_or_default()),
+            Type::Null => {
+                if reader.boolean()? == Some(false) {
+                    self.note(ValueError::FalseNull);
+                }
+                encoder.null();
+            }
+            Type::Ss => self.string_set(reader, encoder)?,
+            Type::Ns => self.number_set(reader, encoder)?,
+            Type::Bs => self.binary_set(reader, encoder)?,
+            Type::L => {
+                let mark = encoder.begin_list();
+                reader.list(Shape::List, |reader| {
+                    self.value(reader, encoder, Shape::Element(CLASS), level + 1)
+                })?;
+                encoder.end_list(mark);
+            }
+            Type::M => {
+                let mark = encoder.begin_map();
+                reader.map(Shape::Map(CLASS), |reader, name| {
+                    self.name(encoder, &name);
+                    self.value(reader, encoder, Shape::Element(CLASS), level + 1)
+                })?;
+                encoder.end_map(mark);
+            }
+        }
+        Ok(())
+    }
+
+    fn invalid(&mut self, encoder: &mut Encoder, error: ValueError) {
+        self.note(error);
+        encoder.null();
+    }
+
+    fn string_set(&mut self, reader: &mut Reader<'_>, encoder: &mut Encoder) -> Result<(), Exception> {
+        let mut elements = Vec::new();
+        reader.list(Shape::List, |reader| {
+            match reader.text()? {
+                Some(text) => elements.push(text),
+                None => self.note(ValueError::NullInSet),
+            }
+            Ok(())
+        })?;
+        if elements.is_empty() {
+            self.invalid(encoder, ValueError::EmptyStringSet);
+        } else if encoder.string_set(&elements).is_err() {
+            self.invalid(encoder, ValueError::DuplicateStrings(elements.join(", ")));
+        }
+        Ok(())
+    }
+
+    fn number_set(&mut self, reader: &mut Reader<'_>, encoder: &mut Encoder) -> Result<(), Exception> {
+        let mut elements = Vec::new();
+        reader.list(Shape::List, |reader| {
+            let text = reader.text()?.unwrap_or_default();
+            elements.push(Number::parse(&text).unwrap_or_else(|error| {
+                self.note(ValueError::Number(error));
+                Number::ZERO
+            }));
+            Ok(())
+        })?;
+        if elements.is_empty() {
+            self.invalid(encoder, ValueError::EmptyNumberSet);
+        } else if encoder.number_set(&elements).is_err() {
+            self.invalid(encoder, ValueError::DuplicateNumbers);
+        }
+        Ok(())
+    }
+
+    fn binary_set(&mut self, reader: &mut Reader<'_>, encoder: &mut Encoder) -> Result<(), Exception> {
+        let mut elements = Vec::new();
+        reader.list(Shape::List, |reader| {
+            match reader.peek()? {
+                Kind::Null => {
+                    self.note(ValueError::NullInSet);
+                    reader.skip()?;
+                }
+                _ => elements.push(read_binary(reader)?),
+            }
+            Ok(())
+        })?;
+        if elements.is_empty() {
+            self.invalid(encoder, ValueError::EmptyBinarySet);
+        } else if encoder.binary_set(&elements).is_err() {
+            let all = elements.iter().map(|element| STANDARD.encode(element)).collect::<Vec<_>>().join(", ");
+            self.invalid(encoder, ValueError::DuplicateBinaries(all));
+        }
+        Ok(())
+    }
+}
+
+/// Binary that is not base64 is of the wrong JSON type, so to say.
+fn read_binary(reader: &mut Reader<'_>) -> Result<Vec<u8>, Exception> {
+    if reader.peek()? != Kind::String {
+        return Err(reader.mismatch(Shape::Blob));
+    }
+    let text = reader.string()?;
+    if !text.len().is_multiple_of(4) {
+        let length = text.len();
+        return Err(Exception::serialization(format!(
+            "Base64 encoded length is expected a multiple of 4 bytes but found: {length}"
+        )));
+    }
+    STANDARD.decode(text.as_bytes()).map_err(|error| {
+        Exception::serialization(match error {
+            DecodeError::InvalidByte(_, byte) if byte != b'=' => {
+                format!("Invalid base 64 character: '{}'", char::from(byte))
+            }
+            _ => "Invalid last non-pad Base64 character dectected".into(),
+        })
+    })
+}
+
+/// An item's or a key's attributes as an object.
+pub(crate) fn encode_item(json: &mut Writer, item: ItemRef<'_>) {
+    encode_map(json, item.attributes());
+}
+
+fn encode_map(json: &mut Writer, map: MapRef<'_>) {
+    json.object(|json| {
+        for (name, value) in map {
+            encode_value(json.name_bytes(name), value);
+        }
+    });
+}
+
+/// `{"S": …}`
+pub(crate) fn encode_value(json: &mut Writer, value: ValueRef<'_>) {
+    json.object(|json| {
+        let json = json.name(value.type_name());
+        match value {
+            ValueRef::Null => json.boolean(true),
+            ValueRef::Bool(value) => json.boolean(value),
+            ValueRef::S(text) | ValueRef::N(text) => json.string_bytes(text),
+            ValueRef::B(bytes) => json.base64(bytes),
+            ValueRef::Ss(set) | ValueRef::Ns(set) => encode_set(json, set, Writer::string_bytes),
+            ValueRef::Bs(set) => encode_set(json, set, Writer::base64),
+            ValueRef::L(list) => {
+                json.array(|json| list.into_iter().for_each(|value| encode_value(json, value)))
+            }
+            ValueRef::M(map) => encode_map(json, map),
+        }
+    });
+}
+
+fn encode_set(json: &mut Writer, set: SetRef<'_>, write: impl Fn(&mut Writer, &[u8])) {
+    json.array(|json| set.into_iter().for_each(|element| write(json, element)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_value::AttributeValue;
+    use proptest::prelude::*;
+
+    fn read(json: &str) -> Result<Attributes, Exception> {
+        let mut reader = Reader::new(json.as_bytes())?;
+        Attributes::read_member(&mut reader).map(|attributes| attributes.expect("a map was given"))
+    }
+
+    /// What is said about an item whose attribute `a` has this value.
+    fn message(value: &str) -> String {
+        let result = read(&format!(r#"{{"a":{value},"z":{{"S":"after"}}}}"#)).and_then(Attributes::checked);
+        result.map_or_else(|exception| exception.message, |item| format!("{item:?}"))
+    }
+
+    fn written(item: ItemRef<'_>) -> String {
+        let mut json = Writer::default();
+        encode_item(&mut json, item);
+        String::from_utf8(json.finish()).unwrap()
+    }
+
+    #[test]
+    fn values_of_every_type_survive_the_round_trip() {
+        let json = r#"{"b":{"B":"AP8="},"bs":{"BS":["","AA=="]},"f":{"BOOL":false},"l":{"L":[{"S":""},{"L":[]}]},"m":{"M":{"x":{"M":{}},"ä\"\n":{"NULL":true}}},"n":{"N":"-1.5"},"ns":{"NS":["-2","1","10"]},"s":{"S":"q\"\\\u0001"},"ss":{"SS":["a","b"]},"t":{"BOOL":true}}"#;
+        let item = read(json).unwrap().checked().unwrap();
+        assert_eq!(written(item.view()), json);
+    }
+
+    #[test]
+    fn numbers_are_made_canonical() {
+        for (sent, kept) in [("00042", "42"), ("1.50", "1.5"), ("1.5E2", "150"), ("-0", "0"), ("+3", "3")] {
+            let item = read(&format!(r#"{{"n":{{"N":"{sent}"}}}}"#)).unwrap().checked().unwrap();
+            assert_eq!(written(item.view()), format!(r#"{{"n":{{"N":"{kept}"}}}}"#));
+        }
+    }
+
+    #[test]
+    fn members_that_are_no_type_are_ignored() {
+        let item = read(r#"{"a":{"X":{"Y":[1,2]},"S":"s","N":null}}"#).unwrap().checked().unwrap();
+        assert_eq!(item.get("a"), Some(ValueRef::S(b"s")));
+    }
+
+    #[test]
+    fn values_need_exactly_one_type() {
+        let none = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes";
+        for value in ["{}", r#"{"a":""}"#, "null", r#"{"S":null}"#, r#"{"M":{"a":{}}}"#, r#"{"L":[{}]}"#] {
+            assert_eq!(message(value), none, "{value}");
+        }
+        let several = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes";
+        assert_eq!(message(r#"{"S":"a","N":"1"}"#), several);
+        assert_eq!(
+            message(r#"{"S":"a","N":"b"}"#),
+            "The parameter cannot be converted to a numeric value: b"
+        );
+    }
+
+    #[test]
+    fn invalid_values_are_told_in_aws_words() {
+        let prefix = "One or more parameter values were invalid: ";
+        for (value, text) in [
+            (r#"{"NULL":"no"}"#, "Null attribute value types must have the value of true"),
+            (r#"{"NULL":false}"#, "Null attribute value types must have the value of true"),
+            (r#"{"SS":[]}"#, "An string set  may not be empty"),
+            (r#"{"NS":[]}"#, "An number set  may not be empty"),
+            (r#"{"BS":[]}"#, "Binary sets should not be empty"),
+            (r#"{"SS":["a","a"]}"#, "Input collection [a, a] contains duplicates."),
+            (r#"{"BS":["Yg==","Yg=="]}"#, "Input collection [Yg==, Yg==]of type BS contains duplicates."),
+        ] {
+            assert_eq!(message(value), format!("{prefix}{text}"));
+        }
+        for (value, text) in [
+            (r#"{"N":""}"#, "The parameter cannot be converted to a numeric value"),
+            (r#"{"NS":["1","b"]}"#, "The parameter cannot be converted to a numeric value: b"),
+            (r#"{"NS":["1","1.0"]}"#, "Input collection contains duplicates"),
+            (
+                r#"{"N":"1e126"}"#,
+                "Number overflow. Attempting to store a number with magnitude larger than supported range",
+            ),
+            (r#"{"M":{"":{"S":"x"}}}"#, "Empty attribute name"),
+        ] {
+            assert_eq!(message(value), text);
+        }
+    }
+
+    #[test]
+    fn wrong_json_types_come_before_invalid_values() {
+        for (value, text) in [
+            ("1", "Unexpected value type in payload"),
+            ("[]", "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue"),
+            (r#"{"S":1}"#, "NUMBER_VALUE cannot be converted to String"),
+            (r#"{"N":1}"#, "NUMBER_VALUE cannot be converted to String"),
+            (r#"{"B":true}"#, "only base-64-encoded strings are convertible to bytes"),
+            (r#"{"B":"23456"}"#, "Base64 encoded length is expected a multiple of 4 bytes but found: 5"),
+            (r#"{"B":"=+/="}"#, "Invalid last non-pad Base64 character dectected"),
+            (r#"{"B":"+/+="}"#, "Invalid last non-pad Base64 character dectected"),
+            (r#"{"L":{}}"#, "Start of structure or map found where not expected"),
+            (r#"{"SS":"a"}"#, "Unexpected field type"),
+        ] {
+            let json = format!(r#"{{"first":{{}},"a":{value}}}"#);
+            assert_eq!(read(&json).unwrap_err(), Exception::serialization(text), "{value}");
+        }
+    }
+
+    #[test]
+    fn thirty_two_levels_are_enough() {
+        let nested = |maps: usize| {
+            format!("{}{}{}", r#"{"M":{"n":"#.repeat(maps), r#"{"S":"leaf"}"#, "}}".repeat(maps))
+        };
+        assert!(read(&format!(r#"{{"a":{}}}"#, nested(31))).unwrap().checked().is_ok());
+        let too_deep = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
+        assert_eq!(message(&nested(32)), too_deep);
+        assert_eq!(message(&nested(200)), too_deep);
+        assert_eq!(message(&nested(1000)), "");
+    }
+
+    #[test]
+    fn an_items_empty_name_is_told_first() {
+        let json = r#"{"a":{"SS":[]},"":{"S":"x"},"b":{}}"#;
+        assert_eq!(read(json).unwrap().checked().unwrap_err().message, "Empty attribute name");
+    }
+
+    fn any_value() -> impl Strategy<Value = AttributeValue> {
+        let leaf = prop_oneof![
+            Just(AttributeValue::Null),
+            any::<bool>().prop_map(AttributeValue::Bool),
+            any::<String>().prop_map(AttributeValue::S),
+            any::<i64>().prop_map(|n| AttributeValue::N(Number::parse(&n.to_string()).unwrap())),
+            any::<Vec<u8>>().prop_map(AttributeValue::B),
+            prop::collection::btree_set(any::<String>(), 1..5).prop_map(AttributeValue::Ss),
+            prop::collection::btree_set(any::<Vec<u8>>(), 1..4).prop_map(AttributeValue::Bs),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(AttributeValue::L),
+                prop::collection::btree_map(".{1,3}", inner, 0..5).prop_map(AttributeValue::M),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in any_value()) {
+            let item: Item = [("a", value)].into_iter().collect();
+            prop_assert_eq!(read(&written(item.view())).unwrap().checked().unwrap(), item);
+        }
+
+        #[test]
+        fn what_is_written_is_json(value in any_value()) {
+            let item: Item = [("a", value)].into_iter().collect();
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&written(item.view())).is_ok());
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! JSON itself, without DynamoDB: a pull reader over the body and a writer into one buffer.
+
+mod plain_run;
+mod reader;
+mod typed;
+mod writer;
+
+pub(crate) use reader::{Kind, Reader};
+pub(crate) use typed::{Entries, Shape};
+pub(crate) use writer::Writer;

@@ -1,0 +1,306 @@
+//! Reading members of a known type. A JSON value of another type is a `SerializationException` whose
+//! text depends on both, as AWS's deserializer words it. An explicit `null` is an absent member.
+
+use super::reader::{Kind, Reader, malformed};
+use partita_api::Exception;
+use std::borrow::Cow;
+
+const PACKAGE: &str = "com.amazonaws.dynamodb.v20120810.";
+const UNEXPECTED_STRUCTURE: &str = "Start of structure or map found where not expected";
+
+/// A map's entries in the order given.
+pub(crate) type Entries<'a, T> = Vec<(Cow<'a, str>, T)>;
+
+/// What a member is declared to be. Classes are named without AWS's package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Text,
+    Boolean,
+    Integer,
+    Long,
+    Blob,
+    List,
+    /// A list inside a map, which AWS complains about in its own way.
+    ListInMap,
+    /// A map from strings to this class.
+    Map(&'static str),
+    /// Such a map inside a list, which AWS complains about as about lists in maps.
+    MapInList(&'static str),
+    /// A map from strings to strings.
+    TextMap,
+    /// A map from strings to lists of this class.
+    ListMap(&'static str),
+    /// A structure that is a member of a structure.
+    Structure(&'static str),
+    /// A structure that is an element of a list or a map.
+    Element(&'static str),
+}
+
+impl Shape {
+    /// The text for a value of the wrong kind. `decimal` tells numbers with a fraction or an exponent.
+    fn mismatch(self, found: Kind, decimal: bool) -> String {
+        match (self.scalar_class(), found) {
+            (Some(class), Kind::Array) => format!("Unrecognized collection type class {class}"),
+            (_, Kind::Object) => UNEXPECTED_STRUCTURE.into(),
+            (None, Kind::Array) => self.unexpected_list(),
+            (_, scalar) => self.unexpected_scalar(scalar, decimal),
+        }
+    }
+
+    fn scalar_class(self) -> Option<&'static str> {
+        match self {
+            Shape::Text => Some("java.lang.String"),
+            Shape::Boolean => Some("java.lang.Boolean"),
+            Shape::Integer => Some("java.lang.Integer"),
+            Shape::Long => Some("java.lang.Long"),
+            Shape::Blob => Some("java.nio.ByteBuffer"),
+            _ => None,
+        }
+    }
+
+    fn unexpected_list(self) -> String {
+        match self {
+            Shape::Map(class) | Shape::MapInList(class) => {
+                format!("Unrecognized collection type java.util.Map<java.lang.String, {PACKAGE}{class}>")
+            }
+            Shape::ListMap(class) => {
+                format!(
+                    "Unrecognized collection type java.util.Map<java.lang.String, java.util.List<{PACKAGE}{class}>>"
+                )
+            }
+            Shape::TextMap => {
+                "Unrecognized collection type java.util.Map<java.lang.String, java.lang.String>".into()
+            }
+            Shape::Structure(class) | Shape::Element(class) => {
+                format!("Unrecognized collection type class {PACKAGE}{class}")
+            }
+            _ => "Start of list found where not expected".into(),
+        }
+    }
+
+    fn unexpected_scalar(self, found: Kind, decimal: bool) -> String {
+        let found = match found {
+            Kind::True => "TRUE_VALUE",
+            Kind::False => "FALSE_VALUE",
+            Kind::Number if decimal => "DECIMAL_VALUE",
+            Kind::Number => "NUMBER_VALUE",
+            _ => "STRING_VALUE",
+        };
+        match self {
+            Shape::Boolean if found == "STRING_VALUE" => "Unexpected token received from parser".into(),
+            Shape::Blob => "only base-64-encoded strings are convertible to bytes".into(),
+            Shape::Element(_) => "Unexpected value type in payload".into(),
+            Shape::ListInMap | Shape::MapInList(_) => "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')".into(),
+            _ => match self.scalar_class().and_then(|class| class.rsplit('.').next()) {
+                Some(class) => format!("{found} cannot be converted to {class}"),
+                None => "Unexpected field type".into(),
+            },
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// The error for the next value, which is not of this shape.
+    pub(crate) fn mismatch(&mut self, shape: Shape) -> Exception {
+        let Ok(found) = self.peek() else { return malformed() };
+        let decimal = match found {
+            Kind::Number => self.number().is_ok_and(|number| number.contains(['.', 'e', 'E'])),
+            _ => false,
+        };
+        Exception::serialization(shape.mismatch(found, decimal))
+    }
+
+    /// Whether the next value is a `null`, which is then read.
+    fn is_null(&mut self) -> Result<bool, Exception> {
+        let null = self.peek()? == Kind::Null;
+        if null {
+            self.literal("null")?;
+        }
+        Ok(null)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, Exception> {
+        match self.peek()? {
+            Kind::String => self.string().map(Some),
+            _ if self.is_null()? => Ok(None),
+            _ => Err(self.mismatch(Shape::Text)),
+        }
+    }
+
+    /// A boolean; texts that say one are taken as well, as AWS does.
+    pub(crate) fn boolean(&mut self) -> Result<Option<bool>, Exception> {
+        match self.peek()? {
+            Kind::True => self.literal("true").map(|()| Some(true)),
+            Kind::False => self.literal("false").map(|()| Some(false)),
+            Kind::String => match self.string()?.to_ascii_uppercase().as_str() {
+                "TRUE" | "1" | "YES" => Ok(Some(true)),
+                "FALSE" | "0" | "NO" => Ok(Some(false)),
+                _ => Err(Exception::serialization(Shape::Boolean.mismatch(Kind::String, false))),
+            },
+            _ if self.is_null()? => Ok(None),
+            _ => Err(self.mismatch(Shape::Boolean)),
+        }
+    }
+
+    /// A 32-bit number; what lies outside its range is the nearest in it.
+    pub(crate) fn integer(&mut self) -> Result<Option<i32>, Exception> {
+        let nearest = |number: i64| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+        self.whole_number(Shape::Integer).map(|number| number.map(nearest))
+    }
+
+    /// A 64-bit number; what lies outside its range is the nearest in it.
+    pub(crate) fn long(&mut self) -> Result<Option<i64>, Exception> {
+        self.whole_number(Shape::Long)
+    }
+
+    fn whole_number(&mut self, shape: Shape) -> Result<Option<i64>, Exception> {
+        match self.peek()? {
+            Kind::Number => {
+                let text = self.number()?;
+                // Fractions are dropped; a cast from a float ends at the range's borders.
+                Ok(Some(text.parse().unwrap_or_else(|_| text.parse::<f64>().unwrap_or(0.0).floor() as i64)))
+            }
+            _ if self.is_null()? => Ok(None),
+            _ => Err(self.mismatch(shape)),
+        }
+    }
+
+    /// A whole body: one structure and nothing after it.
+    pub(crate) fn request(
+        mut self,
+        member: impl FnMut(&mut Reader<'a>, &str) -> Result<(), Exception>,
+    ) -> Result<(), Exception> {
+        match self.peek()? {
+            Kind::Object => self.structure(Shape::Element("Request"), member)?,
+            Kind::Array => return Err(Exception::serialization("Start of list found where not expected")),
+            _ => return Err(Exception::serialization("Unexpected value type in payload")),
+        };
+        self.end()
+    }
+
+    /// A structure's members: `member` reads the value of each name it knows and skips the others.
+    /// Whether there was one.
+    pub(crate) fn structure(
+        &mut self,
+        shape: Shape,
+        mut member: impl FnMut(&mut Reader<'a>, &str) -> Result<(), Exception>,
+    ) -> Result<bool, Exception> {
+        self.map(shape, |reader, name| member(reader, &name))
+    }
+
+    /// A map's entries: `entry` is given each name and reads its value. Whether there was a map.
+    pub(crate) fn map(
+        &mut self,
+        shape: Shape,
+        mut entry: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> Result<(), Exception>,
+    ) -> Result<bool, Exception> {
+        match self.peek()? {
+            Kind::Object => self.open()?,
+            _ if self.is_null()? => return Ok(false),
+            _ => return Err(self.mismatch(shape)),
+        }
+        while let Some(name) = self.next_member()? {
+            entry(self, name)?;
+        }
+        Ok(true)
+    }
+
+    /// A list's elements: `element` reads one value. Whether there was a list.
+    pub(crate) fn list(
+        &mut self,
+        shape: Shape,
+        mut element: impl FnMut(&mut Reader<'a>) -> Result<(), Exception>,
+    ) -> Result<bool, Exception> {
+        match self.peek()? {
+            Kind::Array => self.open()?,
+            _ if self.is_null()? => return Ok(false),
+            _ => return Err(self.mismatch(shape)),
+        }
+        while self.next_element()? {
+            element(self)?;
+        }
+        Ok(true)
+    }
+
+    /// A list of strings; nulls in it are left out.
+    pub(crate) fn text_list(&mut self) -> Result<Option<Vec<Cow<'a, str>>>, Exception> {
+        let mut texts = Vec::new();
+        let present = self.list(Shape::List, |reader| {
+            texts.extend(reader.text()?);
+            Ok(())
+        })?;
+        Ok(present.then_some(texts))
+    }
+
+    /// A map from strings to strings, in the order given; nulls in it are left out.
+    pub(crate) fn text_map(&mut self) -> Result<Option<Entries<'a, Cow<'a, str>>>, Exception> {
+        let mut entries = Vec::new();
+        let present = self.map(Shape::TextMap, |reader, name| {
+            entries.extend(reader.text()?.map(|text| (name, text)));
+            Ok(())
+        })?;
+        Ok(present.then_some(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<'a, T>(
+        body: &'a str,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T, Exception>,
+    ) -> Result<T, String> {
+        let mut reader = Reader::new(body.as_bytes()).unwrap();
+        read(&mut reader).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn values_of_the_declared_type_are_read() {
+        assert_eq!(read("\"a\"", |r| r.text().map(|t| t.map(Cow::into_owned))), Ok(Some("a".into())));
+        assert_eq!(read("true", Reader::boolean), Ok(Some(true)));
+        assert_eq!(read("\"no\"", Reader::boolean), Ok(Some(false)));
+        assert_eq!(read("-12", Reader::integer), Ok(Some(-12)));
+        assert_eq!(read("1.9", Reader::integer), Ok(Some(1)));
+        assert_eq!(read("99999999999", Reader::integer), Ok(Some(i32::MAX)));
+        assert_eq!(read("1e300", Reader::long), Ok(Some(i64::MAX)));
+        for null in [
+            read("null", Reader::integer).map(|v| v.is_none()),
+            read("null", |r| r.list(Shape::List, Reader::skip)).map(|v| !v),
+        ] {
+            assert_eq!(null, Ok(true));
+        }
+    }
+
+    #[test]
+    fn other_types_are_named_in_the_error() {
+        let text = |body| read(body, Reader::text).unwrap_err();
+        assert_eq!(text("1"), "NUMBER_VALUE cannot be converted to String");
+        assert_eq!(text("1.5"), "DECIMAL_VALUE cannot be converted to String");
+        assert_eq!(text("true"), "TRUE_VALUE cannot be converted to String");
+        assert_eq!(text("[]"), "Unrecognized collection type class java.lang.String");
+        assert_eq!(text("{}"), "Start of structure or map found where not expected");
+        assert_eq!(
+            read("\"a\"", Reader::integer).unwrap_err(),
+            "STRING_VALUE cannot be converted to Integer"
+        );
+        assert_eq!(read("\"a\"", Reader::boolean).unwrap_err(), "Unexpected token received from parser");
+        assert_eq!(read("1", Reader::boolean).unwrap_err(), "NUMBER_VALUE cannot be converted to Boolean");
+    }
+
+    #[test]
+    fn collections_of_the_wrong_kind_are_named_in_the_error() {
+        let map = |body| read(body, |r| r.map(Shape::Map("AttributeValue"), |r, _| r.skip())).unwrap_err();
+        assert_eq!(
+            map("[]"),
+            "Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"
+        );
+        assert_eq!(map("1"), "Unexpected field type");
+        let element = |body| read(body, |r| r.structure(Shape::Element("Tag"), |r, _| r.skip())).unwrap_err();
+        assert_eq!(element("[]"), "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.Tag");
+        assert_eq!(element("1"), "Unexpected value type in payload");
+        let list = |body| read(body, |r| r.list(Shape::List, Reader::skip)).unwrap_err();
+        assert_eq!(list("{}"), "Start of structure or map found where not expected");
+        assert_eq!(list("1"), "Unexpected field type");
+    }
+}

@@ -1,0 +1,185 @@
+//! Writes JSON text into one buffer, without spaces.
+
+use super::plain_run::plain_run;
+use std::io::Write;
+
+#[derive(Default)]
+pub(crate) struct Writer {
+    buffer: Vec<u8>,
+    /// The innermost open container has a value already, so a comma comes before the next.
+    separate: bool,
+}
+
+impl Writer {
+    pub(crate) fn with_capacity(bytes: usize) -> Writer {
+        Writer { buffer: Vec::with_capacity(bytes), separate: false }
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Everything that is written goes through here.
+    fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.separate {
+            self.buffer.push(b',');
+        }
+        write(&mut self.buffer);
+        self.separate = true;
+    }
+
+    fn open(&mut self, byte: u8) {
+        self.value(|buffer| buffer.push(byte));
+        self.separate = false;
+    }
+
+    fn close(&mut self, byte: u8) {
+        self.buffer.push(byte);
+        self.separate = true;
+    }
+
+    /// An object: `write` writes its members.
+    pub(crate) fn object(&mut self, write: impl FnOnce(&mut Writer)) {
+        self.open(b'{');
+        write(self);
+        self.close(b'}');
+    }
+
+    /// An array: `write` writes its elements.
+    pub(crate) fn array(&mut self, write: impl FnOnce(&mut Writer)) {
+        self.open(b'[');
+        write(self);
+        self.close(b']');
+    }
+
+    /// A member's name; its value is written next.
+    pub(crate) fn name(&mut self, name: &str) -> &mut Writer {
+        self.name_bytes(name.as_bytes())
+    }
+
+    /// A member's name in UTF-8.
+    pub(crate) fn name_bytes(&mut self, name: &[u8]) -> &mut Writer {
+        self.value(|buffer| {
+            write_string(buffer, name);
+            buffer.push(b':');
+        });
+        self.separate = false;
+        self
+    }
+
+    pub(crate) fn string(&mut self, text: &str) {
+        self.string_bytes(text.as_bytes());
+    }
+
+    /// A string in UTF-8.
+    pub(crate) fn string_bytes(&mut self, text: &[u8]) {
+        self.value(|buffer| write_string(buffer, text));
+    }
+
+    pub(crate) fn boolean(&mut self, value: bool) {
+        self.value(|buffer| buffer.extend_from_slice(if value { b"true" } else { b"false" }));
+    }
+
+    pub(crate) fn integer(&mut self, value: impl Into<i128>) {
+        let value: i128 = value.into();
+        // Writing into a Vec never fails.
+        self.value(|buffer| drop(write!(buffer, "{value}")));
+    }
+
+    /// A number with at least one digit after the point, as AWS prints doubles: `1.0`, `0.5`.
+    pub(crate) fn double(&mut self, value: f64) {
+        let value = if value.is_finite() { value } else { 0.0 };
+        self.value(|buffer| drop(write!(buffer, "{value:?}")));
+    }
+
+    /// A string in base64.
+    pub(crate) fn base64(&mut self, bytes: &[u8]) {
+        use base64::{Engine, encoded_len, engine::general_purpose::STANDARD};
+        self.value(|buffer| {
+            buffer.push(b'"');
+            let start = buffer.len();
+            buffer.resize(start + encoded_len(bytes.len(), true).unwrap_or(0), 0);
+            // The slice is as long as the text, so this cannot fail.
+            let written = STANDARD.encode_slice(bytes, &mut buffer[start..]).unwrap_or(0);
+            buffer.truncate(start + written);
+            buffer.push(b'"');
+        });
+    }
+}
+
+fn write_string(buffer: &mut Vec<u8>, mut text: &[u8]) {
+    buffer.push(b'"');
+    loop {
+        let (plain, rest) = text.split_at(plain_run(text));
+        buffer.extend_from_slice(plain);
+        let Some((&special, rest)) = rest.split_first() else { break };
+        write_escape(buffer, special);
+        text = rest;
+    }
+    buffer.push(b'"');
+}
+
+fn write_escape(buffer: &mut Vec<u8>, special: u8) {
+    let short = match special {
+        b'"' => b"\\\"",
+        b'\\' => b"\\\\",
+        b'\n' => b"\\n",
+        b'\r' => b"\\r",
+        b'\t' => b"\\t",
+        0x08 => b"\\b",
+        0x0c => b"\\f",
+        // Writing into a Vec never fails.
+        _ => return drop(write!(buffer, "\\u{special:04x}")),
+    };
+    buffer.extend_from_slice(short);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(write: impl FnOnce(&mut Writer)) -> String {
+        let mut writer = Writer::default();
+        write(&mut writer);
+        String::from_utf8(writer.finish()).unwrap()
+    }
+
+    #[test]
+    fn commas_stand_between_values_only() {
+        let text = written(|json| {
+            json.object(|json| {
+                json.name("a").array(|json| {
+                    json.integer(1);
+                    json.array(|_| {});
+                    json.boolean(true);
+                });
+                json.name("b").object(|_| {});
+                json.name("c").string("x");
+            });
+        });
+        assert_eq!(text, r#"{"a":[1,[],true],"b":{},"c":"x"}"#);
+    }
+
+    #[test]
+    fn doubles_always_have_a_fraction() {
+        for (value, expected) in [(1.0, "1.0"), (0.5, "0.5"), (12.5, "12.5"), (0.0, "0.0")] {
+            assert_eq!(written(|json| json.double(value)), expected);
+        }
+    }
+
+    #[test]
+    fn binary_is_base64() {
+        for (bytes, expected) in [(&b""[..], "\"\""), (b"a", "\"YQ==\""), (b"abc", "\"YWJj\"")] {
+            assert_eq!(written(|json| json.base64(bytes)), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn strings_are_what_serde_json_reads(text in any::<String>()) {
+            let written = written(|json| json.string(&text));
+            prop_assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+        }
+    }
+}

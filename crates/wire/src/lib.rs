@@ -1,0 +1,172 @@
+//! DynamoDB JSON. The only crate that knows it.
+//!
+//! A request body becomes a typed request in one pass:
+//!
+//! 1. [`json`]'s reader pulls pieces of JSON out of the bytes; no tree is built.
+//! 2. The operation's file (`put_item.rs`, …) takes its members as sent; a wrong JSON type is a
+//!    `SerializationException`. Attribute values are encoded while they are read ([`attribute_value`]).
+//! 3. [`validation`] checks each member against the service model and tells all that fail together.
+//! 4. The operation's file checks the rules between members, in AWS's order.
+//! 5. Expressions are parsed ([`expressions`]), legacy parameters are lowered to the same
+//!    ([`legacy`]), and placeholders that nothing used are refused.
+//!
+//! A response is written straight into one buffer, items from their encoded bytes.
+
+mod attribute_value;
+mod exception;
+mod expressions;
+mod item_write;
+mod json;
+mod legacy;
+mod page_read;
+mod reporting;
+mod request_items;
+mod table_name;
+#[cfg(test)]
+mod testing;
+mod validation;
+
+mod batch_get_item;
+mod batch_write_item;
+mod create_table;
+mod delete_item;
+mod delete_table;
+mod describe_endpoints;
+mod describe_limits;
+mod describe_table;
+mod describe_time_to_live;
+mod get_item;
+mod list_tables;
+mod list_tags_of_resource;
+mod put_item;
+mod query;
+mod scan;
+mod table_description;
+mod table_settings;
+mod tag_resource;
+mod transact_get_items;
+mod transact_write_items;
+mod untag_resource;
+mod update_item;
+mod update_table;
+mod update_time_to_live;
+
+pub use exception::encode_exception;
+
+use json::{Reader, Writer};
+use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
+
+/// Why a body is no request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rejection {
+    /// No JSON at all: answered before authentication.
+    Malformed(Exception),
+    /// Wrong JSON types, failed validation, bad expressions: answered after it.
+    Invalid(Exception),
+}
+
+/// Decodes and checks a request body for an operation.
+pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
+    decode_operation(operation, body).map_err(|exception| {
+        // A wrong type ends the reading early; what follows it may be no JSON, which counts first.
+        if exception.kind == ExceptionKind::SerializationException && !is_json(body) {
+            Rejection::Malformed(Exception::serialization(""))
+        } else {
+            Rejection::Invalid(exception)
+        }
+    })
+}
+
+fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Exception> {
+    let decode = match operation {
+        Operation::BatchGetItem => batch_get_item::decode,
+        Operation::BatchWriteItem => batch_write_item::decode,
+        Operation::CreateTable => create_table::decode,
+        Operation::DeleteItem => delete_item::decode,
+        Operation::DeleteTable => delete_table::decode,
+        Operation::DescribeEndpoints => describe_endpoints::decode,
+        Operation::DescribeLimits => describe_limits::decode,
+        Operation::DescribeTable => describe_table::decode,
+        Operation::DescribeTimeToLive => describe_time_to_live::decode,
+        Operation::GetItem => get_item::decode,
+        Operation::ListTables => list_tables::decode,
+        Operation::ListTagsOfResource => list_tags_of_resource::decode,
+        Operation::PutItem => put_item::decode,
+        Operation::Query => query::decode,
+        Operation::Scan => scan::decode,
+        Operation::TagResource => tag_resource::decode,
+        Operation::TransactGetItems => transact_get_items::decode,
+        Operation::TransactWriteItems => transact_write_items::decode,
+        Operation::UntagResource => untag_resource::decode,
+        Operation::UpdateItem => update_item::decode,
+        Operation::UpdateTable => update_table::decode,
+        Operation::UpdateTimeToLive => update_time_to_live::decode,
+    };
+    decode(Reader::new(body)?)
+}
+
+/// Whether a body is well-formed JSON, whatever it says.
+pub fn is_json(body: &[u8]) -> bool {
+    let read = || {
+        let mut reader = Reader::new(body)?;
+        reader.skip()?;
+        reader.end()
+    };
+    read().is_ok()
+}
+
+/// The body that answers a request.
+pub fn encode(response: &Response) -> Vec<u8> {
+    let mut json = Writer::with_capacity(512);
+    match response {
+        Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
+        Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
+        Response::CreateTable(output) => create_table::encode(output, &mut json),
+        Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
+            put_item::encode(output, &mut json);
+        }
+        Response::DeleteTable(output) => delete_table::encode(output, &mut json),
+        Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
+        Response::DescribeLimits(output) => describe_limits::encode(output, &mut json),
+        Response::DescribeTable(output) => describe_table::encode(output, &mut json),
+        Response::DescribeTimeToLive(output) => describe_time_to_live::encode(output, &mut json),
+        Response::GetItem(output) => get_item::encode(output, &mut json),
+        Response::ListTables(output) => list_tables::encode(output, &mut json),
+        Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
+        Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
+        Response::Empty => json.object(|_| {}),
+        Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
+        Response::TransactWriteItems(output) => transact_write_items::encode(output, &mut json),
+        Response::UpdateTable(output) => update_table::encode(output, &mut json),
+        Response::UpdateTimeToLive(output) => update_time_to_live::encode(output, &mut json),
+    }
+    json.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_that_is_no_json_is_malformed() {
+        for body in
+            [&b""[..], b"hi", b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#]
+        {
+            let rejection = decode(Operation::GetItem, body).unwrap_err();
+            assert_eq!(rejection, Rejection::Malformed(Exception::serialization("")));
+            assert!(!is_json(body));
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_no_structure_is_invalid() {
+        for (body, text) in [
+            ("[]", "Start of list found where not expected"),
+            ("null", "Unexpected value type in payload"),
+            ("\"x\"", "Unexpected value type in payload"),
+        ] {
+            let rejection = decode(Operation::GetItem, body.as_bytes()).unwrap_err();
+            assert_eq!(rejection, Rejection::Invalid(Exception::serialization(text)));
+        }
+    }
+}

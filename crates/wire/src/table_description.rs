@@ -1,0 +1,230 @@
+//! TableDescription → JSON, with exactly the members AWS shows of such a table.
+//!
+//! Members that do not apply are left out rather than null: the billing mode of tables that were
+//! always provisioned, the indexes of tables without, the encryption of tables that asked for none.
+
+use crate::json::Writer;
+use crate::table_settings::throughput::ON_DEMAND_START;
+use partita_api::key_schema::{AttributeDefinition, KeySchema};
+use partita_api::table::*;
+
+/// The description as one object.
+pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
+    json.object(|json| {
+        encode_definitions(&table.attribute_definitions, json);
+        json.name("TableName").string(table.name.as_str());
+        encode_key(&table.key, json);
+        json.name("TableStatus").string(table.status.name());
+        json.name("CreationDateTime").double(table.created_at);
+        encode_throughput(table, json);
+        json.name("TableSizeBytes").integer(table.size_bytes);
+        json.name("ItemCount").integer(table.item_count);
+        json.name("TableArn").string(&table.arn);
+        json.name("TableId").string(&table.id);
+        encode_billing(table, json);
+        encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table.billing_mode, json);
+        // A table on its way out shows none any more.
+        if table.status != ResourceStatus::Deleting {
+            encode_indexes("GlobalSecondaryIndexes", &table.global_indexes, table.billing_mode, json);
+        }
+        encode_stream(table.stream.as_ref(), json);
+        encode_encryption(table, json);
+        if let Some(class) = table.table_class {
+            json.name("TableClassSummary").object(|json| json.name("TableClass").string(class.name()));
+        }
+        json.name("DeletionProtectionEnabled").boolean(table.deletion_protection);
+        encode_on_demand(table.on_demand, json);
+        encode_warm(table, json);
+    });
+}
+
+fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
+    json.name("AttributeDefinitions").array(|json| {
+        for definition in definitions {
+            json.object(|json| {
+                json.name("AttributeName").string(&definition.name);
+                json.name("AttributeType").string(definition.kind.name());
+            });
+        }
+    });
+}
+
+fn encode_key(key: &KeySchema, json: &mut Writer) {
+    json.name("KeySchema").array(|json| {
+        for (attributes, key_type) in [(&key.partition, "HASH"), (&key.sort, "RANGE")] {
+            for attribute in attributes {
+                json.object(|json| {
+                    json.name("AttributeName").string(&attribute.name);
+                    json.name("KeyType").string(key_type);
+                });
+            }
+        }
+    });
+}
+
+/// The units a second; on-demand tables show none.
+fn encode_throughput(table: &TableDescription, json: &mut Writer) {
+    json.name("ProvisionedThroughput").object(|json| {
+        if let Some(at) = table.throughput_increased_at {
+            json.name("LastIncreaseDateTime").double(at);
+        }
+        if let Some(at) = table.throughput_decreased_at {
+            json.name("LastDecreaseDateTime").double(at);
+        }
+        json.name("NumberOfDecreasesToday").integer(table.decreases_today);
+        encode_units(shown_units(table.billing_mode, Some(table.throughput)), json);
+    });
+}
+
+fn shown_units(billing_mode: BillingMode, throughput: Option<Throughput>) -> Throughput {
+    match billing_mode {
+        BillingMode::Provisioned => throughput.unwrap_or_default(),
+        BillingMode::PayPerRequest => Throughput::default(),
+    }
+}
+
+fn encode_units(throughput: Throughput, json: &mut Writer) {
+    json.name("ReadCapacityUnits").integer(throughput.read);
+    json.name("WriteCapacityUnits").integer(throughput.write);
+}
+
+/// Shown for tables that are on-demand or once were. A new one does not yet say since when.
+fn encode_billing(table: &TableDescription, json: &mut Writer) {
+    if table.billing_mode == BillingMode::Provisioned && table.on_demand_since.is_none() {
+        return;
+    }
+    json.name("BillingModeSummary").object(|json| {
+        json.name("BillingMode").string(table.billing_mode.name());
+        if let Some(since) = table.on_demand_since.filter(|_| table.status != ResourceStatus::Creating) {
+            json.name("LastUpdateToPayPerRequestDateTime").double(since);
+        }
+    });
+}
+
+fn encode_indexes(list: &str, indexes: &[IndexDescription], billing_mode: BillingMode, json: &mut Writer) {
+    if indexes.is_empty() {
+        return;
+    }
+    json.name(list).array(|json| {
+        indexes.iter().for_each(|index| encode_index(index, billing_mode, json));
+    });
+}
+
+fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut Writer) {
+    let definition = &index.definition;
+    json.object(|json| {
+        json.name("IndexName").string(&definition.name);
+        encode_key(&definition.key, json);
+        encode_projection(&definition.projection, json);
+        if let Some(state) = index.global {
+            json.name("IndexStatus").string(state.status.name());
+            if state.status == ResourceStatus::Creating {
+                json.name("Backfilling").boolean(state.backfilling);
+            }
+            json.name("ProvisionedThroughput").object(|json| {
+                json.name("NumberOfDecreasesToday").integer(0);
+                encode_units(shown_units(billing_mode, definition.throughput), json);
+            });
+        }
+        json.name("IndexSizeBytes").integer(index.size_bytes);
+        json.name("ItemCount").integer(index.item_count);
+        json.name("IndexArn").string(&index.arn);
+        if let Some(state) = index.global {
+            encode_on_demand(definition.on_demand, json);
+            encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
+        }
+    });
+}
+
+fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
+    json.name("Projection").object(|json| match projection {
+        IndexProjection::All => json.name("ProjectionType").string("ALL"),
+        IndexProjection::KeysOnly => json.name("ProjectionType").string("KEYS_ONLY"),
+        IndexProjection::Include(names) => {
+            json.name("ProjectionType").string("INCLUDE");
+            json.name("NonKeyAttributes").array(|json| names.iter().for_each(|name| json.string(name)));
+        }
+    });
+}
+
+fn encode_stream(stream: Option<&StreamDescription>, json: &mut Writer) {
+    if let Some(stream) = stream {
+        json.name("StreamSpecification").object(|json| {
+            json.name("StreamEnabled").boolean(true);
+            json.name("StreamViewType").string(stream.view.name());
+        });
+        json.name("LatestStreamLabel").string(&stream.label);
+        json.name("LatestStreamArn").string(&stream.arn);
+    }
+}
+
+fn encode_encryption(table: &TableDescription, json: &mut Writer) {
+    let Some(encryption) = table.encryption.as_ref().filter(|encryption| encryption.enabled) else { return };
+    json.name("SSEDescription").object(|json| {
+        json.name("Status").string("ENABLED");
+        json.name("SSEType").string("KMS");
+        json.name("KMSMasterKeyArn").string(&key_arn(encryption.kms_key.as_deref(), &table.arn));
+    });
+}
+
+/// A key may be told by its ARN, its id or an alias; it is shown by an ARN where the table is.
+fn key_arn(key: Option<&str>, table_arn: &str) -> String {
+    let mut parts = table_arn.split(':').skip(3);
+    let (region, account) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    match key {
+        Some(arn) if arn.starts_with("arn:") => arn.to_owned(),
+        Some(alias) if alias.starts_with("alias/") => format!("arn:aws:kms:{region}:{account}:{alias}"),
+        Some(id) => format!("arn:aws:kms:{region}:{account}:key/{id}"),
+        None => format!("arn:aws:kms:{region}:{account}:alias/aws/dynamodb"),
+    }
+}
+
+/// Bounds that are set; a bound of -1 is none.
+fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut Writer) {
+    let Some(on_demand) = on_demand else { return };
+    let bounds = [("MaxReadRequestUnits", on_demand.max_read), ("MaxWriteRequestUnits", on_demand.max_write)];
+    let bounds = bounds.map(|(name, bound)| (name, bound.filter(|bound| *bound >= 0)));
+    if bounds.iter().all(|(_, bound)| bound.is_none()) {
+        return;
+    }
+    json.name("OnDemandThroughput").object(|json| {
+        for (name, bound) in bounds {
+            if let Some(bound) = bound {
+                json.name(name).integer(bound);
+            }
+        }
+    });
+}
+
+/// A table that is being created only shows the warm throughput it was asked for.
+fn encode_warm(table: &TableDescription, json: &mut Writer) {
+    let is_new = table.status == ResourceStatus::Creating;
+    if is_new && table.warm.is_none() {
+        return;
+    }
+    let status = if is_new { ResourceStatus::Updating } else { ResourceStatus::Active };
+    encode_warm_units(table.warm, table.billing_mode, Some(table.throughput), status, json);
+}
+
+/// What something is ready for: what it was asked to be, or what its billing mode gives it anyway.
+fn encode_warm_units(
+    warm: Option<WarmThroughput>,
+    billing_mode: BillingMode,
+    throughput: Option<Throughput>,
+    status: ResourceStatus,
+    json: &mut Writer,
+) {
+    let least = match billing_mode {
+        BillingMode::PayPerRequest => ON_DEMAND_START,
+        BillingMode::Provisioned => throughput.unwrap_or_default(),
+    };
+    let warm = warm.unwrap_or_default();
+    json.name("WarmThroughput").object(|json| {
+        json.name("ReadUnitsPerSecond").integer(warm.read.unwrap_or(least.read).max(least.read));
+        json.name("WriteUnitsPerSecond").integer(warm.write.unwrap_or(least.write).max(least.write));
+        json.name("Status").string(status.name());
+    });
+}
+
+#[cfg(test)]
+mod tests;

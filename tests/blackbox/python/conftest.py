@@ -1,0 +1,114 @@
+"""Fixtures: the endpoint under test, a client that sends exactly what a test writes, and tables with unique names."""
+
+import json
+import os
+import re
+import subprocess
+import urllib.error
+import urllib.request
+import uuid
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from dynamo import Table, create_table, headers
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def started_server():
+    binary = os.environ.get("PARTITA_BINARY", "target/release/partita")
+    command = [REPOSITORY / binary, "serve", "--in-memory", "--port", "0"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def announced_endpoint(server):
+    for line in server.stdout:
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
+        if found:
+            return found.group()
+    raise RuntimeError(f"the server ended with {server.wait()} before it named its endpoint")
+
+
+@pytest.fixture(scope="session")
+def endpoint():
+    if given := os.environ.get("PARTITA_ENDPOINT"):
+        yield given.rstrip("/")
+        return
+    server = started_server()
+    try:
+        yield announced_endpoint(server)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def client(endpoint):
+    """No retries and no checks of its own: what the server answers is what the test sees."""
+    return boto3.client(
+        "dynamodb",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+        config=Config(retries={"total_max_attempts": 1}, parameter_validation=False, max_pool_connections=32),
+    )
+
+
+@pytest.fixture(scope="session")
+def make_table(client):
+    """Creates tables, and deletes them when the tests are over."""
+    names = []
+
+    def make(keys="pk:S", **more):
+        name = f"test-{uuid.uuid4().hex[:12]}"
+        create_table(client, name, keys, **more)
+        names.append(name)
+        return Table(client, name)
+
+    yield make
+    for name in names:
+        try:
+            client.delete_table(TableName=name)
+        except client.exceptions.ClientError:
+            pass  # a test has deleted it, or protects it
+
+
+@pytest.fixture(scope="session")
+def simple(make_table):
+    """A table with a partition key only."""
+    return make_table("pk:S")
+
+
+@pytest.fixture(scope="session")
+def ordered(make_table):
+    """A table with a partition key and a string sort key."""
+    return make_table("pk:S sk:S")
+
+
+@pytest.fixture
+def pk():
+    """A partition key no other test uses."""
+    return f"key-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(scope="session")
+def raw(endpoint):
+    """Sends any JSON as an operation's body, past the SDK, and gives the status and the answer."""
+
+    def send(operation, body):
+        request = urllib.request.Request(
+            endpoint,
+            data=json.dumps(body).encode(),
+            headers=headers(operation),
+        )
+        try:
+            with urllib.request.urlopen(request) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    return send

@@ -1,0 +1,32 @@
+//! The project's own tasks. `cargo xtask` lists them.
+
+mod ci;
+mod step;
+mod tidy;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, tests with real clients, kill -9
+cargo xtask quick    format, lints, tidiness and unit tests
+cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
+";
+
+fn main() -> ExitCode {
+    let outcome = match std::env::args().nth(1).as_deref() {
+        Some("ci") => ci::all(),
+        Some("quick") => ci::quick(),
+        Some("tidy") => tidy::check(),
+        _ => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nfailed: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
