@@ -67,7 +67,7 @@ for suite in "${suites[@]}"; do
     failed+=("$suite")
   fi
   # the last lines that count something are the runner's own summary
-  counts=$(grep -aE '(passed|failed|^ℹ (pass|fail) |patterns, )' "$work/$suite.log" | tail -2 | tr '\n' ' ')
+  counts=$(grep -aE '^=* ?[0-9]+ (passed|failed)|^ℹ (pass|fail) |[0-9]+ patterns, ' "$work/$suite.log" | tail -2 | tr '\n' ' ')
   summary+=("$suite ($((SECONDS - begun)) s): $counts")
 done
 

@@ -66,7 +66,7 @@ use crate::flusher::Flusher;
 use crate::job::Asked;
 use crate::lock::FolderLock;
 use crate::log::{Log, Unflushed};
-use crate::pending::Pending;
+use crate::pending::{Pacing, Pending};
 use crate::record::Stamp;
 use crate::recovery::OnDamage;
 use crate::segments::Segments;
@@ -92,6 +92,18 @@ pub struct Options {
     pub durability: Durability,
 }
 
+/// How soon the data file follows the commit log.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    #[default]
+    Usual,
+    /// At once, for tests of what can happen meanwhile.
+    Hurried,
+    /// When the store is closed, for tests of recovery.
+    Lazy,
+}
+
 /// A store in a folder. One process has a folder open at a time.
 pub struct EmbeddedStore {
     // In the order in which they must end: the writer finishes, the applier brings the tree up to date, LMDB
@@ -107,19 +119,29 @@ pub struct EmbeddedStore {
 impl EmbeddedStore {
     /// Opens the store in `folder`, which is made if there is none.
     pub fn open(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
-        EmbeddedStore::open_with(folder, options, OnDamage::Refuse)
+        EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::Refuse)
     }
 
     /// Opens a store whose commit log is damaged. What stands behind the damage is lost, though it was
     /// acknowledged; all before it is kept.
     pub fn salvage(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
-        EmbeddedStore::open_with(folder, options, OnDamage::GiveUp)
+        EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::GiveUp)
+    }
+
+    #[doc(hidden)]
+    pub fn open_at_pace(folder: &Path, options: Options, pace: Pace) -> Result<EmbeddedStore, OpenError> {
+        EmbeddedStore::open_with(folder, options, pace, OnDamage::Refuse)
     }
 
     /// Waits until all that was asked for is done and on disk.
     pub fn close(self) {}
 
-    fn open_with(folder: &Path, options: Options, on_damage: OnDamage) -> Result<EmbeddedStore, OpenError> {
+    fn open_with(
+        folder: &Path,
+        options: Options,
+        pace: Pace,
+        on_damage: OnDamage,
+    ) -> Result<EmbeddedStore, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -137,7 +159,7 @@ impl EmbeddedStore {
         let unflushed = Arc::new(Unflushed::default());
         let stamp = Stamp { run: start.run, sequence: start.sequence, durability: options.durability };
         let log = Log::start(Arc::clone(&segments), Arc::clone(&unflushed), stamp);
-        let pending = Arc::new(Pending::default());
+        let pending = Arc::new(Pending::new(Pacing::of(pace)));
         let applier = Applier::start(Arc::clone(&environment), Arc::clone(&pending), segments, start.run);
         let flusher = match options.durability {
             Durability::Full => None,

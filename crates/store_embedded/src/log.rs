@@ -64,6 +64,9 @@ impl Log {
         }
         if let Some(writing) = &mut self.current {
             writing.offset += bytes as u64;
+            if writing.offset > writing.segment.bytes / 2 {
+                self.segments.want();
+            }
         }
         self.stamp = stamp;
         Ok(Appended { sequence: stamp.sequence, bytes })

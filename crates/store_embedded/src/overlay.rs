@@ -199,7 +199,7 @@ mod tests {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let key = ((number >> 16) % 1_500).to_be_bytes().to_vec();
                 let value = number.to_be_bytes().to_vec();
-                if number % 5 == 0 {
+                if number.is_multiple_of(5) {
                     model.insert(key.clone(), None);
                     take(&mut batch, Write::Delete { key });
                 } else {

@@ -11,24 +11,53 @@ use std::time::{Duration, Instant};
 
 use partita_store::StoreError;
 
+use crate::Pace;
 use crate::batch::Batch;
 use crate::environment::{Environment, Reader};
 use crate::log::Appended;
 use crate::overlay::Overlay;
 
-/// From this size on the active overlay is written to the tree.
-const DUE_BYTES: usize = 4 << 20;
-const DUE_ROWS: usize = 4_096;
-const DUE_LOG_BYTES: usize = 32 << 20;
-/// However small, it waits no longer than this.
-const DUE_AFTER: Duration = Duration::from_millis(500);
-/// At this size writers wait for the applier.
-const FULL_BYTES: usize = 16 << 20;
-const FULL_ROWS: usize = 32_768;
-const FULL_LOG_BYTES: usize = 128 << 20;
+/// How far the tree may be behind.
+pub(crate) struct Pacing {
+    /// From this size on the active overlay is written to the tree.
+    due: Size,
+    /// However small, it waits no longer than this.
+    due_after: Duration,
+    /// At this size writers wait for the applier.
+    full: Size,
+}
 
-#[derive(Default)]
+struct Size {
+    bytes: usize,
+    rows: usize,
+    log_bytes: usize,
+}
+
+impl Pacing {
+    pub fn of(pace: Pace) -> Pacing {
+        let usual = Pacing {
+            due: Size { bytes: 4 << 20, rows: 4_096, log_bytes: 32 << 20 },
+            due_after: Duration::from_millis(500),
+            full: Size { bytes: 16 << 20, rows: 32_768, log_bytes: 128 << 20 },
+        };
+        match pace {
+            Pace::Usual => usual,
+            Pace::Hurried => Pacing {
+                due: Size { bytes: 1, ..usual.due },
+                full: Size { bytes: 2_000, rows: 20, ..usual.full },
+                ..usual
+            },
+            Pace::Lazy => Pacing {
+                due: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
+                due_after: Duration::from_secs(1 << 20),
+                full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
+            },
+        }
+    }
+}
+
 pub(crate) struct Pending {
+    pacing: Pacing,
     layers: RwLock<Arc<Layers>>,
     generation: AtomicU64,
     /// Held by whoever changes the layers.
@@ -44,10 +73,6 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    pub fn is_empty(&self) -> bool {
-        self.active.is_empty() && self.frozen.is_empty()
-    }
-
     /// What became of a row since it was in the tree, if anything did.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.active.get(key).or_else(|| self.frozen.get(key))
@@ -76,6 +101,16 @@ pub(crate) enum Work {
 }
 
 impl Pending {
+    pub fn new(pacing: Pacing) -> Pending {
+        Pending {
+            pacing,
+            layers: RwLock::default(),
+            generation: AtomicU64::new(0),
+            progress: Mutex::default(),
+            changed: Condvar::new(),
+        }
+    }
+
     /// The tree and what is to be put over it, as of one moment.
     pub fn over<'e>(&self, environment: &'e Environment) -> Result<(Arc<Layers>, Reader<'e>), StoreError> {
         loop {
@@ -96,7 +131,7 @@ impl Pending {
         progress.log_bytes += appended.bytes;
         let first = progress.since.is_none();
         progress.since.get_or_insert_with(Instant::now);
-        let wake = first || progress.is_due(&active);
+        let wake = first || self.is_due(&progress, &active);
         self.set_layers(Layers { active, ..Layers::clone(&layers) });
         drop(progress);
         if wake {
@@ -107,7 +142,7 @@ impl Pending {
     /// Waits until there is room for more, or fails for the reason there is none.
     pub fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut progress = self.lock();
-        while progress.is_full(&self.layers().active) {
+        while self.is_full(&progress, &self.layers().active) {
             if let Some(trouble) = &progress.trouble {
                 return Err(trouble.clone());
             }
@@ -125,10 +160,10 @@ impl Pending {
             if progress.closing && layers.active.is_empty() {
                 return Work::End;
             }
-            if progress.closing || progress.is_due(&layers.active) {
+            if progress.closing || self.is_due(&progress, &layers.active) {
                 return self.freeze(&mut progress, &layers);
             }
-            let due = progress.since.map(|since| since + DUE_AFTER);
+            let due = progress.since.map(|since| since + self.pacing.due_after);
             let wake = [until, due].into_iter().flatten().min();
             progress = match wake.map(|wake| wake.saturating_duration_since(Instant::now())) {
                 None => self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
@@ -186,6 +221,15 @@ impl Pending {
         Work::Apply(frozen, progress.sequence)
     }
 
+    fn is_due(&self, progress: &Progress, active: &Overlay) -> bool {
+        self.pacing.due.is_reached(progress, active)
+            || progress.since.is_some_and(|since| since.elapsed() >= self.pacing.due_after)
+    }
+
+    fn is_full(&self, progress: &Progress, active: &Overlay) -> bool {
+        self.pacing.full.is_reached(progress, active)
+    }
+
     fn layers(&self) -> Arc<Layers> {
         Arc::clone(&self.layers.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -203,15 +247,8 @@ impl Pending {
     }
 }
 
-impl Progress {
-    fn is_due(&self, active: &Overlay) -> bool {
-        active.bytes() >= DUE_BYTES
-            || active.rows() >= DUE_ROWS
-            || self.log_bytes >= DUE_LOG_BYTES
-            || self.since.is_some_and(|since| since.elapsed() >= DUE_AFTER)
-    }
-
-    fn is_full(&self, active: &Overlay) -> bool {
-        active.bytes() >= FULL_BYTES || active.rows() >= FULL_ROWS || self.log_bytes >= FULL_LOG_BYTES
+impl Size {
+    fn is_reached(&self, progress: &Progress, active: &Overlay) -> bool {
+        active.bytes() >= self.bytes || active.rows() >= self.rows || progress.log_bytes >= self.log_bytes
     }
 }

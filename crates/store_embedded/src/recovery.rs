@@ -57,7 +57,7 @@ pub(crate) fn recover(
     let applied = environment.position().map_err(damaged)?;
     let found = records_after(applied, log).map_err(|error| OpenError::io(folder, error))?;
     let last = last_in_a_row(applied.sequence, &found);
-    if let Some((later, place)) = found.range(last + 2..).next()
+    if let Some((later, place)) = found.range(last + 1..).next()
         && on_damage == OnDamage::Refuse
         && place.durability == Durability::Full
     {
@@ -136,7 +136,8 @@ fn replay(
 fn read(place: &Place) -> io::Result<Vec<u8>> {
     let mut file = File::open(&place.file)?;
     file.seek(SeekFrom::Start(place.offset))?;
-    let mut blocks = vec![0; place.bytes];
-    file.read_exact(&mut blocks)?;
+    let mut blocks = Vec::with_capacity(place.bytes);
+    // A file that was cut may end within the zeros behind its last record.
+    file.take(place.bytes as u64).read_to_end(&mut blocks)?;
     Ok(blocks)
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::format::sync_folder;
@@ -27,6 +28,8 @@ pub(crate) struct Segment {
 pub(crate) struct Segments {
     folder: PathBuf,
     shelves: Mutex<Shelves>,
+    /// Whether the writer will soon take another.
+    wanted: AtomicBool,
 }
 
 #[derive(Default)]
@@ -49,7 +52,11 @@ impl Segments {
             let segment = Segment { file: Arc::new(file), bytes, path };
             shelves.keep_or_remove(segment)?;
         }
-        Ok(Segments { folder: folder.to_path_buf(), shelves: Mutex::new(shelves) })
+        Ok(Segments {
+            folder: folder.to_path_buf(),
+            shelves: Mutex::new(shelves),
+            wanted: AtomicBool::new(false),
+        })
     }
 
     /// A segment with room for `bytes`.
@@ -76,9 +83,14 @@ impl Segments {
         Ok(())
     }
 
-    /// Makes a segment for later, so that the writer need not wait for one.
+    /// The writer will soon take another.
+    pub fn want(&self) {
+        self.wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// Makes a segment if one is wanted, so that the writer need not wait for it.
     pub fn prepare(&self) -> io::Result<()> {
-        if self.lock().free.is_empty() {
+        if self.wanted.swap(false, Ordering::Relaxed) && self.lock().free.is_empty() {
             let segment = self.make(SEGMENT_BYTES)?;
             self.lock().free.push(segment);
         }

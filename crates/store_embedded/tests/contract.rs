@@ -10,21 +10,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_store::{Counters, Decision, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
-use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use partita_store_memory::MemoryStore;
 use support::{get, key, put, rows, wait, write};
 
-/// Runs a test on both stores, and on the embedded one with both durabilities.
+/// Runs a test on both stores, and on the embedded one with both durabilities and at all paces: with the rows in
+/// the tree, in the overlays, and on the way from these to that.
 macro_rules! on_both {
     ($($test:ident)*) => {
         mod memory {
             $(#[test] fn $test() { super::$test(&super::MemoryStore::new()); })*
         }
         mod embedded {
-            $(#[test] fn $test() { super::embedded_with(super::Durability::Full, |store| super::$test(store)); })*
+            use super::*;
+            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Usual, |store| super::$test(store)); })*
+        }
+        mod hurried {
+            use super::*;
+            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Hurried, |store| super::$test(store)); })*
         }
         mod relaxed {
-            $(#[test] fn $test() { super::embedded_with(super::Durability::Relaxed, |store| super::$test(store)); })*
+            use super::*;
+            $(#[test] fn $test() { embedded_with(Durability::Relaxed, Pace::Usual, |store| super::$test(store)); })*
+        }
+        mod lazy {
+            use super::*;
+            $(#[test] fn $test() { embedded_with(Durability::Relaxed, Pace::Lazy, |store| super::$test(store)); })*
         }
     };
 }
@@ -44,9 +55,9 @@ on_both! {
     usage_grows_with_rows
 }
 
-fn embedded_with(durability: Durability, test: impl FnOnce(&EmbeddedStore)) {
+fn embedded_with(durability: Durability, pace: Pace, test: impl FnOnce(&EmbeddedStore)) {
     let folder = tempfile::tempdir().unwrap();
-    let store = EmbeddedStore::open(folder.path(), Options { durability }).unwrap();
+    let store = EmbeddedStore::open_at_pace(folder.path(), Options { durability }, pace).unwrap();
     test(&store);
     store.close();
 }

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use partita_store::{Counters, Decision, Direction, KeyRange, Store, Write};
-use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use support::{Random, key, put, rows, wait};
 
 const FOLDER: &str = "PARTITA_KILL_FOLDER";
-const DURABILITY: &str = "PARTITA_KILL_DURABILITY";
+const MANNER: &str = "PARTITA_KILL_MANNER";
 const WRITERS: u64 = 6;
 /// The spaces in which every decision writes one row.
 const PARTS: [u32; 3] = [1, 2, 3];
@@ -34,7 +34,19 @@ fn a_relaxed_store_survives_a_kill_as_well() {
     kill_again_and_again("relaxed");
 }
 
-fn kill_again_and_again(durability: &str) {
+/// The data file is written all the time, so that the kill finds it being written.
+#[test]
+fn a_kill_while_the_data_file_is_written_does_no_harm() {
+    kill_again_and_again("hurried");
+}
+
+/// The data file is never written, so that all there is comes from the log.
+#[test]
+fn all_comes_back_from_the_log_alone() {
+    kill_again_and_again("lazy");
+}
+
+fn kill_again_and_again(manner: &str) {
     let kills = std::env::var("PARTITA_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     println!("seed {seed}");
@@ -42,7 +54,7 @@ fn kill_again_and_again(durability: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut answered = BTreeSet::new();
     for _ in 0..kills {
-        let mut child = start_child(folder.path(), durability);
+        let mut child = start_child(folder.path(), manner);
         let acknowledgements = BufReader::new(child.stderr.take().unwrap());
         let reading = std::thread::spawn(move || {
             let lines = acknowledgements.lines().map_while(Result::ok);
@@ -59,11 +71,11 @@ fn kill_again_and_again(durability: &str) {
     assert!(kills < 10 || !answered.is_empty());
 }
 
-fn start_child(folder: &Path, durability: &str) -> Child {
+fn start_child(folder: &Path, manner: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "the_child_writes", "--ignored", "--nocapture"])
         .env(FOLDER, folder)
-        .env(DURABILITY, durability)
+        .env(MANNER, manner)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -74,9 +86,13 @@ fn start_child(folder: &Path, durability: &str) -> Child {
 #[ignore = "started by the tests above, to be killed"]
 fn the_child_writes() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
-    let relaxed = std::env::var(DURABILITY).is_ok_and(|durability| durability == "relaxed");
-    let durability = if relaxed { Durability::Relaxed } else { Durability::Full };
-    let store = EmbeddedStore::open(Path::new(&folder), Options { durability }).unwrap();
+    let (durability, pace) = match std::env::var(MANNER).unwrap().as_str() {
+        "full" => (Durability::Full, Pace::Usual),
+        "relaxed" => (Durability::Relaxed, Pace::Usual),
+        "hurried" => (Durability::Full, Pace::Hurried),
+        _ => (Durability::Full, Pace::Lazy),
+    };
+    let store = EmbeddedStore::open_at_pace(Path::new(&folder), Options { durability }, pace).unwrap();
     let everything = KeyRange { start: key(PARTS[0], b""), end: key(PARTS[0] + 1, b"") };
     let last = rows(&store.snapshot().unwrap(), &everything, Direction::Descending, 1).unwrap();
     let first = last.first().map_or(0, |row| u64::from_be_bytes(row.0[4..12].try_into().unwrap()) + 1);
@@ -118,7 +134,7 @@ fn value(number: u64, part: u32) -> Vec<u8> {
 }
 
 fn check(folder: &Path, answered: &BTreeSet<u64>) {
-    let store = EmbeddedStore::open(folder, Options::default()).unwrap();
+    let store = EmbeddedStore::open_at_pace(folder, Options::default(), Pace::Lazy).unwrap();
     let snapshot = store.snapshot().unwrap();
     let mut found = Vec::new();
     for part in PARTS {

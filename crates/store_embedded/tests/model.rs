@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use partita_store::{Counters, Direction, KeyRange, Space, Store, Write};
-use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use proptest::prelude::*;
 use support::{get, key, put, rows, write};
 
@@ -39,6 +39,7 @@ enum Step {
     },
     Reopen {
         relaxed: bool,
+        pace: Pace,
     },
 }
 
@@ -58,6 +59,10 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
+fn pace() -> impl Strategy<Value = Pace> {
+    prop_oneof![Just(Pace::Usual), Just(Pace::Hurried), Just(Pace::Lazy)]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let place = || (0..=SPACES, 0..50_u8);
     prop_oneof![
@@ -66,7 +71,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => place().prop_map(|(space, key)| Step::Get { space, key }),
         6 => (place(), place(), any::<bool>(), prop_oneof![Just(usize::MAX), 1..10_usize])
             .prop_map(|(start, end, down, limit)| Step::Range { start, end, down, limit }),
-        1 => any::<bool>().prop_map(|relaxed| Step::Reopen { relaxed }),
+        1 => (any::<bool>(), pace()).prop_map(|(relaxed, pace)| Step::Reopen { relaxed, pace }),
     ]
 }
 
@@ -135,10 +140,11 @@ impl Pair<'_> {
                 let range = KeyRange { start: self.key(start.0, start.1), end: self.key(end.0, end.1) };
                 self.compare(&range, *down, *limit);
             }
-            Step::Reopen { relaxed } => {
+            Step::Reopen { relaxed, pace } => {
                 let durability = if *relaxed { Durability::Relaxed } else { Durability::Full };
                 drop(self.store.take());
-                self.store = Some(EmbeddedStore::open(self.folder, Options { durability }).unwrap());
+                let opened = EmbeddedStore::open_at_pace(self.folder, Options { durability }, *pace);
+                self.store = Some(opened.unwrap());
             }
         }
     }
@@ -183,9 +189,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn says_what_a_plain_map_says(steps in proptest::collection::vec(step(), 1..80)) {
+    fn says_what_a_plain_map_says(pace in pace(), steps in proptest::collection::vec(step(), 1..80)) {
         let folder = tempfile::tempdir().unwrap();
-        let store = EmbeddedStore::open(folder.path(), Options { durability: Durability::Relaxed }).unwrap();
+        let options = Options { durability: Durability::Relaxed };
+        let store = EmbeddedStore::open_at_pace(folder.path(), options, pace).unwrap();
         let mut pair =
             Pair { folder: folder.path(), store: Some(store), model: BTreeMap::new(), generations: [0; 5] };
         for step in &steps {
@@ -193,7 +200,7 @@ proptest! {
         }
         let everything = KeyRange { start: Vec::new(), end: vec![255; 5] };
         pair.compare(&everything, false, usize::MAX);
-        pair.take(&Step::Reopen { relaxed: false });
+        pair.take(&Step::Reopen { relaxed: false, pace: Pace::Usual });
         pair.compare(&everything, true, usize::MAX);
         let spaces: BTreeSet<_> = pair.model.keys().map(|key| key[..4].to_vec()).collect();
         prop_assert!(spaces.len() <= SPACES as usize);
