@@ -55,12 +55,17 @@ fn problems_of(file: &Path) -> Vec<String> {
 fn missing_stages() -> Vec<String> {
     let registry = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
     let listed = registry.split_once("operations! {").map_or("", |(_, rest)| rest);
-    let names = listed.lines().filter_map(|line| line.trim().strip_suffix(',')).filter_map(|line| line.split(' ').next());
+    let names = listed
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(','))
+        .filter_map(|line| line.split(' ').next());
     let mut problems = Vec::new();
     for file in names.map(snake_case) {
         for stage in ["api", "wire", "engine"] {
             if !root().join(format!("crates/{stage}/src/{file}.rs")).exists() {
-                problems.push(format!("crates/{stage}/src/{file}.rs: missing, though the operation is registered"));
+                problems.push(format!(
+                    "crates/{stage}/src/{file}.rs: missing, though the operation is registered"
+                ));
             }
         }
     }

@@ -7,14 +7,11 @@ pub const TABLE_NOT_FOUND: &str = "Requested resource not found";
 pub const KEY_MISMATCH: &str = "The provided key element does not match the schema";
 pub const ITEM_TOO_LARGE: &str = "Item size has exceeded the maximum allowed size";
 pub const ITEM_TOO_LARGE_AFTER_UPDATE: &str = "Item size to update has exceeded the maximum allowed size";
-pub const PARTITION_KEY_TOO_LARGE: &str =
-    "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
-pub const SORT_KEY_TOO_LARGE: &str =
-    "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
+pub const PARTITION_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
+pub const SORT_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
 pub const START_KEY_INVALID: &str = "The provided starting key is invalid";
 pub const COLLECTION_TOO_LARGE: &str = "Collection size exceeded.";
-pub const TOKEN_MISMATCH: &str =
-    "The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different requests, unless the requests are identical";
+pub const TOKEN_MISMATCH: &str = "The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different requests, unless the requests are identical";
 
 /// DescribeTable, DeleteTable and UpdateTable name the table; the item operations do not.
 pub fn table_not_found(table: &TableName) -> String {
@@ -23,15 +20,15 @@ pub fn table_not_found(table: &TableName) -> String {
 
 /// An attribute that is part of a key or index has the wrong type.
 pub fn type_mismatch(attribute: &str, expected: &str, actual: &str) -> String {
-    format!("One or more parameter values were invalid: Type mismatch for key {attribute} expected: {expected} actual: {actual}")
+    format!(
+        "One or more parameter values were invalid: Type mismatch for key {attribute} expected: {expected} actual: {actual}"
+    )
 }
 
-pub const NESTED_TOO_DEEP: &str =
-    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
+pub const NESTED_TOO_DEEP: &str = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
 
 /// CreateTable says so of its own request, UpdateTable also of a table that is on-demand already.
-pub const PROVISIONED_UNITS_ON_DEMAND: &str =
-    "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
+pub const PROVISIONED_UNITS_ON_DEMAND: &str = "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
 /// A request that changes several indexes, or one while another is still being changed.
 pub const ONE_INDEX_AT_A_TIME: &str =
     "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";

@@ -28,8 +28,15 @@ pub enum StreamUpdate {
 #[derive(Clone, Debug)]
 pub enum GlobalIndexUpdate {
     Create(NewGlobalIndex),
-    Update { name: String, throughput: Option<Throughput>, on_demand: Option<OnDemandThroughput>, warm: Option<WarmThroughput> },
-    Delete { name: String },
+    Update {
+        name: String,
+        throughput: Option<Throughput>,
+        on_demand: Option<OnDemandThroughput>,
+        warm: Option<WarmThroughput>,
+    },
+    Delete {
+        name: String,
+    },
 }
 
 /// A global index to add; its key's types come from the definitions of the request and the table.

@@ -12,7 +12,8 @@ pub fn parse(text: &str) -> Option<i64> {
     };
     let (year, month, day) = (number(0..4)?, number(4..6)?, number(6..8)?);
     let (hour, minute, second) = (number(9..11)?, number(11..13)?, number(13..15)?);
-    let plausible = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
+    let plausible =
+        (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60 && second < 61;
     plausible.then(|| days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
@@ -28,12 +29,7 @@ pub fn format(seconds: i64) -> String {
         month -= 1;
     }
     let day = days - days_since_1970(year, month, 1) + 1;
-    format!(
-        "{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z",
-        in_day / 3_600,
-        in_day / 60 % 60,
-        in_day % 60
-    )
+    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", in_day / 3_600, in_day / 60 % 60, in_day % 60)
 }
 
 /// Counts years from March, so that the leap day is a year's last.
@@ -58,7 +54,9 @@ mod tests {
             assert_eq!(parse(text), Some(seconds), "{text}");
             assert_eq!(format(seconds), text);
         }
-        for text in ["", "20261115", "2026-11-15T18:44", "20261315T184454Z", "20261115T184454z", "2026é115T18445Z"] {
+        for text in
+            ["", "20261115", "2026-11-15T18:44", "20261315T184454Z", "20261115T184454z", "2026é115T18445Z"]
+        {
             assert_eq!(parse(text), None, "{text}");
         }
     }

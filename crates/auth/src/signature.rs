@@ -75,7 +75,9 @@ fn incomplete(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exc
         }
     }
     if date.is_none() {
-        message.push_str("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ");
+        message.push_str(
+            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ",
+        );
     }
     // The header without its signature: nothing that could be replayed is echoed.
     message.push_str("Authorization=");

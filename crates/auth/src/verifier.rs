@@ -64,7 +64,8 @@ pub struct Verifier {
 
 impl Verifier {
     pub fn new(credentials: impl IntoIterator<Item = Credential>) -> Verifier {
-        let credentials = credentials.into_iter().map(|credential| (credential.access_key.clone(), credential));
+        let credentials =
+            credentials.into_iter().map(|credential| (credential.access_key.clone(), credential));
         Verifier { credentials: credentials.collect(), signing_keys: RwLock::default() }
     }
 
@@ -185,9 +186,10 @@ fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let escaped = (first == b'%').then(|| tail.get(..2)).flatten().and_then(|digits| {
-            u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-        });
+        let escaped = (first == b'%')
+            .then(|| tail.get(..2))
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         bytes.push(escaped.unwrap_or(first));
         rest = if escaped.is_some() { &tail[2..] } else { tail };
     }

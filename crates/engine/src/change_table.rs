@@ -26,7 +26,9 @@ impl<S: Store> Engine<S> {
         let name = name.clone();
         let decision = move |rows: &Rows<'_>| {
             let Some(mut record) = rows[0].as_deref().and_then(read_record) else {
-                return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(&name))));
+                return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(
+                    &name,
+                ))));
             };
             let mut spaces = Spaces::after(rows[1].as_deref());
             let mut writes = match change(&mut record, &mut spaces) {

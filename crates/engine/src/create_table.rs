@@ -14,7 +14,8 @@ use partita_store::{Counters, Decision, Store, Write};
 
 impl<S: Store> Engine<S> {
     pub async fn create_table(&self, request: CreateTable) -> Result<CreateTableOutput, Exception> {
-        let keys = vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
+        let keys =
+            vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
         let now = self.clock.now_millis();
         let id = self.new_id();
         let catalog = self.catalog.clone();
@@ -42,10 +43,7 @@ impl<S: Store> Engine<S> {
 }
 
 fn already_exists(request: &CreateTable) -> Exception {
-    Exception::new(
-        ExceptionKind::ResourceInUseException,
-        format!("Table already exists: {}", request.name),
-    )
+    Exception::new(ExceptionKind::ResourceInUseException, format!("Table already exists: {}", request.name))
 }
 
 /// Hands out spaces that were never used before.

@@ -19,7 +19,9 @@ impl<S: Store> Engine<S> {
         let catalog = self.catalog.clone();
         let decision = move |rows: &Rows<'_>| {
             let Some(record) = rows[0].as_deref().and_then(read_record) else {
-                return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(&name))));
+                return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(
+                    &name,
+                ))));
             };
             if record.deletion_protection {
                 return Decision::rejection(Err(protected(&record)));

@@ -37,9 +37,8 @@ impl<S: Store> Engine<S> {
         let Some(expiry) = &table.expiry else { return Ok(Vec::new()) };
         let now = self.clock.now_seconds();
         let range = stored_key::expired_between(expiry.space, now.saturating_sub(OLDEST_SECONDS), now);
-        let keys = self.first_rows(&range, |_, row| {
-            ItemRef::new(row).map(|key| ItemKey::of_stored_item(table, key))
-        })?;
+        let keys = self
+            .first_rows(&range, |_, row| ItemRef::new(row).map(|key| ItemKey::of_stored_item(table, key)))?;
         let expire = |key| ItemWrite {
             table: Arc::clone(table),
             key,
@@ -54,7 +53,8 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn forget_tokens_step(&self) -> Result<Progress, Exception> {
         let now = self.clock.now_seconds();
         let range = stored_key::lapsed_before(now);
-        let lapsed = self.first_rows(&range, |key, _| Some((key.to_vec(), stored_key::trailing_token(key)?)))?;
+        let lapsed =
+            self.first_rows(&range, |key, _| Some((key.to_vec(), stored_key::trailing_token(key)?)))?;
         if lapsed.is_empty() {
             return Ok(Progress::Done);
         }

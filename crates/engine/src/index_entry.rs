@@ -20,11 +20,7 @@ pub struct Entry<'a> {
 }
 
 /// The item's entry in an index: none if it lacks a key attribute, an error if one cannot be a key.
-pub fn in_index<'a>(
-    index: &Index,
-    key: &ItemKey,
-    item: ItemRef<'a>,
-) -> Result<Option<Entry<'a>>, Exception> {
+pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<Option<Entry<'a>>, Exception> {
     let mut values = Vec::with_capacity(index.key.len());
     for attribute in index.key.attributes() {
         match item.get(&attribute.name) {
@@ -103,12 +99,7 @@ fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {
 }
 
 /// The item's entry in the order of expiry: none if it never expires.
-pub fn in_expiry<'a>(
-    expiry: &Expiry,
-    table: &Table,
-    key: &ItemKey,
-    item: ItemRef<'_>,
-) -> Option<Entry<'a>> {
+pub fn in_expiry<'a>(expiry: &Expiry, table: &Table, key: &ItemKey, item: ItemRef<'_>) -> Option<Entry<'a>> {
     let at = expires_at(expiry, item)?;
     let keys = key_item(table.key.attributes(), item);
     Some(Entry {

@@ -34,7 +34,11 @@ impl<'a> KeyBounds<'a> {
     }
 
     /// Sort attributes are used from the left: equal values, then at most one range.
-    fn read_sort_terms(&mut self, schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<(), Exception> {
+    fn read_sort_terms(
+        &mut self,
+        schema: &'a KeySchema,
+        condition: &'a KeyCondition,
+    ) -> Result<(), Exception> {
         for attribute in &schema.sort {
             let Some(term) = find(condition, attribute) else { return Ok(()) };
             check_operands(attribute, term)?;

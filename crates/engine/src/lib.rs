@@ -126,7 +126,9 @@ impl<S: Store> Engine<S> {
     pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
         Ok(match request {
             Request::BatchGetItem(request) => Response::BatchGetItem(self.batch_get_item(&request)?),
-            Request::BatchWriteItem(request) => Response::BatchWriteItem(self.batch_write_item(request).await?),
+            Request::BatchWriteItem(request) => {
+                Response::BatchWriteItem(self.batch_write_item(request).await?)
+            }
             Request::CreateTable(request) => Response::CreateTable(self.create_table(request).await?),
             Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
@@ -151,7 +153,9 @@ impl<S: Store> Engine<S> {
             Request::TransactWriteItems(request) => {
                 Response::TransactWriteItems(self.transact_write_items(request).await?)
             }
-            Request::UntagResource(request) => self.untag_resource(request).await.map(|()| Response::Empty)?,
+            Request::UntagResource(request) => {
+                self.untag_resource(request).await.map(|()| Response::Empty)?
+            }
             Request::UpdateItem(request) => Response::UpdateItem(self.update_item(request).await?),
             Request::UpdateTable(request) => Response::UpdateTable(self.update_table(request).await?),
             Request::UpdateTimeToLive(request) => {

@@ -6,9 +6,9 @@ use crate::key_range::KeyBounds;
 use crate::read::{PageRequest, read_page};
 use crate::selection::{Selection, go_on_behind};
 use crate::storage_failed;
+use partita_api::Exception;
 use partita_api::query::{Query, QueryOutput};
 use partita_api::reporting::Select;
-use partita_api::Exception;
 use partita_expression::Condition;
 use partita_store::{Direction, Store};
 
@@ -29,8 +29,7 @@ impl<S: Store> Engine<S> {
             request.projection.as_ref(),
             request.filter.as_ref(),
         )?;
-        let direction =
-            if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
+        let direction = if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
         let mut range = bounds.range(selection.space());
         if let Some(start_key) = &request.exclusive_start_key {
             let position = selection.position(start_key)?;
@@ -59,7 +58,11 @@ impl<S: Store> Engine<S> {
 }
 
 /// A filter runs after the read: conditions on the keys belong into the key condition.
-fn refuse_key_attributes(selection: &Selection<'_>, filter: &Condition, legacy: bool) -> Result<(), Exception> {
+fn refuse_key_attributes(
+    selection: &Selection<'_>,
+    filter: &Condition,
+    legacy: bool,
+) -> Result<(), Exception> {
     let schema = selection.index.map_or(&selection.table.key, |index| &index.key);
     let Some(key) = filter.attribute_roots().find(|name| schema.contains(name)) else { return Ok(()) };
     let parameter = if legacy { "QueryFilter" } else { "Filter Expression" };

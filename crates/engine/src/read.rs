@@ -112,11 +112,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn visit(
-        &mut self,
-        snapshot: &impl Snapshot,
-        entry: ItemRef<'_>,
-    ) -> Result<ControlFlow<()>, Exception> {
+    fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<ControlFlow<()>, Exception> {
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
         if self.request.fetch_items {
@@ -128,7 +124,8 @@ impl<'a> Reading<'a> {
         } else {
             self.keep(entry)?;
         }
-        let limit_reached = self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
+        let limit_reached =
+            self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
         if limit_reached || self.bytes_read >= limits::PAGE_BYTES {
             self.page.last_evaluated_key = Some(self.request.position(entry));
             return Ok(ControlFlow::Break(()));

@@ -104,7 +104,10 @@ impl Table {
             name: TableName::new(&record.name),
             space: Space(record.space),
             key: record.key.clone(),
-            indexes: locals.chain(globals).map(|(kind, index)| Index::new(kind, index, &record.key)).collect(),
+            indexes: locals
+                .chain(globals)
+                .map(|(kind, index)| Index::new(kind, index, &record.key))
+                .collect(),
             collections: record.collections.map(Space),
             expiry: record.time_to_live.as_ref().map(|ttl| Expiry {
                 attribute: ttl.attribute.clone(),

@@ -39,7 +39,10 @@ pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Opti
     let attribute = table.key.partition.first()?;
     let value = Value::from(key_item(std::iter::once(attribute), key.view()).get(&attribute.name)?);
     let lower = (bytes? as f64 / GIGABYTE).floor();
-    Some(ItemCollectionMetrics { key: (attribute.name.clone(), value), size_estimate_gb: (lower, lower + 1.0) })
+    Some(ItemCollectionMetrics {
+        key: (attribute.name.clone(), value),
+        size_estimate_gb: (lower, lower + 1.0),
+    })
 }
 
 /// Metrics grouped by table; each collection once.

@@ -36,8 +36,11 @@ impl<S: Store> Engine<S> {
                 ),
             ));
         }
-        let missing =
-            || Exception::resource_not_found(format!("Requested resource not found: ResourcArn: {arn} not found"));
+        let missing = || {
+            Exception::resource_not_found(format!(
+                "Requested resource not found: ResourcArn: {arn} not found"
+            ))
+        };
         let name = table_of_arn(arn).ok_or_else(missing)?;
         self.catalog.find(name).map(|table| table.name.clone()).ok_or_else(missing)
     }

@@ -14,7 +14,10 @@ use partita_store::Store;
 use partita_value::limits;
 
 impl<S: Store> Engine<S> {
-    pub fn transact_get_items(&self, request: &TransactGetItems) -> Result<TransactGetItemsOutput, Exception> {
+    pub fn transact_get_items(
+        &self,
+        request: &TransactGetItems,
+    ) -> Result<TransactGetItemsOutput, Exception> {
         let tables = request.gets.iter().map(|get| self.catalog.table(&get.table));
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
         let gets = request.gets.iter().zip(&tables);

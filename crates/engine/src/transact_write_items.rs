@@ -129,12 +129,14 @@ pub fn keys_or_cancellation<T>(
 
 /// The exception of a transaction that did not happen: a reason per action.
 pub fn cancelled(outcomes: Vec<Result<Outcome, Exception>>) -> Exception {
-    if let Some(Err(exception)) = outcomes.iter().find(|outcome| {
-        outcome.as_ref().is_err_and(|exception| reason_code(exception.kind).is_none())
-    }) {
+    if let Some(Err(exception)) = outcomes
+        .iter()
+        .find(|outcome| outcome.as_ref().is_err_and(|exception| reason_code(exception.kind).is_none()))
+    {
         return exception.clone();
     }
-    let reasons: Vec<_> = outcomes.into_iter().map(|outcome| outcome.err().map_or_else(Default::default, reason)).collect();
+    let reasons: Vec<_> =
+        outcomes.into_iter().map(|outcome| outcome.err().map_or_else(Default::default, reason)).collect();
     let codes: Vec<_> = reasons.iter().map(|reason| reason.code.unwrap_or("None")).collect();
     let message = format!(
         "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",

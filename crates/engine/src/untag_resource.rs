@@ -3,8 +3,8 @@
 use crate::Engine;
 use crate::change_table::SideWrites;
 use crate::table::TableRecord;
-use partita_api::{Exception, Operation};
 use partita_api::untag_resource::UntagResource;
+use partita_api::{Exception, Operation};
 use partita_store::Store;
 
 impl<S: Store> Engine<S> {

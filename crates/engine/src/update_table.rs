@@ -16,7 +16,8 @@ impl<S: Store> Engine<S> {
     pub async fn update_table(&self, request: UpdateTable) -> Result<UpdateTableOutput, Exception> {
         let name = request.name.clone();
         let now = self.clock.now_millis();
-        let record = self.change_table(&name, move |record, spaces| change(record, spaces, &request, now)).await?;
+        let record =
+            self.change_table(&name, move |record, spaces| change(record, spaces, &request, now)).await?;
         self.wake_maintenance();
         let mut table = self.describe(&Table::new(record))?;
         table.status = ResourceStatus::Updating;

@@ -14,7 +14,8 @@ impl<S: Store> Engine<S> {
         &self,
         request: UpdateTimeToLive,
     ) -> Result<UpdateTimeToLiveOutput, Exception> {
-        let output = UpdateTimeToLiveOutput { attribute: request.attribute.clone(), enabled: request.enabled };
+        let output =
+            UpdateTimeToLiveOutput { attribute: request.attribute.clone(), enabled: request.enabled };
         let table = request.table.clone();
         self.change_table(&table, move |record, spaces| change(record, spaces, &request)).await?;
         self.wake_maintenance();
@@ -42,7 +43,8 @@ fn change(
         }
         (None, true) => {
             let attribute = request.attribute.clone();
-            record.time_to_live = Some(TimeToLiveRecord { attribute, space: spaces.take(), backfilling: true });
+            record.time_to_live =
+                Some(TimeToLiveRecord { attribute, space: spaces.take(), backfilling: true });
             Ok(SideWrites::default())
         }
         (None, false) => Err(Exception::validation("TimeToLive is already disabled")),

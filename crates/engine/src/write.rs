@@ -42,12 +42,17 @@ pub struct ItemWrite {
 pub enum Action {
     Put(Item),
     /// `key` is what the item is if there was none.
-    Update { key: Item, update: Option<Update> },
+    Update {
+        key: Item,
+        update: Option<Update>,
+    },
     Delete,
     /// Only the condition counts.
     Check,
     /// Delete, if the item's time is before this second.
-    Expire { before: u64 },
+    Expire {
+        before: u64,
+    },
 }
 
 /// What one write did.
@@ -372,7 +377,9 @@ fn new_item<'a>(
         Action::Expire { before } => {
             let due = |item: &ItemRef<'_>| {
                 let expiry = table.expiry.as_ref();
-                expiry.and_then(|expiry| index_entry::expires_at(expiry, *item)).is_some_and(|at| at < *before)
+                expiry
+                    .and_then(|expiry| index_entry::expires_at(expiry, *item))
+                    .is_some_and(|at| at < *before)
             };
             Ok(old.filter(|item| !due(item)).map(|item| Cow::Owned(item.to_owned())))
         }

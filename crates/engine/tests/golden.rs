@@ -4,6 +4,8 @@
 //! `@maintain`), followed by what happened: `= answer`, and for every stored row `+ key bytes`,
 //! `- key`, `# key rows bytes` or `x space`. `UPDATE_GOLDEN=1` writes the files anew; read the diff.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use partita_store::*;

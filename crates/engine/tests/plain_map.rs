@@ -1,6 +1,8 @@
 //! The engine against a plain map: random writes, deletes, reopenings and indexes that come and go; then
 //! every way to read the table must tell the same as the map.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod support;
 
 use partita_api::key_schema::*;
@@ -174,12 +176,20 @@ fn query(index: Option<&str>, attribute: &str, value: Value, forward: bool, star
 }
 
 /// All pages of a query, as partition and sort keys.
-async fn query_all<S: Store>(database: &Database<S>, index: Option<&str>, attribute: &str, value: AttributeValue, forward: bool) -> Vec<(u8, i16)> {
+async fn query_all<S: Store>(
+    database: &Database<S>,
+    index: Option<&str>,
+    attribute: &str,
+    value: AttributeValue,
+    forward: bool,
+) -> Vec<(u8, i16)> {
     let mut found = Vec::new();
     let mut start = None;
     loop {
         let request = query(index, attribute, Value::from(&value), forward, start.take());
-        let Response::Query(output) = database.engine.execute(request).await.unwrap() else { panic!("a query's output") };
+        let Response::Query(output) = database.engine.execute(request).await.unwrap() else {
+            panic!("a query's output")
+        };
         found.extend(output.page.items.unwrap().iter().map(keys_of));
         start = output.page.last_evaluated_key;
         if start.is_none() {
@@ -189,7 +199,8 @@ async fn query_all<S: Store>(database: &Database<S>, index: Option<&str>, attrib
 }
 
 fn keys_of(item: &Item) -> (u8, i16) {
-    let whole = |name: &str| item.get(name).and_then(|value| value.as_number()).and_then(|n| n.to_i64()).unwrap();
+    let whole =
+        |name: &str| item.get(name).and_then(|value| value.as_number()).and_then(|n| n.to_i64()).unwrap();
     (whole("pk") as u8, whole("sk") as i16)
 }
 
@@ -211,7 +222,9 @@ async fn scan_segments<S: Store>(database: &Database<S>, index: Option<&str>, to
                 return_consumed_capacity: Default::default(),
                 legacy: false,
             });
-            let Response::Scan(output) = database.engine.execute(request).await.unwrap() else { panic!("a scan's output") };
+            let Response::Scan(output) = database.engine.execute(request).await.unwrap() else {
+                panic!("a scan's output")
+            };
             found.extend(output.page.items.unwrap().iter().map(keys_of));
             start = output.page.last_evaluated_key;
             if start.is_none() {
@@ -232,13 +245,17 @@ async fn compare<S: Store>(database: &Database<S>, model: &Model, indexed: bool)
         expected.reverse();
         assert_eq!(query_all(database, None, "pk", number(partition.into()), false).await, expected);
     }
-    let Response::DescribeTable(description) =
-        database.engine.execute(Request::DescribeTable(describe_table::DescribeTable { name: table() })).await.unwrap()
+    let Response::DescribeTable(description) = database
+        .engine
+        .execute(Request::DescribeTable(describe_table::DescribeTable { name: table() }))
+        .await
+        .unwrap()
     else {
         panic!("a description")
     };
     assert_eq!(description.table.item_count as usize, model.len());
-    let size: usize = model.iter().map(|((p, s), (group, padding))| item(*p, *s, *group, *padding).size()).sum();
+    let size: usize =
+        model.iter().map(|((p, s), (group, padding))| item(*p, *s, *group, *padding).size()).sum();
     assert_eq!(description.table.size_bytes as usize, size);
     if indexed {
         let grouped = model.iter().filter(|(_, (group, _))| group.is_some());
@@ -247,8 +264,11 @@ async fn compare<S: Store>(database: &Database<S>, model: &Model, indexed: bool)
         expected.sort_unstable();
         assert_eq!(scan_segments(database, Some("byGroup"), 2).await, expected);
         for group in 0..4u8 {
-            let mut expected: Vec<_> = model.iter().filter(|(_, (g, _))| *g == Some(group)).map(|(key, _)| *key).collect();
-            let mut found = query_all(database, Some("byGroup"), "group", AttributeValue::S(format!("G#{group}")), true).await;
+            let mut expected: Vec<_> =
+                model.iter().filter(|(_, (g, _))| *g == Some(group)).map(|(key, _)| *key).collect();
+            let mut found =
+                query_all(database, Some("byGroup"), "group", AttributeValue::S(format!("G#{group}")), true)
+                    .await;
             assert!(found.is_sorted_by_key(|(_, sort)| *sort), "the index is in the order of its sort key");
             expected.sort_unstable();
             found.sort_unstable();
@@ -287,7 +307,8 @@ async fn play<S: Store>(steps: &[Step], open: impl Fn() -> S) {
             }
             Step::AddIndex => indexed |= database.engine.execute(add_index()).await.is_ok(),
             Step::RemoveIndex => {
-                let request = update_index(update_table::GlobalIndexUpdate::Delete { name: "byGroup".into() });
+                let request =
+                    update_index(update_table::GlobalIndexUpdate::Delete { name: "byGroup".into() });
                 indexed &= database.engine.execute(request).await.is_err();
             }
             Step::Maintain => database.maintain().await,

@@ -48,7 +48,9 @@ mod tests {
 
     #[test]
     fn only_local_names_are_answered() {
-        for host in ["localhost", "localhost:8000", "127.0.0.1:8000", "127.5.0.1", "[::1]:8000", "db.localhost:1"] {
+        for host in
+            ["localhost", "localhost:8000", "127.0.0.1:8000", "127.5.0.1", "[::1]:8000", "db.localhost:1"]
+        {
             assert_eq!(Reach::Local.check(Some(host), None), Ok(()), "{host}");
         }
         for host in ["evil.example", "evil.example:8000", "192.168.0.1:8000", "localhost.evil.example"] {

@@ -26,6 +26,14 @@ mod tests {
     #[tokio::test]
     async fn a_panic_becomes_nothing() {
         assert_eq!(guard(async { 1 }).await, Some(1));
-        assert_eq!(guard(async { if true { panic!("on purpose") } }).await, None);
+        assert_eq!(
+            guard(async {
+                if true {
+                    panic!("on purpose")
+                }
+            })
+            .await,
+            None
+        );
     }
 }

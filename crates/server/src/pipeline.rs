@@ -46,7 +46,9 @@ impl<S: Store> Pipeline<S> {
             Err(BodyError::TooLarge) => return reply::too_large(),
             Err(BodyError::Broken) => return reply::unknown(),
             Err(BodyError::Undecodable) => {
-                return reply::exception(&Exception::serialization("The request body could not be decompressed"));
+                return reply::exception(&Exception::serialization(
+                    "The request body could not be decompressed",
+                ));
             }
         };
         let content_type = json_type(&parts.headers);
@@ -60,9 +62,9 @@ impl<S: Store> Pipeline<S> {
             headers: &parts.headers,
             body: &body.as_sent,
         };
-        let outcome = guard(self.run(&signed, &body.decoded)).await.unwrap_or_else(|| {
-            Err(Exception::internal("Internal server error"))
-        });
+        let outcome = guard(self.run(&signed, &body.decoded))
+            .await
+            .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
         Reply::new(outcome).encode(content_type, wants_gzip(&parts.headers))
     }
 
@@ -74,7 +76,8 @@ impl<S: Store> Pipeline<S> {
             decoded => decoded,
         };
         self.check_access(signed)?;
-        let request = decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
+        let request =
+            decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let response = self.engine.execute(request).await?;
         Ok(partita_wire::encode(&response))
     }

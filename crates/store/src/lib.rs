@@ -48,11 +48,19 @@ pub struct KeyRange {
 /// A change of one row, or of a whole space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {
-    Put { key: Vec<u8>, value: Vec<u8> },
-    Delete { key: Vec<u8> },
+    Put {
+        key: Vec<u8>,
+        value: Vec<u8>,
+    },
+    Delete {
+        key: Vec<u8>,
+    },
     /// Adds to the counters kept at `key`; rows of counters are read with [`Counters::read`]. Many
     /// additions to one row are cheap: a store may add them up and write the row once a commit.
-    Count { key: Vec<u8>, add: Counters },
+    Count {
+        key: Vec<u8>,
+        add: Counters,
+    },
     /// Forgets all rows of a space. They are gone for readers once the space's owner no longer names
     /// it; their room comes back in the background, also after a restart. A dropped space is never
     /// used again.
@@ -92,9 +100,10 @@ pub struct Counters {
 
 impl Counters {
     pub fn read(row: Option<&[u8]>) -> Counters {
-        let Some(([rows, bytes], _)) = row.map(<[u8]>::as_chunks::<8>).and_then(|(chunks, rest)| {
-            chunks.first_chunk::<2>().map(|pair| (*pair, rest))
-        }) else {
+        let Some(([rows, bytes], _)) = row
+            .map(<[u8]>::as_chunks::<8>)
+            .and_then(|(chunks, rest)| chunks.first_chunk::<2>().map(|pair| (*pair, rest)))
+        else {
             return Counters::default();
         };
         Counters { rows: i64::from_le_bytes(rows), bytes: i64::from_le_bytes(bytes) }

@@ -95,7 +95,9 @@ impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.view().attributes().into_iter();
         f.debug_map()
-            .entries(entries.map(|(name, value)| (String::from_utf8_lossy(name), AttributeValue::from(value))))
+            .entries(
+                entries.map(|(name, value)| (String::from_utf8_lossy(name), AttributeValue::from(value))),
+            )
             .finish()
     }
 }

@@ -151,7 +151,15 @@ impl PartialOrd for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Number) -> Ordering {
-        let sign = |n: &Number| if n.is_zero() { 0 } else if n.negative { -1 } else { 1 };
+        let sign = |n: &Number| {
+            if n.is_zero() {
+                0
+            } else if n.negative {
+                -1
+            } else {
+                1
+            }
+        };
         match (sign(self), sign(other)) {
             (a, b) if a != b => a.cmp(&b),
             (0, _) => Ordering::Equal,
@@ -296,8 +304,18 @@ mod tests {
     #[test]
     fn numbers_are_written_plainly() {
         for (text, expected) in [
-            ("0", "0"), ("-0", "0"), ("-0.00", "0"), ("007", "7"), ("1.50", "1.5"), ("+3", "3"), ("1e3", "1000"),
-            ("1E-3", "0.001"), (".5", "0.5"), ("5.", "5"), ("-12.340e1", "-123.4"), ("100", "100"),
+            ("0", "0"),
+            ("-0", "0"),
+            ("-0.00", "0"),
+            ("007", "7"),
+            ("1.50", "1.5"),
+            ("+3", "3"),
+            ("1e3", "1000"),
+            ("1E-3", "0.001"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("-12.340e1", "-123.4"),
+            ("100", "100"),
             ("123456789012345678901234567890.12345678", "123456789012345678901234567890.12345678"),
         ] {
             assert_eq!(canonical(text), expected, "{text}");
@@ -308,7 +326,9 @@ mod tests {
 
     #[test]
     fn numbers_outside_the_limits_are_refused() {
-        for text in ["", "-", "+", ".", "e5", "1e", "1e+", "abc", "1 ", " 1", "0x1", "1.2.3", "NaN", "Infinity", "1_0"] {
+        for text in [
+            "", "-", "+", ".", "e5", "1e", "1e+", "abc", "1 ", " 1", "0x1", "1.2.3", "NaN", "Infinity", "1_0",
+        ] {
             assert_eq!(Number::parse(text), Err(NumberError::NotANumber(text.into())), "{text}");
         }
         assert_eq!(Number::parse("1e126"), Err(NumberError::Overflow));
@@ -322,9 +342,14 @@ mod tests {
 
     #[test]
     fn sums_are_exact_or_refused() {
-        let add = |a: &str, b: &str| Number::parse(a).unwrap().add(&Number::parse(b).unwrap()).map(|n| n.to_string());
+        let add = |a: &str, b: &str| {
+            Number::parse(a).unwrap().add(&Number::parse(b).unwrap()).map(|n| n.to_string())
+        };
         assert_eq!(add("0.1", "0.2").unwrap(), "0.3");
-        assert_eq!(add("99999999999999999999999999999999999999", "1").unwrap(), "100000000000000000000000000000000000000");
+        assert_eq!(
+            add("99999999999999999999999999999999999999", "1").unwrap(),
+            "100000000000000000000000000000000000000"
+        );
         assert_eq!(add("1e38", "-1").unwrap(), "99999999999999999999999999999999999999");
         assert_eq!(add("1e37", "0.1"), Err(NumberError::TooPrecise));
         assert_eq!(add("1e125", "1"), Err(NumberError::TooPrecise));

@@ -14,7 +14,9 @@ pub(crate) fn value_size(value: ValueRef<'_>) -> usize {
         ValueRef::N(digits) => number_size(digits),
         ValueRef::Ss(set) | ValueRef::Bs(set) => set.into_iter().map(<[u8]>::len).sum(),
         ValueRef::Ns(set) => set.into_iter().map(number_size).sum(),
-        ValueRef::L(list) => CONTAINER + list.into_iter().map(|value| ELEMENT + value_size(value)).sum::<usize>(),
+        ValueRef::L(list) => {
+            CONTAINER + list.into_iter().map(|value| ELEMENT + value_size(value)).sum::<usize>()
+        }
         ValueRef::M(map) => CONTAINER + map.into_iter().count() * ELEMENT + map_entries_size(map),
     }
 }
@@ -55,9 +57,17 @@ mod tests {
 
     #[test]
     fn numbers_count_half_a_byte_a_digit() {
-        for (text, expected) in
-            [("0", 1), ("1", 2), ("12", 2), ("123", 3), ("-123", 4), ("100", 2), ("0.001", 2), ("12.34", 3), ("1.5", 3)]
-        {
+        for (text, expected) in [
+            ("0", 1),
+            ("1", 2),
+            ("12", 2),
+            ("123", 3),
+            ("-123", 4),
+            ("100", 2),
+            ("0.001", 2),
+            ("12.34", 3),
+            ("1.5", 3),
+        ] {
             assert_eq!(number(text), expected, "{text}");
         }
     }
@@ -66,7 +76,8 @@ mod tests {
     fn items_count_names_and_values() {
         let list = AttributeValue::L(vec![AttributeValue::S("ab".into()), AttributeValue::Null]);
         let map = AttributeValue::M(BTreeMap::from([("k".to_owned(), AttributeValue::Bool(true))]));
-        let item: Item = [("pk", AttributeValue::S("äb".into())), ("list", list), ("map", map)].into_iter().collect();
+        let item: Item =
+            [("pk", AttributeValue::S("äb".into())), ("list", list), ("map", map)].into_iter().collect();
         assert_eq!(item.size(), (2 + 3) + (4 + 3 + 2 + 2 + 1) + (3 + 3 + 1 + 1 + 1));
         assert_eq!(Item::default().size(), 0);
     }
