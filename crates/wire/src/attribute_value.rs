@@ -410,6 +410,14 @@ pub(crate) fn encode_item(json: &mut Writer, item: ItemRef<'_>) {
     encode_map(json, item.attributes());
 }
 
+/// An array of items.
+pub(crate) fn encode_items(json: &mut Writer, items: &[Item]) {
+    // JSON takes some nine bytes an attribute more than the encoding does.
+    let bytes: usize = items.iter().map(|item| item.view().bytes().len()).sum();
+    json.reserve(bytes + bytes / 2);
+    json.array(|json| items.iter().for_each(|item| encode_item(json, item.view())));
+}
+
 fn encode_map(json: &mut Writer, map: MapRef<'_>) {
     json.object(|json| {
         for (name, value) in map {
@@ -420,21 +428,20 @@ fn encode_map(json: &mut Writer, map: MapRef<'_>) {
 
 /// `{"S": …}`
 pub(crate) fn encode_value(json: &mut Writer, value: ValueRef<'_>) {
-    json.object(|json| {
-        let json = json.name(value.type_name());
-        match value {
-            ValueRef::Null => json.boolean(true),
-            ValueRef::Bool(value) => json.boolean(value),
-            ValueRef::S(text) | ValueRef::N(text) => json.string_bytes(text),
-            ValueRef::B(bytes) => json.base64(bytes),
-            ValueRef::Ss(set) | ValueRef::Ns(set) => encode_set(json, set, Writer::string_bytes),
-            ValueRef::Bs(set) => encode_set(json, set, Writer::base64),
-            ValueRef::L(list) => {
-                json.array(|json| list.into_iter().for_each(|value| encode_value(json, value)))
-            }
-            ValueRef::M(map) => encode_map(json, map),
-        }
-    });
+    match value {
+        ValueRef::Null => json.tagged("{\"NULL\":", |json| json.boolean(true)),
+        ValueRef::Bool(value) => json.tagged("{\"BOOL\":", |json| json.boolean(value)),
+        ValueRef::S(text) => json.tagged("{\"S\":", |json| json.string_bytes(text)),
+        ValueRef::N(text) => json.tagged("{\"N\":", |json| json.string_bytes(text)),
+        ValueRef::B(bytes) => json.tagged("{\"B\":", |json| json.base64(bytes)),
+        ValueRef::Ss(set) => json.tagged("{\"SS\":", |json| encode_set(json, set, Writer::string_bytes)),
+        ValueRef::Ns(set) => json.tagged("{\"NS\":", |json| encode_set(json, set, Writer::string_bytes)),
+        ValueRef::Bs(set) => json.tagged("{\"BS\":", |json| encode_set(json, set, Writer::base64)),
+        ValueRef::L(list) => json.tagged("{\"L\":", |json| {
+            json.array(|json| list.into_iter().for_each(|value| encode_value(json, value)));
+        }),
+        ValueRef::M(map) => json.tagged("{\"M\":", |json| encode_map(json, map)),
+    }
 }
 
 fn encode_set(json: &mut Writer, set: SetRef<'_>, write: impl Fn(&mut Writer, &[u8])) {

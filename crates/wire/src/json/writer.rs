@@ -45,6 +45,19 @@ impl Writer {
         self.close(b'}');
     }
 
+    /// An object of one member, whose beginning is given: `{"S":`.
+    pub(crate) fn tagged(&mut self, beginning: &'static str, write: impl FnOnce(&mut Writer)) {
+        self.value(|buffer| buffer.extend_from_slice(beginning.as_bytes()));
+        self.separate = false;
+        write(self);
+        self.close(b'}');
+    }
+
+    /// Makes room at once for about this many bytes.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.buffer.reserve(bytes);
+    }
+
     /// An array: `write` writes its elements.
     pub(crate) fn array(&mut self, write: impl FnOnce(&mut Writer)) {
         self.open(b'[');
