@@ -36,6 +36,7 @@ pub enum Tag {
 }
 
 impl Tag {
+    #[inline]
     pub(crate) fn from_byte(byte: u8) -> Option<Tag> {
         use Tag::*;
         [Null, False, True, S, N, B, Ss, Ns, Bs, L, M].get(usize::from(byte)).copied()

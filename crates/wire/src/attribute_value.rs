@@ -5,13 +5,12 @@
 //! is told later and only if nothing else is wrong with the request: the first such [`ValueError`] is kept
 //! beside the bytes, and the reading goes on.
 
+use crate::item_json;
 use crate::json::{Kind, Reader, Shape, Writer};
 use base64::{DecodeError, Engine, engine::general_purpose::STANDARD};
 use partita_api::Exception;
 use partita_api::messages::START_KEY_INVALID;
-use partita_value::{
-    Encoder, Item, ItemBuilder, ItemRef, MapRef, Number, NumberError, SetRef, Value, ValueRef, limits,
-};
+use partita_value::{Encoder, Item, ItemBuilder, ItemRef, Number, NumberError, Value, ValueRef, limits};
 use std::fmt;
 
 const CLASS: &str = "AttributeValue";
@@ -407,7 +406,7 @@ fn read_binary(reader: &mut Reader<'_>) -> Result<Vec<u8>, Exception> {
 
 /// An item's or a key's attributes as an object.
 pub(crate) fn encode_item(json: &mut Writer, item: ItemRef<'_>) {
-    encode_map(json, item.attributes());
+    json.written_by(|out| item_json::write_map(out, item.attributes()));
 }
 
 /// An array of items.
@@ -418,34 +417,9 @@ pub(crate) fn encode_items(json: &mut Writer, items: &[Item]) {
     json.array(|json| items.iter().for_each(|item| encode_item(json, item.view())));
 }
 
-fn encode_map(json: &mut Writer, map: MapRef<'_>) {
-    json.object(|json| {
-        for (name, value) in map {
-            encode_value(json.name_bytes(name), value);
-        }
-    });
-}
-
 /// `{"S": …}`
 pub(crate) fn encode_value(json: &mut Writer, value: ValueRef<'_>) {
-    match value {
-        ValueRef::Null => json.tagged("{\"NULL\":", |json| json.boolean(true)),
-        ValueRef::Bool(value) => json.tagged("{\"BOOL\":", |json| json.boolean(value)),
-        ValueRef::S(text) => json.tagged("{\"S\":", |json| json.string_bytes(text)),
-        ValueRef::N(text) => json.tagged("{\"N\":", |json| json.string_bytes(text)),
-        ValueRef::B(bytes) => json.tagged("{\"B\":", |json| json.base64(bytes)),
-        ValueRef::Ss(set) => json.tagged("{\"SS\":", |json| encode_set(json, set, Writer::string_bytes)),
-        ValueRef::Ns(set) => json.tagged("{\"NS\":", |json| encode_set(json, set, Writer::string_bytes)),
-        ValueRef::Bs(set) => json.tagged("{\"BS\":", |json| encode_set(json, set, Writer::base64)),
-        ValueRef::L(list) => json.tagged("{\"L\":", |json| {
-            json.array(|json| list.into_iter().for_each(|value| encode_value(json, value)));
-        }),
-        ValueRef::M(map) => json.tagged("{\"M\":", |json| encode_map(json, map)),
-    }
-}
-
-fn encode_set(json: &mut Writer, set: SetRef<'_>, write: impl Fn(&mut Writer, &[u8])) {
-    json.array(|json| set.into_iter().for_each(|element| write(json, element)));
+    json.written_by(|out| item_json::write_value(out, value));
 }
 
 #[cfg(test)]

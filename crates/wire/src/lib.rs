@@ -15,6 +15,7 @@
 mod attribute_value;
 mod exception;
 mod expressions;
+mod item_json;
 mod item_write;
 mod json;
 mod legacy;
