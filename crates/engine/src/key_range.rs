@@ -22,7 +22,8 @@ pub struct KeyBounds<'a> {
 
 impl<'a> KeyBounds<'a> {
     pub fn new(schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<KeyBounds<'a>, Exception> {
-        let partition = schema.partition.iter().map(|attribute| partition_value(schema, condition, attribute));
+        let partition =
+            schema.partition.iter().map(|attribute| partition_value(schema, condition, attribute));
         let partition = partition.collect::<Result<Vec<_>, _>>()?;
         let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
         bounds.read_sort_terms(schema, condition)?;

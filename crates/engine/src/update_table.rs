@@ -212,7 +212,8 @@ fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
 /// Definitions are those of attributes that some key uses: the table's own, then those added.
 fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinition]) {
     let mut definitions = attribute_definitions(record);
-    let is_new = |definition: &&AttributeDefinition| !definitions.iter().any(|known| known.name == definition.name);
+    let is_new =
+        |definition: &&AttributeDefinition| !definitions.iter().any(|known| known.name == definition.name);
     let new: Vec<_> = added.iter().filter(is_new).cloned().collect();
     definitions.extend(new);
     record.attribute_definitions = definitions

@@ -192,16 +192,22 @@ mod tests {
         ] {
             assert_eq!(accepted(wish), Some(coding), "{wish}");
         }
-        for wish in ["", "identity", "br", "x-gzip", "gzip;q=0", "*;q=0", "gzip ; q=0", "\"gzip\"", "gzip br"] {
+        for wish in ["", "identity", "br", "x-gzip", "gzip;q=0", "*;q=0", "gzip ; q=0", "\"gzip\"", "gzip br"]
+        {
             assert_eq!(accepted(wish), None, "{wish}");
         }
     }
 
     #[test]
     fn unknown_codings_of_requests_are_refused() {
-        let sent = |name: &str| Coding::of_request(&HeaderMap::from_iter([(CONTENT_ENCODING, name.parse().unwrap())]));
+        let sent = |name: &str| {
+            Coding::of_request(&HeaderMap::from_iter([(CONTENT_ENCODING, name.parse().unwrap())]))
+        };
         assert_eq!(Coding::of_request(&HeaderMap::new()), Ok(None));
-        assert_eq!((sent("identity"), sent("gzip"), sent("deflate")), (Ok(None), Ok(Some(BOTH[0])), Ok(Some(BOTH[1]))));
+        assert_eq!(
+            (sent("identity"), sent("gzip"), sent("deflate")),
+            (Ok(None), Ok(Some(BOTH[0])), Ok(Some(BOTH[1])))
+        );
         assert_eq!(sent("br"), Err(DecodeError::Undecodable));
     }
 }

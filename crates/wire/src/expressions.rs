@@ -258,6 +258,10 @@ mod tests {
                 r##"{"ExpressionAttributeNames":{"#a":"x","a":"a"}}"##,
                 "ExpressionAttributeNames contains invalid key: Syntax error; key: \"a\"",
             ),
+            (
+                r##"{"ExpressionAttributeNames":{"#a":""}}"##,
+                "ExpressionAttributeNames contains invalid value: Empty attribute name for key #a",
+            ),
             (r#"{"ExpressionAttributeValues":{}}"#, "ExpressionAttributeValues must not be empty"),
             (
                 r#"{"ExpressionAttributeValues":{":":{"S":"b"}}}"#,

@@ -151,9 +151,7 @@ mod tests {
 
     #[test]
     fn a_body_that_is_no_json_is_malformed() {
-        for body in
-            [&b"hi"[..], b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#]
-        {
+        for body in [&b"hi"[..], b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#] {
             let rejection = decode(Operation::GetItem, body).unwrap_err();
             assert_eq!(rejection, Rejection::Malformed(Exception::serialization("")));
             assert!(!is_json(body));
@@ -163,7 +161,9 @@ mod tests {
     #[test]
     fn no_body_at_all_is_invalid() {
         let rejection = decode(Operation::GetItem, b"").unwrap_err();
-        assert!(matches!(rejection, Rejection::Invalid(exception) if exception == Exception::serialization("")));
+        assert!(
+            matches!(rejection, Rejection::Invalid(exception) if exception == Exception::serialization(""))
+        );
         assert!(!is_json(b""));
     }
 
