@@ -20,8 +20,8 @@ impl<'a> Signature<'a> {
         let parameters = header.split_once(' ').map_or("", |(_, rest)| rest);
         let parameter = |name: &str| {
             parameters
-                .split(',')
-                .filter_map(|part| part.trim().split_once('='))
+                .split([',', ' '])
+                .filter_map(|part| part.split_once('='))
                 .find(|(candidate, _)| *candidate == name)
                 .map(|(_, value)| value)
         };

@@ -22,7 +22,8 @@ pub struct KeyBounds<'a> {
 
 impl<'a> KeyBounds<'a> {
     pub fn new(schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<KeyBounds<'a>, Exception> {
-        let partition = schema.partition.iter().map(|attribute| partition_value(condition, attribute));
+        let partition =
+            schema.partition.iter().map(|attribute| partition_value(schema, condition, attribute));
         let partition = partition.collect::<Result<Vec<_>, _>>()?;
         let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
         bounds.read_sort_terms(schema, condition)?;
@@ -101,15 +102,31 @@ fn find<'a>(condition: &'a KeyCondition, attribute: &KeyAttribute) -> Option<&'a
 }
 
 fn partition_value<'a>(
+    schema: &KeySchema,
     condition: &'a KeyCondition,
     attribute: &KeyAttribute,
 ) -> Result<&'a Value, Exception> {
-    let term = find(condition, attribute).ok_or_else(|| missed(attribute))?;
+    let Some(term) = find(condition, attribute) else {
+        return Err(if is_composite(schema) { unequal("HASH", attribute) } else { missed(attribute) });
+    };
     check_operands(attribute, term)?;
     match &term.comparison {
         KeyComparison::Equal(value) => Ok(value),
+        _ if is_composite(schema) => Err(unequal("HASH", attribute)),
         _ => Err(Exception::validation(NOT_SUPPORTED)),
     }
+}
+
+/// Whether a part of the key has several attributes.
+fn is_composite(schema: &KeySchema) -> bool {
+    schema.partition.len() > 1 || schema.sort.len() > 1
+}
+
+fn unequal(role: &str, attribute: &KeyAttribute) -> Exception {
+    Exception::validation(format!(
+        "{NOT_SUPPORTED}: the {role} key attribute {} requires an equality condition",
+        attribute.name
+    ))
 }
 
 fn missed(attribute: &KeyAttribute) -> Exception {
@@ -118,6 +135,15 @@ fn missed(attribute: &KeyAttribute) -> Exception {
 
 /// A term that names no key attribute, or a sort attribute behind a gap or a range.
 fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
+    let is_equal = |attribute: &&KeyAttribute| {
+        find(condition, attribute).is_some_and(|term| matches!(term.comparison, KeyComparison::Equal(_)))
+    };
+    let mut behind = schema.sort.iter().skip_while(is_equal);
+    if let Some(first) = behind.next()
+        && behind.any(|attribute| find(condition, attribute).is_some())
+    {
+        return unequal("RANGE", first);
+    }
     match schema.sort.iter().find(|attribute| find(condition, attribute).is_none()) {
         Some(attribute) => missed(attribute),
         None => Exception::validation(NOT_SUPPORTED),

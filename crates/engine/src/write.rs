@@ -384,6 +384,7 @@ fn new_item<'a>(
             Ok(old.filter(|item| !due(item)).map(|item| Cow::Owned(item.to_owned())))
         }
         Action::Update { key, update } => {
+            let creates = update.as_ref().is_none_or(Update::creates_item);
             let item = match (update, old) {
                 (Some(update), old) => update.apply(old, key.view())?,
                 (None, Some(old)) => old.to_owned(),
@@ -395,7 +396,7 @@ fn new_item<'a>(
             if item.view().is_nested_beyond(limits::NESTING_LEVELS) {
                 return Err(Exception::validation(messages::NESTED_TOO_DEEP));
             }
-            Ok(Some(Cow::Owned(item)))
+            Ok((old.is_some() || creates).then_some(Cow::Owned(item)))
         }
     }
 }

@@ -177,6 +177,15 @@ impl Update {
         Ok(merge(base.item, &outcomes))
     }
 
+    /// Whether an item comes into being where there was none: not by taking something away.
+    pub fn creates_item(&self) -> bool {
+        let gives = |action: &Action| matches!(action, Action::Set(_) | Action::Add(..));
+        self.changes.iter().any(|(_, change)| match change {
+            Change::Attribute(action) => gives(action),
+            Change::Document(edits) => edits.iter().any(|(_, action)| gives(action)),
+        })
+    }
+
     /// The target paths: of the old item what UPDATED_OLD answers, of the new one UPDATED_NEW.
     pub fn touched(&self) -> &Projection {
         &self.touched

@@ -2,6 +2,8 @@
 
 mod access;
 mod body;
+mod content_coding;
+mod cors;
 mod housekeeping;
 mod listener;
 mod panic_guard;

@@ -88,6 +88,15 @@ impl From<&ValueError> for Exception {
     }
 }
 
+/// An attribute's name has at least one byte and not too many, wherever it is named.
+pub(crate) fn check_name(name: &str) -> Result<(), ValueError> {
+    match name.len() {
+        0 => Err(ValueError::EmptyName),
+        1..=limits::ATTRIBUTE_NAME_BYTES => Ok(()),
+        _ => Err(ValueError::LongName),
+    }
+}
+
 /// An item or a key as sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes {
@@ -231,10 +240,8 @@ impl ValueReader {
     }
 
     fn name(&mut self, encoder: &mut Encoder, name: &str) {
-        if name.is_empty() {
-            self.note(ValueError::EmptyName);
-        } else if name.len() > limits::ATTRIBUTE_NAME_BYTES {
-            self.note(ValueError::LongName);
+        if let Err(error) = check_name(name) {
+            self.note(error);
         }
         encoder.name(name);
     }

@@ -70,7 +70,8 @@ pub enum Rejection {
 pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
     decode_operation(operation, body).map_err(|exception| {
         // A wrong type ends the reading early; what follows it may be no JSON, which counts first.
-        if exception.kind == ExceptionKind::SerializationException && !is_json(body) {
+        let no_json = !body.is_empty() && !is_json(body);
+        if exception.kind == ExceptionKind::SerializationException && no_json {
             Rejection::Malformed(Exception::serialization(""))
         } else {
             Rejection::Invalid(exception)
@@ -135,7 +136,8 @@ pub fn encode(response: &Response) -> Vec<u8> {
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
-        Response::Empty => json.object(|_| {}),
+        // Operations that answer nothing do so without a body.
+        Response::Empty => {}
         Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
         Response::TransactWriteItems(output) => transact_write_items::encode(output, &mut json),
         Response::UpdateTable(output) => update_table::encode(output, &mut json),
@@ -150,13 +152,25 @@ mod tests {
 
     #[test]
     fn a_body_that_is_no_json_is_malformed() {
-        for body in
-            [&b""[..], b"hi", b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#]
-        {
+        for body in [&b"hi"[..], b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#] {
             let rejection = decode(Operation::GetItem, body).unwrap_err();
             assert_eq!(rejection, Rejection::Malformed(Exception::serialization("")));
             assert!(!is_json(body));
         }
+    }
+
+    #[test]
+    fn no_body_at_all_is_invalid() {
+        let rejection = decode(Operation::GetItem, b"").unwrap_err();
+        assert!(
+            matches!(rejection, Rejection::Invalid(exception) if exception == Exception::serialization(""))
+        );
+        assert!(!is_json(b""));
+    }
+
+    #[test]
+    fn operations_that_answer_nothing_have_no_body() {
+        assert!(encode(&Response::Empty).is_empty());
     }
 
     #[test]
