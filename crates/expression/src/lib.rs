@@ -19,6 +19,7 @@ mod key_condition;
 mod legacy;
 mod names;
 mod number_order;
+mod parsed_once;
 mod parser;
 mod path;
 mod projection;
