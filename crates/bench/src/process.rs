@@ -28,10 +28,10 @@ impl Process {
         Ok(Process { child, address, started_in })
     }
 
-    /// Resident memory now, in bytes.
-    pub fn resident_bytes(&self) -> u64 {
+    /// Private memory now, in bytes: what is mapped from files can be dropped at any time.
+    pub fn private_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
         line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
     }
 }

@@ -61,12 +61,12 @@ impl Report {
     }
 
     pub fn started(&mut self, started_in: Duration, idle_bytes: u64) {
-        println!("started in {:.1} ms, idle with {:.1} MB resident", millis(started_in), megabytes(idle_bytes));
+        println!("started in {:.1} ms, idle with {:.1} MB of private memory", millis(started_in), megabytes(idle_bytes));
         (self.started_in, self.idle_bytes) = (started_in, idle_bytes);
     }
 
     pub fn resident(&mut self, bytes: u64) {
-        println!("{:.1} MB resident at the end, mapped data included", megabytes(bytes));
+        println!("{:.1} MB private memory at the end", megabytes(bytes));
         self.resident_bytes = bytes;
     }
 
@@ -86,7 +86,7 @@ impl Report {
         let _ = writeln!(text, "- The disk syncs {:.0} times a second (4 KB writes into a file of fixed size).", self.sync_rate);
         let _ = writeln!(
             text,
-            "- Start on an empty folder: {:.1} ms. Resident memory idle: {:.1} MB; at the end, mapped data included: {:.1} MB.\n",
+            "- Start on an empty folder: {:.1} ms. Private memory idle: {:.1} MB; at the end: {:.1} MB.\n",
             millis(self.started_in),
             megabytes(self.idle_bytes),
             megabytes(self.resident_bytes)

@@ -29,7 +29,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
             report.add(line);
         }
     }
-    report.resident(servers.full.resident_bytes());
+    report.resident(servers.full.private_bytes());
     if let Some(path) = &arguments.write {
         std::fs::write(path, report.to_markdown())?;
         println!("written to {}", path.display());
@@ -54,7 +54,7 @@ impl Servers {
         };
         let full = start("full", &[])?;
         std::thread::sleep(Duration::from_millis(200));
-        let idle_bytes = full.resident_bytes();
+        let idle_bytes = full.private_bytes();
         let relaxed = start("relaxed", &["--durability", "relaxed"])?;
         let verified = start("verified", &["--access-key", "bench", "--secret-key", "bench"])?;
         for server in [&full, &relaxed, &verified] {

@@ -74,7 +74,7 @@ async fn serve<S: Store>(
         .await
         .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
     let mut terminate = signal(SignalKind::terminate())?;
-    greet(&format!("http://{}", server.address()?), kept)?;
+    greet(&format!("http://{}", server.address()?), kept);
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
@@ -83,15 +83,21 @@ async fn serve<S: Store>(
     };
     // Dropping what is left closes the store: its writer finishes first.
     drop(server.run(stop).await);
-    println!("Partita has stopped.");
+    say("Partita has stopped.");
     Ok(())
 }
 
-fn greet(endpoint: &str, kept: &str) -> std::io::Result<()> {
+fn greet(endpoint: &str, kept: &str) {
+    say(&format!(
+        "Partita {} is ready at {endpoint} ({kept})\nTry: aws dynamodb list-tables --endpoint-url {endpoint}",
+        env!("CARGO_PKG_VERSION")
+    ));
+}
+
+/// Speaks to whoever started the server; that nobody listens any more is no reason to stop.
+fn say(text: &str) {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "Partita {} is ready at {endpoint} ({kept})", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "Try: aws dynamodb list-tables --endpoint-url {endpoint}")?;
-    out.flush()
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
 fn start_log() {

@@ -36,9 +36,9 @@ struct Size {
 impl Pacing {
     pub fn of(pace: Pace) -> Pacing {
         let usual = Pacing {
-            due: Size { bytes: 4 << 20, rows: 4_096, log_bytes: 32 << 20 },
+            due: Size { bytes: 16 << 20, rows: 16_384, log_bytes: 64 << 20 },
             due_after: Duration::from_millis(500),
-            full: Size { bytes: 16 << 20, rows: 32_768, log_bytes: 128 << 20 },
+            full: Size { bytes: 48 << 20, rows: 65_536, log_bytes: 192 << 20 },
         };
         match pace {
             Pace::Usual => usual,
