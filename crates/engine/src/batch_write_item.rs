@@ -48,7 +48,7 @@ fn key_of(request: &BatchWrite) -> Item {
 
 fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
     let (key, action) = match request {
-        BatchWrite::Put(item) => (ItemKey::of_new_item(table, item.view())?, Action::Put(item)),
+        BatchWrite::Put(item) => (ItemKey::of_batched_item(table, item.view())?, Action::Put(item)),
         BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete),
     };
     Ok(ItemWrite {

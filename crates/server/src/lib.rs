@@ -2,6 +2,7 @@
 
 mod access;
 mod body;
+mod cross_origin;
 mod housekeeping;
 mod listener;
 mod panic_guard;

@@ -7,12 +7,14 @@
 
 use crate::access::Reach;
 use crate::body::{self, BodyError};
+use crate::cross_origin;
 use crate::panic_guard::guard;
 use crate::reply::{self, Reply};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, ORIGIN};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, SignedRequest};
@@ -38,20 +40,32 @@ impl<S: Store> Pipeline<S> {
     /// Answers one HTTP request, whatever it is.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (parts, incoming) = request.into_parts();
+        let from_page = parts.headers.contains_key(ORIGIN) && self.reach.check(&parts.headers).is_ok();
+        let mut response = match from_page && cross_origin::is_question(&parts) {
+            true => cross_origin::answer_question(&parts.headers, reply::empty()),
+            false => self.answer_client(&parts, incoming).await,
+        };
+        if from_page {
+            cross_origin::allow(&mut response);
+        }
+        response
+    }
+
+    async fn answer_client(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
         }
+        let content_type = json_type(&parts.headers);
         let body = match body::read(&parts.headers, incoming).await {
             Ok(body) => body,
-            Err(BodyError::TooLarge) => return reply::too_large(),
-            Err(BodyError::Broken) => return reply::unknown(),
+            Err(BodyError::TooLarge) => return reply::last(StatusCode::PAYLOAD_TOO_LARGE),
+            Err(BodyError::Stalled) => return reply::last(StatusCode::REQUEST_TIMEOUT),
+            Err(BodyError::Broken) => return reply::last(StatusCode::BAD_REQUEST),
             Err(BodyError::Undecodable) => {
-                return reply::exception(&Exception::serialization(
-                    "The request body could not be decompressed",
-                ));
+                let exception = Exception::serialization("The request body could not be decompressed");
+                return Reply::new(Err(exception)).encode(content_type, false);
             }
         };
-        let content_type = json_type(&parts.headers);
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
             return reply::unknown();
         }
@@ -84,8 +98,7 @@ impl<S: Store> Pipeline<S> {
 
     fn check_access(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
         self.authentication.check(signed, self.clock.now_seconds())?;
-        let header = |name| signed.headers.get(name).and_then(|value| value.to_str().ok());
-        self.reach.check(header(HOST), header(ORIGIN))
+        self.reach.check(signed.headers)
     }
 }
 

@@ -14,7 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Smaller answers are not worth compressing.
 const GZIP_FROM_BYTES: usize = 2_048;
-const DEFAULT_TYPE: &str = "application/x-amz-json-1.0";
+/// The type of answers to requests that named none.
+const DEFAULT_TYPE: &str = "application/json";
 
 /// An answer in JSON.
 pub struct Reply {
@@ -55,10 +56,6 @@ fn compress(json: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-pub fn exception(exception: &Exception) -> Response<Full<Bytes>> {
-    Reply::new(Err(exception.clone())).encode(None, false)
-}
-
 /// The line by which load balancers and `partita healthcheck` know that all is well.
 pub fn health(region: &str) -> Response<Full<Bytes>> {
     text(StatusCode::OK, format!("healthy: dynamodb.{region}.amazonaws.com "))
@@ -69,10 +66,15 @@ pub fn unknown() -> Response<Full<Bytes>> {
     text(StatusCode::NOT_FOUND, "<UnknownOperationException/>\n".to_owned())
 }
 
-pub fn too_large() -> Response<Full<Bytes>> {
-    let mut response = text(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+/// An answer without words, after which the connection ends: the rest of a body may still be on its way.
+pub fn last(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = text(status, String::new());
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+pub fn empty() -> Response<Full<Bytes>> {
+    with_request_id(Response::new(Full::default()))
 }
 
 fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {

@@ -174,8 +174,14 @@ pub(crate) fn key_conditions(conditions: Vec<SentCondition<'_>>) -> Result<KeyCo
     let conditions: Vec<_> =
         conditions.into_iter().map(SentCondition::comparison).collect::<Result<_, _>>()?;
     let key_condition = KeyCondition::from_legacy(conditions)?;
-    match key_condition.terms.len() {
-        1 | 2 => Ok(key_condition),
+    check_key_conditions(&key_condition)?;
+    Ok(key_condition)
+}
+
+/// Only keys of global indexes have more than two attributes, and only expressions can ask for those.
+pub(crate) fn check_key_conditions(condition: &KeyCondition) -> Result<(), Exception> {
+    match condition.terms.len() {
+        1 | 2 => Ok(()),
         _ => Err(Exception::validation("Conditions can be of length 1 or 2 only")),
     }
 }

@@ -69,7 +69,9 @@ pub enum Rejection {
 pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
     decode_operation(operation, body).map_err(|exception| {
         // A wrong type ends the reading early; what follows it may be no JSON, which counts first.
-        if exception.kind == ExceptionKind::SerializationException && !is_json(body) {
+        // Whether there is a body at all counts only after authentication.
+        let malformed = !body.is_empty() && !is_json(body);
+        if exception.kind == ExceptionKind::SerializationException && malformed {
             Rejection::Malformed(Exception::serialization(""))
         } else {
             Rejection::Invalid(exception)
@@ -149,13 +151,17 @@ mod tests {
 
     #[test]
     fn a_body_that_is_no_json_is_malformed() {
-        for body in
-            [&b""[..], b"hi", b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#]
-        {
+        for body in [&b"hi"[..], b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#] {
             let rejection = decode(Operation::GetItem, body).unwrap_err();
             assert_eq!(rejection, Rejection::Malformed(Exception::serialization("")));
             assert!(!is_json(body));
         }
+    }
+
+    #[test]
+    fn no_body_at_all_is_no_request_either() {
+        let rejection = decode(Operation::GetItem, b"").unwrap_err();
+        assert_eq!(rejection, Rejection::Invalid(Exception::serialization("")));
     }
 
     #[test]
