@@ -1,5 +1,6 @@
 //! The project's own tasks. `cargo xtask` lists them.
 
+mod bench;
 mod ci;
 mod step;
 mod tidy;
@@ -9,11 +10,13 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, tests with real clients, kill -9
 cargo xtask quick    format, lints, tidiness and unit tests
+cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
 
 fn main() -> ExitCode {
     let outcome = match std::env::args().nth(1).as_deref() {
+        Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("ci") => ci::all(),
         Some("quick") => ci::quick(),
         Some("tidy") => tidy::check(),

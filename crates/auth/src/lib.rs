@@ -8,7 +8,9 @@ mod credential;
 mod date;
 mod query;
 mod signature;
+mod signer;
 mod verifier;
 
 pub use credential::Credential;
+pub use signer::{SignatureHeaders, Signer};
 pub use verifier::{Authentication, SignedRequest, Verifier};

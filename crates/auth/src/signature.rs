@@ -64,8 +64,8 @@ impl<'a> Signature<'a> {
     pub fn access_key_and_scope(&self) -> Result<(&'a str, Scope<'a>), Exception> {
         let parts = self.credential.split_once('/').and_then(|(access_key, scope)| {
             let parts: Vec<&str> = scope.split('/').collect();
-            let [date, region, service, terminator] = parts[..] else { return None };
-            Some((access_key, Scope { text: scope, date, region, service, terminator }))
+            let [date, _region, service, terminator] = parts[..] else { return None };
+            Some((access_key, Scope { text: scope, date, service, terminator }))
         });
         parts.ok_or_else(|| {
             incomplete(format!(
@@ -81,7 +81,6 @@ impl<'a> Signature<'a> {
 pub struct Scope<'a> {
     pub text: &'a str,
     pub date: &'a str,
-    pub region: &'a str,
     pub service: &'a str,
     pub terminator: &'a str,
 }

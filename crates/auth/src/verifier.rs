@@ -153,11 +153,7 @@ impl Verifier {
         {
             return *key;
         }
-        let secret = format!("AWS4{}", credential.secret());
-        let mut key = hmac(secret.as_bytes(), scope.date.as_bytes());
-        for part in [scope.region, scope.service, scope.terminator] {
-            key = hmac(&key, part.as_bytes());
-        }
+        let key = signing_key(credential, scope.text);
         if let Ok(mut keys) = self.signing_keys.write() {
             if keys.len() >= CACHED_KEYS {
                 keys.clear();
@@ -168,7 +164,15 @@ impl Verifier {
     }
 }
 
-fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
+/// The key for one day, region and service.
+pub(crate) fn signing_key(credential: &Credential, scope: &str) -> [u8; 32] {
+    let secret = format!("AWS4{}", credential.secret());
+    let mut parts = scope.split('/');
+    let first = hmac(secret.as_bytes(), parts.next().unwrap_or_default().as_bytes());
+    parts.fold(first, |key, part| hmac(&key, part.as_bytes()))
+}
+
+pub(crate) fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
     match Hmac::<Sha256>::new_from_slice(key) {
         Ok(mut mac) => {
             mac.update(data);

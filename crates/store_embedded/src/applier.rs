@@ -2,7 +2,8 @@
 //!
 //! It takes what is pending, writes it in key order together with the log position it ends at, and frees the log's
 //! segments. Rows of dropped spaces are removed along the way, and by themselves when nothing else is to be done.
-//! When the disk is full it tries again every second; until then the log and the overlay keep everything.
+//! When the disk is full it tries again until it is not; meanwhile the log and the overlay keep everything, and
+//! writers are refused, so that nobody else takes the room that comes back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::pending::{Pending, Work};
 use crate::position::Position;
 use crate::segments::Segments;
 
-const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(250);
 
 /// Dropped, it waits until the tree has everything.
 pub(crate) struct Applier {
@@ -76,6 +77,9 @@ impl State {
                         // The log has it, and the next start will write it.
                         return;
                     }
+                    if self.removing {
+                        self.remove_some();
+                    }
                 }
                 Work::Rest => self.remove_some(),
                 Work::End => return,
@@ -87,31 +91,20 @@ impl State {
 
     /// Until it is written, or the store is closed and it cannot be.
     fn apply(&mut self, rows: &Overlay, position: Position) -> bool {
-        self.removing |= !rows.dropped().is_empty();
-        let removing = self.removing;
-        loop {
-            let applied = self.environment.write(|tree, txn| {
-                tree.apply(txn, rows)?;
-                tree.position.set(txn, position)?;
-                if removing { dropped_spaces::remove_some(tree, txn) } else { Ok(None) }
-            });
-            match applied {
-                Ok(more) => {
-                    self.removing = more.unwrap_or(false);
-                    self.pending.applied();
-                    if let Err(error) = self.segments.free(position.sequence) {
-                        tracing::warn!(%error, "a segment of the commit log could not be removed");
-                    }
-                    return true;
-                }
-                Err(error) => {
-                    tracing::error!(%error, "the data file could not be written; trying again");
-                    if !self.pending.failed(error, PAUSE_AFTER_FAILURE) {
-                        return false;
-                    }
-                }
+        while let Err(error) = self.environment.apply(rows, position) {
+            tracing::error!(%error, "the data file could not be written; trying again");
+            // What the log keeps for later may be the room that is missing.
+            self.segments.give_room();
+            if !self.pending.failed(error, PAUSE_AFTER_FAILURE) {
+                return false;
             }
         }
+        self.pending.applied();
+        self.removing |= !rows.dropped().is_empty();
+        if let Err(error) = self.segments.free(position.sequence) {
+            tracing::warn!(%error, "a segment of the commit log could not be removed");
+        }
+        true
     }
 
     fn remove_some(&mut self) {

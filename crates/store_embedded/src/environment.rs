@@ -12,9 +12,10 @@ use partita_store::{StoreError, Usage};
 
 use crate::chunks::Chunks;
 use crate::dropped_spaces::DroppedSpaces;
-use crate::failure::{Failure, store_error};
+use crate::failure::{Failure, io_error, store_error};
 use crate::gate::{Gate, Pass};
 use crate::open_error::OpenError;
+use crate::overlay::Overlay;
 use crate::position::{Position, PositionRow};
 use crate::tree::Tree;
 
@@ -25,6 +26,11 @@ const SMALLEST_MAP_BYTES: usize = 1 << 28;
 const MAX_READERS: u32 = 4_096;
 const MAX_DATABASES: u32 = 12;
 const OUT_OF_MEMORY: i32 = 12;
+const INPUT_OUTPUT: i32 = 5;
+/// How many rows are written at once when the disk is nearly full.
+const ROWS_WHEN_FULL: usize = 100;
+/// How much must fit on a disk that is not full.
+const PROBE_BYTES: usize = 64 << 10;
 
 pub(crate) struct Environment {
     env: Env<WithoutTls>,
@@ -88,6 +94,26 @@ impl Environment {
         }
     }
 
+    /// Writes what an overlay says, and that the tree then has the log up to `position`.
+    ///
+    /// One transaction needs room for a new copy of every page it touches. When the disk has not that much left,
+    /// small ones may still do: each uses the pages again that the ones before it gave up. Readers do not notice,
+    /// since they see the overlay; and the position is written last, so a crash in between repeats what was done.
+    pub fn apply(&self, rows: &Overlay, position: Position) -> Result<(), StoreError> {
+        let at_once = self.write(|tree, txn| {
+            tree.apply(txn, rows.dropped(), rows.all())?;
+            tree.position.set(txn, position)
+        });
+        let Err(StoreError::Full(_)) = at_once else { return at_once };
+        self.write(|tree, txn| tree.apply(txn, rows.dropped(), std::iter::empty()))?;
+        let mut left = rows.all().peekable();
+        while left.peek().is_some() {
+            let some: Vec<_> = left.by_ref().take(ROWS_WHEN_FULL).collect();
+            self.write(|tree, txn| tree.apply(txn, &[], some.iter().copied()))?;
+        }
+        self.write(|tree, txn| tree.position.set(txn, position))
+    }
+
     /// How much of the log the tree has.
     pub fn position(&self) -> Result<Position, StoreError> {
         self.tree.position.get(&self.reader()?.txn)
@@ -110,8 +136,17 @@ impl Environment {
         let mut txn = self.env.write_txn()?;
         // An error drops the transaction, which aborts it.
         let result = change(&self.tree, &mut txn)?;
-        txn.commit()?;
+        txn.commit().map_err(|error| self.commit_failure(error))?;
         Ok(result)
+    }
+
+    /// LMDB calls it an input/output error when the disk took a part of a write only. Mostly it is full.
+    fn commit_failure(&self, error: heed::Error) -> Failure {
+        let is_unclear = matches!(&error, heed::Error::Io(io) if io.raw_os_error() == Some(INPUT_OUTPUT));
+        if is_unclear && is_full(self.env.path()) {
+            return Failure::Store(StoreError::Full("no room for the data file".to_string()));
+        }
+        error.into()
     }
 
     fn pass(&self) -> Result<Pass<'_>, StoreError> {
@@ -192,6 +227,13 @@ fn open_error(folder: &Path, error: heed::Error) -> OpenError {
         heed::Error::Io(error) => OpenError::io(folder, error),
         other => OpenError::damaged(folder, format!("data.mdb is not readable ({other})")),
     }
+}
+
+fn is_full(folder: &Path) -> bool {
+    let probe = folder.join("PROBE");
+    let written = std::fs::write(&probe, vec![1; PROBE_BYTES]);
+    let _ = std::fs::remove_file(&probe);
+    written.is_err_and(|error| matches!(io_error(&error), StoreError::Full(_)))
 }
 
 fn bytes_of(stat: &DatabaseStat) -> u64 {

@@ -142,13 +142,15 @@ impl Pending {
     /// Waits until there is room for more, or fails for the reason there is none.
     pub fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut progress = self.lock();
-        while self.is_full(&progress, &self.layers().active) {
+        loop {
             if let Some(trouble) = &progress.trouble {
                 return Err(trouble.clone());
             }
+            if !self.is_full(&progress, &self.layers().active) {
+                return Ok(());
+            }
             progress = self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         }
-        Ok(())
     }
 
     /// Waits until the applier has something to do, at most for `patience`.

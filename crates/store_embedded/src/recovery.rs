@@ -8,7 +8,7 @@
 //!
 //! Then the next run begins, which makes all records in the files old.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,12 @@ pub(crate) fn recover(
     if lost > 0 {
         tracing::warn!(lost, "records of the commit log stand behind a lost one and are given up");
     }
-    replay(applied, last, &found, environment).map_err(damaged)?;
+    let mut replayed = replay(applied, last, &found, environment);
+    if matches!(replayed, Err(StoreError::Full(_))) {
+        remove_all_but(&found, log).map_err(|error| OpenError::io(folder, error))?;
+        replayed = replay(applied, last, &found, environment);
+    }
+    replayed.map_err(damaged)?;
     let next = Position { run: applied.run + 1, sequence: last };
     environment.write(|tree, txn| tree.position.set(txn, next)).map_err(damaged)?;
     if last > applied.sequence {
@@ -122,13 +127,18 @@ fn replay(
         record.replay(&mut batch)?;
         if batch.bytes() >= BATCH_BYTES || *sequence == last {
             let position = Position { run: applied.run, sequence: *sequence };
-            let rows = Overlay::default().with(&batch);
-            environment.write(|tree, txn| {
-                tree.apply(txn, &rows)?;
-                tree.position.set(txn, position)
-            })?;
+            environment.apply(&Overlay::default().with(&batch), position)?;
             batch = Batch::default();
         }
+    }
+    Ok(())
+}
+
+/// Removes the segments without records to replay: the disk is full, and they may be the room that is missing.
+fn remove_all_but(found: &BTreeMap<u64, Place>, log: &Path) -> io::Result<()> {
+    let needed: BTreeSet<_> = found.values().map(|place| &place.file).collect();
+    for file in segment_files(log)?.iter().filter(|file| !needed.contains(file)) {
+        fs::remove_file(file)?;
     }
     Ok(())
 }

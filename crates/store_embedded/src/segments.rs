@@ -97,6 +97,15 @@ impl Segments {
         Ok(())
     }
 
+    /// Removes the segments that are kept for later.
+    pub fn give_room(&self) {
+        for segment in std::mem::take(&mut self.lock().free) {
+            if let Err(error) = fs::remove_file(&segment.path) {
+                tracing::warn!(%error, "a segment of the commit log could not be removed");
+            }
+        }
+    }
+
     fn make(&self, bytes: u64) -> io::Result<Segment> {
         let number = {
             let mut shelves = self.lock();

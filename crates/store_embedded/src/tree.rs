@@ -8,13 +8,13 @@ use std::ops::{Bound, ControlFlow};
 
 use heed::types::Bytes;
 use heed::{Database, RoTxn, RwTxn};
-use partita_store::{Direction, KeyRange, StoreError};
+use partita_store::{Direction, KeyRange, Space, StoreError};
 
 use crate::chunks::Chunks;
 use crate::dropped_spaces::DroppedSpaces;
 use crate::entry::{self, Entry, HEADER_BYTES, LONGEST_SHORT_VALUE, LongValue};
 use crate::failure::{Failure, store_error};
-use crate::overlay::Overlay;
+use crate::overlay::Row;
 use crate::position::PositionRow;
 
 #[derive(Clone, Copy)]
@@ -90,12 +90,17 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes all that an overlay says, in key order, which LMDB does fastest.
-    pub fn apply(&self, txn: &mut RwTxn<'_>, overlay: &Overlay) -> Result<(), Failure> {
-        for space in overlay.dropped() {
+    /// Writes an overlay's rows, or some of them, in key order, which LMDB does fastest.
+    pub fn apply<'r>(
+        &self,
+        txn: &mut RwTxn<'_>,
+        dropped: &[Space],
+        rows: impl Iterator<Item = &'r Row>,
+    ) -> Result<(), Failure> {
+        for space in dropped {
             self.dropped.record(txn, *space)?;
         }
-        for row in overlay.all() {
+        for row in rows {
             match row.value() {
                 Some(value) => self.put(txn, row.key(), value)?,
                 None => {

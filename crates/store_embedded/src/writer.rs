@@ -77,7 +77,7 @@ impl State {
     fn finish(&mut self, group: Group) {
         let outcome = self.commit(&group.batch);
         if let Err(error) = &outcome {
-            tracing::error!(%error, jobs = group.jobs.len(), "a group of writes failed");
+            tracing::warn!(%error, jobs = group.jobs.len(), "a group of writes failed");
         }
         if let (Ok(()), Some(on_commit)) = (&outcome, group.on_commit)
             && catch_unwind(AssertUnwindSafe(on_commit)).is_err()

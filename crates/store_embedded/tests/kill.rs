@@ -20,6 +20,8 @@ use support::{Random, key, put, rows, wait};
 const FOLDER: &str = "PARTITA_KILL_FOLDER";
 const MANNER: &str = "PARTITA_KILL_MANNER";
 const WRITERS: u64 = 6;
+/// Then a new one, so that looking through it stays quick.
+const KILLS_A_FOLDER: u64 = 25;
 /// The spaces in which every decision writes one row.
 const PARTS: [u32; 3] = [1, 2, 3];
 const COUNT_SPACE: u32 = 9;
@@ -47,28 +49,37 @@ fn all_comes_back_from_the_log_alone() {
 }
 
 fn kill_again_and_again(manner: &str) {
-    let kills = std::env::var("PARTITA_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
+    let kills: u64 = std::env::var("PARTITA_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(10);
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     println!("seed {seed}");
     let mut random = Random(seed);
-    let folder = tempfile::tempdir().unwrap();
-    let mut answered = BTreeSet::new();
-    for _ in 0..kills {
-        let mut child = start_child(folder.path(), manner);
-        let acknowledgements = BufReader::new(child.stderr.take().unwrap());
-        let reading = std::thread::spawn(move || {
-            let lines = acknowledgements.lines().map_while(Result::ok);
-            lines.filter_map(|line| line.strip_prefix("answered ")?.parse::<u64>().ok()).collect::<Vec<_>>()
-        });
-        // Mostly while it writes; now and then while it still opens.
-        std::thread::sleep(Duration::from_millis(random.below(250)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        answered.extend(reading.join().unwrap());
-        check(folder.path(), &answered);
+    let mut in_all = 0;
+    for round in 0..kills.div_ceil(KILLS_A_FOLDER) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut answered = BTreeSet::new();
+        for _ in 0..KILLS_A_FOLDER.min(kills - round * KILLS_A_FOLDER) {
+            // Mostly while it writes; now and then while it still opens.
+            let life = Duration::from_millis(random.below(250));
+            answered.extend(kill_after(life, start_child(folder.path(), manner)));
+            check(folder.path(), &answered);
+        }
+        in_all += answered.len();
     }
-    println!("{} decisions were answered", answered.len());
-    assert!(kills < 10 || !answered.is_empty());
+    println!("{manner}: {in_all} decisions were answered in {kills} lives");
+    assert!(kills < 10 || in_all > 0);
+}
+
+/// Says which decisions the child was answered before its end.
+fn kill_after(life: Duration, mut child: Child) -> Vec<u64> {
+    let acknowledgements = BufReader::new(child.stderr.take().unwrap());
+    let reading = std::thread::spawn(move || {
+        let lines = acknowledgements.lines().map_while(Result::ok);
+        lines.filter_map(|line| line.strip_prefix("answered ")?.parse().ok()).collect()
+    });
+    std::thread::sleep(life);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reading.join().unwrap()
 }
 
 fn start_child(folder: &Path, manner: &str) -> Child {

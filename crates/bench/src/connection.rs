@@ -1,0 +1,70 @@
+//! One HTTP connection of the load generator: sends ready-made bytes, reads whole answers.
+
+use std::io;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// What came back.
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl Connection {
+    pub async fn open(address: &str) -> io::Result<Connection> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Connection { stream, buffer: Vec::with_capacity(256 * 1024) })
+    }
+
+    /// Sends a request and reads its answer; returns the status and the bytes of the body.
+    pub async fn exchange(&mut self, request: &[u8]) -> io::Result<(u16, usize)> {
+        self.stream.write_all(request).await?;
+        self.buffer.clear();
+        let head = loop {
+            self.fill().await?;
+            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+                break end + 4;
+            }
+        };
+        let (status, length) = read_head(&self.buffer[..head]).ok_or(io::ErrorKind::InvalidData)?;
+        while self.buffer.len() < head + length {
+            self.fill().await?;
+        }
+        Ok((status, length))
+    }
+
+    /// As `exchange`, with the body itself.
+    pub async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
+        let (status, length) = self.exchange(request).await?;
+        let body = self.buffer[self.buffer.len() - length..].to_vec();
+        Ok(Answer { status, body })
+    }
+
+    async fn fill(&mut self) -> io::Result<()> {
+        if self.stream.read_buf(&mut self.buffer).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+}
+
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes.windows(pattern.len()).position(|window| window == pattern)
+}
+
+/// Status and content length.
+fn read_head(head: &[u8]) -> Option<(u16, usize)> {
+    let head = std::str::from_utf8(head).ok()?;
+    let status = head.get(9..12)?.parse().ok()?;
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    Some((status, length.unwrap_or(0)))
+}

@@ -1,0 +1,21 @@
+//! The disk's own rate: how often a small write can be made durable.
+
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Syncs a second of 4 KB writes, one after the other, into a file that has its size already.
+pub fn sync_rate(folder: &Path, duration: Duration) -> io::Result<f64> {
+    let mut file = tempfile::tempfile_in(folder)?;
+    let size = 16 * 1024 * 1024;
+    file.write_all(&vec![0; size])?;
+    file.sync_all()?;
+    let (start, mut syncs) = (Instant::now(), 0u64);
+    while start.elapsed() < duration {
+        file.write_all_at(&[1; 4096], syncs * 4096 % size as u64)?;
+        file.sync_data()?;
+        syncs += 1;
+    }
+    Ok(syncs as f64 / start.elapsed().as_secs_f64())
+}

@@ -1,0 +1,92 @@
+//! Fires requests over several connections for a while and measures.
+
+use crate::connection::Connection;
+use std::io;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// What a run of requests showed.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    pub rate: f64,
+    pub p50: Duration,
+    pub p99: Duration,
+    pub max: Duration,
+    /// Answers that were no success.
+    pub refused: usize,
+    /// Bytes of a typical answer's body.
+    pub body_bytes: usize,
+}
+
+/// Sends `requests` round robin over `connections` connections. One thread: the servers need the rest.
+pub fn fire(address: &str, requests: &Rc<Vec<Vec<u8>>>, connections: usize, duration: Duration) -> io::Result<Measured> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..connections)
+            .map(|number| {
+                let (address, requests) = (address.to_owned(), Rc::clone(requests));
+                tokio::task::spawn_local(async move {
+                    let first = number * requests.len() / connections;
+                    one_connection(&address, &requests, first, start + duration).await
+                })
+            })
+            .collect();
+        let mut all = Samples::default();
+        for task in tasks {
+            all.add(task.await.map_err(io::Error::other)??);
+        }
+        Ok(all.summary(start.elapsed()))
+    })
+}
+
+#[derive(Default)]
+struct Samples {
+    latencies: Vec<Duration>,
+    sizes: Vec<usize>,
+    refused: usize,
+}
+
+async fn one_connection(address: &str, requests: &[Vec<u8>], first: usize, end: Instant) -> io::Result<Samples> {
+    let mut connection = Connection::open(address).await?;
+    let mut samples = Samples::default();
+    for request in requests.iter().cycle().skip(first) {
+        let sent = Instant::now();
+        if sent >= end {
+            break;
+        }
+        let (status, bytes) = connection.exchange(request).await?;
+        samples.latencies.push(sent.elapsed());
+        samples.refused += usize::from(status != 200);
+        if samples.sizes.len() < 1_000 {
+            samples.sizes.push(bytes);
+        }
+    }
+    Ok(samples)
+}
+
+impl Samples {
+    fn add(&mut self, other: Samples) {
+        self.latencies.extend(other.latencies);
+        self.sizes.extend(other.sizes);
+        self.refused += other.refused;
+    }
+
+    fn summary(mut self, elapsed: Duration) -> Measured {
+        self.latencies.sort_unstable();
+        self.sizes.sort_unstable();
+        let at = |part: f64| {
+            let position = (self.latencies.len() as f64 * part) as usize;
+            self.latencies.get(position.min(self.latencies.len().saturating_sub(1))).copied().unwrap_or_default()
+        };
+        Measured {
+            rate: self.latencies.len() as f64 / elapsed.as_secs_f64(),
+            p50: at(0.5),
+            p99: at(0.99),
+            max: at(1.0),
+            refused: self.refused,
+            body_bytes: self.sizes.get(self.sizes.len() / 2).copied().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The load benchmark. `cargo xtask bench` builds everything and runs it.
+//!
+//! Partita and a bare hyper server that answers as many bytes are measured one after the other, workload by
+//! workload, with the same requests from the same client: machines are noisy, ratios of one run are not.
+
+mod bare_server;
+mod connection;
+mod disk;
+mod load;
+mod process;
+mod report;
+mod run;
+mod workload;
+
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Measures Partita beside a bare hyper server.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the workloads and print a table of ratios
+    Run(RunArguments),
+    /// Serve the same bytes to every request: the yardstick
+    Bare {
+        /// Bytes of each answer
+        #[arg(long)]
+        bytes: usize,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct RunArguments {
+    /// The program to measure
+    #[arg(long, default_value = "target/release/partita")]
+    binary: PathBuf,
+    /// Seconds for each measurement
+    #[arg(long, default_value_t = 3.0)]
+    seconds: f64,
+    /// Items in the table
+    #[arg(long, default_value_t = 20_000)]
+    items: u64,
+    /// Where to put the data folder; the disk that is measured
+    #[arg(long, default_value = "target")]
+    folder: PathBuf,
+    /// Only the workloads whose names contain this
+    #[arg(long)]
+    only: Option<String>,
+    /// Write the table to this file too
+    #[arg(long)]
+    write: Option<PathBuf>,
+}
+
+impl RunArguments {
+    fn duration(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Bare { bytes } => bare_server::serve(bytes),
+    }
+}

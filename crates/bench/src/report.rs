@@ -1,0 +1,137 @@
+//! The table of results, for the terminal and for docs/benchmarks.md.
+
+use crate::load::Measured;
+use std::fmt;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// One workload at one number of connections.
+pub struct Line {
+    pub workload: &'static str,
+    pub connections: usize,
+    pub full: Measured,
+    pub bare: Measured,
+    pub relaxed: Option<Measured>,
+    pub verified: Measured,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<14} c={:<3} {:>7.0}/s  bare {:>7.0}/s  ratio {:.2}  verified {:.2}  p50 {:.3} ms  p99 {:.3} ms  max {:.1} ms",
+            self.workload,
+            self.connections,
+            self.full.rate,
+            self.bare.rate,
+            self.full.rate / self.bare.rate,
+            self.verified.rate / self.full.rate,
+            millis(self.full.p50),
+            millis(self.full.p99),
+            millis(self.full.max),
+        )?;
+        if let Some(relaxed) = &self.relaxed {
+            write!(f, "  relaxed {:.0}/s", relaxed.rate)?;
+        }
+        if self.full.refused > 0 {
+            write!(f, "  refused {}", self.full.refused)?;
+        }
+        Ok(())
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
+
+pub struct Report {
+    sync_rate: f64,
+    items: u64,
+    started_in: Duration,
+    idle_bytes: u64,
+    resident_bytes: u64,
+    lines: Vec<Line>,
+}
+
+impl Report {
+    pub fn new(sync_rate: f64, items: u64) -> Report {
+        println!("the disk syncs {sync_rate:.0} times a second");
+        let zero = Duration::ZERO;
+        Report { sync_rate, items, started_in: zero, idle_bytes: 0, resident_bytes: 0, lines: Vec::new() }
+    }
+
+    pub fn started(&mut self, started_in: Duration, idle_bytes: u64) {
+        println!("started in {:.1} ms, idle with {:.1} MB resident", millis(started_in), megabytes(idle_bytes));
+        (self.started_in, self.idle_bytes) = (started_in, idle_bytes);
+    }
+
+    pub fn resident(&mut self, bytes: u64) {
+        println!("{:.1} MB resident at the end, mapped data included", megabytes(bytes));
+        self.resident_bytes = bytes;
+    }
+
+    pub fn add(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    pub fn to_markdown(&self) -> String {
+        let mut text = String::from(HEADING);
+        let _ = writeln!(
+            text,
+            "- Machine: {} cores, {}. Client, Partita and the bare server share it.",
+            std::thread::available_parallelism().map_or(0, usize::from),
+            processor()
+        );
+        let _ = writeln!(text, "- Date: {}. Items in the table: {}, about 1 KB each.", today(), self.items);
+        let _ = writeln!(text, "- The disk syncs {:.0} times a second (4 KB writes into a file of fixed size).", self.sync_rate);
+        let _ = writeln!(
+            text,
+            "- Start on an empty folder: {:.1} ms. Resident memory idle: {:.1} MB; at the end, mapped data included: {:.1} MB.\n",
+            millis(self.started_in),
+            megabytes(self.idle_bytes),
+            megabytes(self.resident_bytes)
+        );
+        text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | relaxed /s | p50 ms | p99 ms | max ms |\n|---|---|---|---|---|---|---|---|---|---|\n");
+        for line in &self.lines {
+            let relaxed = line.relaxed.as_ref().map_or("–".to_owned(), |relaxed| format!("{:.0}", relaxed.rate));
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} |",
+                line.workload,
+                line.connections,
+                line.full.rate,
+                line.bare.rate,
+                line.full.rate / line.bare.rate,
+                line.verified.rate / line.full.rate,
+                millis(line.full.p50),
+                millis(line.full.p99),
+                millis(line.full.max)
+            );
+        }
+        text
+    }
+}
+
+const HEADING: &str = "\
+# Benchmarks
+
+Written by `cargo xtask bench`. Each line is one run on one machine: Partita (every write on disk before it is acknowledged),
+beside a bare hyper server that answers as many bytes to the same requests, and Partita with signatures verified (as a ratio)
+and with `--durability relaxed`. Rates are requests a second.
+
+";
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
+fn processor() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));
+    model.unwrap_or("unknown processor").to_owned()
+}
+
+fn today() -> String {
+    let output = std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
+    output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,162 @@
+//! The workloads: an order table of about 1 KB an item, twenty orders a user, one global index.
+
+use partita_auth::{Credential, Signer};
+use serde_json::{Value, json};
+use std::rc::Rc;
+
+pub const TABLE: &str = "Bench";
+const ORDERS_PER_USER: u64 = 20;
+const REQUESTS: u64 = 20_000;
+
+/// Whether a workload only reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Write,
+}
+
+pub struct Workload {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub operation: &'static str,
+    /// How many different requests are made ready.
+    requests: u64,
+    body: fn(u64, u64) -> Value,
+}
+
+/// All of them; `body` gets the number of the request and of the items in the table.
+pub const WORKLOADS: &[Workload] = &[
+    read("get", "GetItem", REQUESTS, |i, n| {
+        json!({"TableName": TABLE, "Key": key(spread(i, n)), "ConsistentRead": true})
+    }),
+    read("get_projected", "GetItem", REQUESTS, |i, n| {
+        json!({"TableName": TABLE, "Key": key(spread(i, n)), "ProjectionExpression": "orderId, #t, lines[0].sku",
+            "ExpressionAttributeNames": {"#t": "total"}})
+    }),
+    read("query", "Query", REQUESTS, |i, n| {
+        json!({"TableName": TABLE, "KeyConditionExpression": "PK = :p AND begins_with(SK, :s)",
+            "ScanIndexForward": false, "Limit": 10,
+            "ExpressionAttributeValues": {":p": user(i, n), ":s": {"S": "ORDER#"}}})
+    }),
+    read("query_gsi", "Query", REQUESTS, |i, _| {
+        json!({"TableName": TABLE, "IndexName": "GSI1", "KeyConditionExpression": "GSI1PK = :p", "Limit": 10,
+            "ExpressionAttributeValues": {":p": {"S": format!("STATUS#shipped#{}", i % 97)}}})
+    }),
+    read("query_filter", "Query", REQUESTS, |i, n| {
+        json!({"TableName": TABLE, "KeyConditionExpression": "PK = :p",
+            "FilterExpression": "#s = :st AND contains(tags, :t)", "ExpressionAttributeNames": {"#s": "status"},
+            "ExpressionAttributeValues": {":p": user(i, n), ":st": {"S": "pending"}, ":t": {"S": "web"}}})
+    }),
+    read("batch_get25", "BatchGetItem", REQUESTS / 20, |i, n| {
+        let keys: Vec<_> = (0..25).map(|j| key(spread(i * 25 + j, n))).collect();
+        json!({"RequestItems": {TABLE: {"Keys": keys}}})
+    }),
+    read("scan_page", "Scan", 100, |_, _| json!({"TableName": TABLE, "Limit": 100})),
+    write("put_new", "PutItem", 200_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "n", false)})),
+    write("put_indexed", "PutItem", 200_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "g", true)})),
+    write("update", "UpdateItem", REQUESTS, |i, n| update(spread(i, n))),
+    write("update_hot", "UpdateItem", 100, |_, _| update(0)),
+    write("transact4", "TransactWriteItems", 50_000, |i, _| {
+        let puts: Vec<_> = (0..4)
+            .map(|j| {
+                json!({"Put": {"TableName": TABLE, "Item": item(i * 4 + j, "t", false),
+                "ConditionExpression": "attribute_not_exists(PK)"}})
+            })
+            .collect();
+        json!({"TransactItems": puts})
+    }),
+    write("batch_write25", "BatchWriteItem", 8_000, |i, _| {
+        let puts: Vec<_> = (0..25).map(|j| json!({"PutRequest": {"Item": item(i * 25 + j, "b", false)}})).collect();
+        json!({"RequestItems": {TABLE: puts}})
+    }),
+];
+
+const fn read(name: &'static str, operation: &'static str, requests: u64, body: fn(u64, u64) -> Value) -> Workload {
+    Workload { name, kind: Kind::Read, operation, requests, body }
+}
+
+const fn write(name: &'static str, operation: &'static str, requests: u64, body: fn(u64, u64) -> Value) -> Workload {
+    Workload { name, kind: Kind::Write, operation, requests, body }
+}
+
+impl Workload {
+    /// Ready-made requests. Writes of new items never repeat within a run of `pass`es.
+    pub fn requests(&self, caller: &Caller, items: u64, pass: u64) -> Rc<Vec<Vec<u8>>> {
+        let first = pass * self.requests;
+        let numbers = first..first + self.requests;
+        Rc::new(numbers.map(|i| caller.request(self.operation, &(self.body)(i, items))).collect())
+    }
+}
+
+fn update(order: u64) -> Value {
+    json!({"TableName": TABLE, "Key": key(order), "UpdateExpression": "SET #v = #v + :one, #s = :s",
+        "ConditionExpression": "attribute_exists(PK)", "ExpressionAttributeNames": {"#v": "version", "#s": "note2"},
+        "ExpressionAttributeValues": {":one": {"N": "1"}, ":s": {"S": "touched"}}})
+}
+
+fn spread(i: u64, items: u64) -> u64 {
+    (i * 7919 + 13) % items
+}
+
+fn user(i: u64, items: u64) -> Value {
+    json!({"S": format!("USER#{:07}", i * 31 % (items / ORDERS_PER_USER).max(1))})
+}
+
+fn key(order: u64) -> Value {
+    let item = item(order, "", false);
+    json!({"PK": item["PK"], "SK": item["SK"]})
+}
+
+/// An order of about 1 KB in its user's collection.
+pub fn item(i: u64, tag: &str, indexed: bool) -> Value {
+    let (user, order) = (i / ORDERS_PER_USER, i % ORDERS_PER_USER);
+    let status = if i.is_multiple_of(7) { "pending" } else { "shipped" };
+    let lines: Vec<_> = (0..4)
+        .map(|j| json!({"M": {"sku": {"S": format!("SKU-{j:05}")}, "qty": {"N": (j + 1).to_string()}, "gift": {"BOOL": j % 2 == 0}}}))
+        .collect();
+    let mut item = json!({
+        "PK": {"S": format!("USER#{tag}{user:07}")}, "SK": {"S": format!("ORDER#2026-{:02}-05#{order:05}", 1 + order % 12)},
+        "entityType": {"S": "ORDER"}, "orderId": {"S": format!("{tag}{i:09}")}, "total": {"N": format!("{}.99", i % 9973)},
+        "status": {"S": status}, "lines": {"L": lines}, "tags": {"SS": ["express", "fragile", "web"]},
+        "note": {"S": "x".repeat(600)}, "version": {"N": "1"}});
+    if indexed {
+        item["GSI1PK"] = json!({"S": format!("STATUS#{status}#{}", i % 97)});
+        item["GSI1SK"] = json!({"S": format!("2026-04-05T10:30:{:02}Z#{i:09}", i % 60)});
+    }
+    item
+}
+
+pub fn create_table() -> Value {
+    let definition = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
+    let keys = |hash: &str, range: &str| {
+        json!([{"AttributeName": hash, "KeyType": "HASH"}, {"AttributeName": range, "KeyType": "RANGE"}])
+    };
+    let definitions = ["PK", "SK", "GSI1PK", "GSI1SK"].map(definition);
+    json!({"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": definitions, "KeySchema": keys("PK", "SK"),
+        "GlobalSecondaryIndexes": [{"IndexName": "GSI1", "Projection": {"ProjectionType": "ALL"}, "KeySchema": keys("GSI1PK", "GSI1SK")}]})
+}
+
+/// Makes requests as an SDK sends them, signed.
+pub struct Caller {
+    host: String,
+    signer: Signer,
+}
+
+impl Caller {
+    pub fn new(host: &str, credential: Credential) -> Caller {
+        Caller { host: host.to_owned(), signer: Signer::new(credential, "us-east-1", "dynamodb") }
+    }
+
+    pub fn request(&self, operation: &str, body: &Value) -> Vec<u8> {
+        let body = body.to_string();
+        let target = format!("DynamoDB_20120810.{operation}");
+        let headers = self.signer.sign(&self.host, &target, body.as_bytes());
+        let mut request = format!(
+            "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: {target}\r\n\
+             X-Amz-Date: {}\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n",
+            self.host, headers.date, headers.authorization, body.len()
+        );
+        request.push_str(&body);
+        request.into_bytes()
+    }
+}
