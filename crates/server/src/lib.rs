@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod cross_origin;
 mod housekeeping;
+mod lingering;
 mod listener;
 mod panic_guard;
 pub mod pipeline;
