@@ -209,7 +209,7 @@ class Damage:
         self.chance = chance
 
     def body(self, valid):
-        node = valid
+        node, self.grown = valid, False
         for _ in range(self.chance.choice([1, 1, 1, 2, 3, 6])):
             node = self.node(node)
         content = text(node).encode("utf-8", "surrogatepass")
@@ -235,7 +235,7 @@ class Damage:
             case 2:
                 del pairs[at]
             case 3:
-                pairs *= self.chance.choice([2, 30])
+                pairs *= self.growth(30)
             case _:
                 pairs[at] = (name, self.node(value))
         return Members(pairs)
@@ -243,7 +243,7 @@ class Damage:
     def array(self, elements, at):
         match self.chance.randrange(8):
             case 0:
-                elements *= self.chance.choice([2, 12, 120])
+                elements *= self.growth(120)
             case 1:
                 elements.insert(at, self.replaced(elements[at]))
             case 2:
@@ -251,6 +251,12 @@ class Damage:
             case _:
                 elements[at] = self.node(elements[at])
         return elements
+
+    def growth(self, most):
+        """Much of something, but only once in a body: what is too large is another test's matter."""
+        factor = 1 if self.grown else self.chance.choice([2, 12, most])
+        self.grown = True
+        return factor
 
     def replaced(self, node):
         pools = [PLAIN, JSON_NUMBERS, WRECKS, TEXTS, [self.chance.choice(VALID)[1]]]
