@@ -1,7 +1,7 @@
 //! What CI checks, in the order in which failures are cheapest to find.
 
 use crate::step::run;
-use crate::tidy;
+use crate::{instructions, tidy};
 
 pub fn quick() -> Result<(), String> {
     run("format", "cargo", &["fmt", "--all", "--check"])?;
@@ -13,6 +13,7 @@ pub fn quick() -> Result<(), String> {
 pub fn all() -> Result<(), String> {
     quick()?;
     run("release build", "cargo", &["build", "--release", "--package", "partita"])?;
+    instructions::check(false)?;
     run("real clients", "bash", &["tests/blackbox/run.sh"])?;
     run("kill -9", "bash", &["tests/crash/run.sh"])
 }

@@ -10,6 +10,8 @@ pub const ITEM_TOO_LARGE_AFTER_UPDATE: &str = "Item size to update has exceeded 
 pub const PARTITION_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
 pub const SORT_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
 pub const START_KEY_INVALID: &str = "The provided starting key is invalid";
+/// `KeyConditions` on a table, or on an index whose key has no more attributes.
+pub const KEY_CONDITIONS_COUNT: &str = "Conditions can be of length 1 or 2 only";
 pub const COLLECTION_TOO_LARGE: &str = "Collection size exceeded.";
 pub const TOKEN_MISMATCH: &str = "The request uses the same client token as a previous, but non-identical request. Do not reuse a client token with different requests, unless the requests are identical";
 

@@ -304,6 +304,16 @@ mod tests {
     }
 
     #[test]
+    fn parts_may_be_apart_by_commas_or_spaces() {
+        for separator in [",", " ", ", "] {
+            let mut headers = example(SIGNATURE);
+            let parts = headers["authorization"].to_str().unwrap().replace(", ", separator);
+            headers.insert("authorization", parts.parse().unwrap());
+            assert_eq!(verifier().check(&request(&headers, QUERY), NOW), Ok(()));
+        }
+    }
+
+    #[test]
     fn missing_parts_are_named() {
         let mut headers = example(SIGNATURE);
         headers.insert("authorization", "AWS4-HMAC-SHA256 Credential=a/b/c/d/e".parse().unwrap());

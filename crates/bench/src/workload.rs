@@ -30,8 +30,8 @@ pub const WORKLOADS: &[Workload] = &[
         json!({"TableName": TABLE, "Key": key(spread(i, n)), "ConsistentRead": true})
     }),
     read("get_projected", "GetItem", REQUESTS, |i, n| {
-        json!({"TableName": TABLE, "Key": key(spread(i, n)), "ProjectionExpression": "orderId, #t, lines[0].sku",
-            "ExpressionAttributeNames": {"#t": "total"}})
+        json!({"TableName": TABLE, "Key": key(spread(i, n)), "ProjectionExpression": "orderId, #t, #l[0].sku",
+            "ExpressionAttributeNames": {"#t": "total", "#l": "lines"}})
     }),
     read("query", "Query", REQUESTS, |i, n| {
         json!({"TableName": TABLE, "KeyConditionExpression": "PK = :p AND begins_with(SK, :s)",

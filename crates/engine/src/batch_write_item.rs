@@ -1,6 +1,7 @@
 //! BatchWriteItem: writes that stand each on its own, in one commit.
 
 use crate::Engine;
+use crate::index_entry::check_index_keys;
 use crate::item_key::ItemKey;
 use crate::table::Table;
 use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
@@ -46,9 +47,14 @@ fn key_of(request: &BatchWrite) -> Item {
     }
 }
 
+/// What is wrong with one item here refuses them all.
 fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
     let (key, action) = match request {
-        BatchWrite::Put(item) => (ItemKey::of_batched_item(table, item.view())?, Action::Put(item)),
+        BatchWrite::Put(item) => {
+            let key = ItemKey::of_batched_item(table, item.view())?;
+            check_index_keys(table, item.view())?;
+            (key, Action::Put(item))
+        }
         BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete),
     };
     Ok(ItemWrite {

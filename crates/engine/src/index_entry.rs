@@ -42,6 +42,11 @@ pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<O
     Ok(Some(Entry { key: stored, value, size }))
 }
 
+/// Whether the item can be in the table's indexes, as far as it has their keys.
+pub fn check_index_keys(table: &Table, item: ItemRef<'_>) -> Result<(), Exception> {
+    table.indexes.iter().try_for_each(|index| check_present_keys(index, item))
+}
+
 /// Key attributes that are there must be of the declared type, not empty and not too long.
 fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception> {
     for attribute in index.key.attributes() {

@@ -31,10 +31,10 @@ impl<'a> KeyBounds<'a> {
         let mut partition = Vec::with_capacity(schema.partition.len());
         for attribute in &schema.partition {
             first(attribute)?;
-            if schema.sort.is_empty() && condition.terms.len() > schema.partition.len() {
+            if schema.len() == 1 && condition.terms.len() > 1 {
                 return Err(Exception::validation(NOT_SUPPORTED));
             }
-            partition.push(partition_value(condition, attribute)?);
+            partition.push(partition_value(schema, condition, attribute)?);
         }
         schema.sort.iter().try_for_each(first)?;
         let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
@@ -126,15 +126,31 @@ fn find<'a>(condition: &'a KeyCondition, attribute: &KeyAttribute) -> Option<&'a
 }
 
 fn partition_value<'a>(
+    schema: &KeySchema,
     condition: &'a KeyCondition,
     attribute: &KeyAttribute,
 ) -> Result<&'a Value, Exception> {
-    let term = find(condition, attribute).ok_or_else(|| missed(attribute))?;
+    let Some(term) = find(condition, attribute) else {
+        return Err(if is_composite(schema) { unequal("HASH", attribute) } else { missed(attribute) });
+    };
     check_operands(attribute, term)?;
     match &term.comparison {
         KeyComparison::Equal(value) => Ok(value),
+        _ if is_composite(schema) => Err(unequal("HASH", attribute)),
         _ => Err(Exception::validation(NOT_SUPPORTED)),
     }
+}
+
+/// Whether a part of the key has several attributes.
+fn is_composite(schema: &KeySchema) -> bool {
+    schema.partition.len() > 1 || schema.sort.len() > 1
+}
+
+fn unequal(role: &str, attribute: &KeyAttribute) -> Exception {
+    Exception::validation(format!(
+        "{NOT_SUPPORTED}: the {role} key attribute {} requires an equality condition",
+        attribute.name
+    ))
 }
 
 fn missed(attribute: &KeyAttribute) -> Exception {
@@ -143,6 +159,15 @@ fn missed(attribute: &KeyAttribute) -> Exception {
 
 /// A term that names no key attribute, or a sort attribute behind a gap or a range.
 fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
+    let is_equal = |attribute: &&KeyAttribute| {
+        find(condition, attribute).is_some_and(|term| matches!(term.comparison, KeyComparison::Equal(_)))
+    };
+    let mut behind = schema.sort.iter().skip_while(is_equal);
+    if let Some(first) = behind.next()
+        && behind.any(|attribute| find(condition, attribute).is_some())
+    {
+        return unequal("RANGE", first);
+    }
     match schema.sort.iter().find(|attribute| find(condition, attribute).is_none()) {
         Some(attribute) => missed(attribute),
         None => Exception::validation(NOT_SUPPORTED),

@@ -1,4 +1,4 @@
-//! ListTagsOfResource: a table's tags, ten a page.
+//! ListTagsOfResource: a table's tags, all of them in one page.
 
 use crate::Engine;
 use partita_api::list_tags_of_resource::*;
@@ -7,10 +7,8 @@ use partita_api::{Exception, Operation};
 use partita_store::Store;
 use std::ops::Bound;
 
-const PAGE: usize = 10;
-
 impl<S: Store> Engine<S> {
-    /// The token of the next page is the last key shown.
+    /// A token is the last key shown; there is never more to show, but a client may keep one.
     pub fn list_tags_of_resource(
         &self,
         request: &ListTagsOfResource,
@@ -18,13 +16,8 @@ impl<S: Store> Engine<S> {
         let name = self.tagged_table(Operation::ListTagsOfResource, &request.arn)?;
         let table = self.catalog.named_table(&name)?;
         let start = request.next_token.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let mut rest = table.record.tags.range::<str, _>((start, Bound::Unbounded));
-        let tags: Vec<Tag> = rest
-            .by_ref()
-            .take(PAGE)
-            .map(|(key, value)| Tag { key: key.clone(), value: value.clone() })
-            .collect();
-        let next_token = rest.next().and(tags.last().map(|tag| tag.key.clone()));
-        Ok(ListTagsOfResourceOutput { tags, next_token })
+        let rest = table.record.tags.range::<str, _>((start, Bound::Unbounded));
+        let tags = rest.map(|(key, value)| Tag { key: key.clone(), value: value.clone() }).collect();
+        Ok(ListTagsOfResourceOutput { tags, next_token: None })
     }
 }

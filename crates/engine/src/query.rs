@@ -6,11 +6,11 @@ use crate::key_range::KeyBounds;
 use crate::read::{PageRequest, read_page};
 use crate::selection::{Selection, check_start_attribute, go_on_behind};
 use crate::{scalar_keys, storage_failed};
-use partita_api::Exception;
 use partita_api::key_schema::KeyAttribute;
 use partita_api::query::{Query, QueryOutput};
 use partita_api::reporting::Select;
-use partita_expression::Condition;
+use partita_api::{Exception, messages};
+use partita_expression::{Condition, printed};
 use partita_store::{Direction, Store};
 use partita_value::{Item, ValueRef, ordered_key};
 
@@ -24,9 +24,13 @@ impl<S: Store> Engine<S> {
     pub fn query(&self, request: &Query) -> Result<QueryOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
+        let schema = selection.schema();
+        if request.legacy && schema.len() <= 2 && request.key_condition.terms.len() > 2 {
+            return Err(Exception::validation(messages::KEY_CONDITIONS_COUNT));
+        }
         let start_key = request.exclusive_start_key.as_ref();
         start_key.map_or(Ok(()), |key| selection.check_start_key_size(key))?;
-        let bounds = KeyBounds::new(selection.schema(), &request.key_condition, |attribute| {
+        let bounds = KeyBounds::new(schema, &request.key_condition, |attribute| {
             start_key.map_or(Ok(()), |key| check_start_attribute(key, attribute))
         })?;
         let start = start_key.map(|key| start_position(&selection, &bounds, key)).transpose()?;
@@ -58,7 +62,10 @@ impl<S: Store> Engine<S> {
             fetch_items,
             consistency: Consistency::of(request.consistent_read),
         };
-        let read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
+        let mut read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
+        if selection.reads_single_items() {
+            read.page.last_evaluated_key = None;
+        }
         let consumed_capacity = read.consumption.report(&table, request.return_consumed_capacity, None);
         Ok(QueryOutput { page: read.page, consumed_capacity })
     }
@@ -71,6 +78,9 @@ fn start_position(
     start_key: &Item,
 ) -> Result<Vec<u8>, Exception> {
     let position = selection.position(start_key)?;
+    if selection.reads_single_items() {
+        return Err(nothing_behind(start_key));
+    }
     let value = |attribute: &KeyAttribute| start_key.get(&attribute.name).unwrap_or(ValueRef::Null);
     let partition: Vec<ValueRef<'_>> = selection.schema().partition.iter().map(value).collect();
     let range = bounds.range_in(selection.space(), &ordered_key::token(partition.iter().copied()));
@@ -81,6 +91,18 @@ fn start_position(
         true => return Ok(position),
     };
     Err(Exception::validation(text))
+}
+
+/// Where a partition is one item, a page cannot start behind it.
+fn nothing_behind(start_key: &Item) -> Exception {
+    let attribute = |(name, value): (&[u8], ValueRef<'_>)| {
+        format!("{}=AttributeValue: {{{}}}", String::from_utf8_lossy(name), printed(value))
+    };
+    let key: Vec<_> = start_key.view().attributes().into_iter().map(attribute).collect();
+    Exception::validation(format!(
+        "The provided exclusive start key is invalid: ExclusiveStartKey: {{{}}}",
+        key.join(", ")
+    ))
 }
 
 /// A filter runs after the read: conditions on the keys belong into the key condition.

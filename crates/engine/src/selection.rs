@@ -44,6 +44,11 @@ impl<'a> Selection<'a> {
         self.index.map_or(self.table.space, |index| index.space)
     }
 
+    /// Whether each partition is one item: a table without a sort key.
+    pub fn reads_single_items(&self) -> bool {
+        self.index.is_none() && self.table.key.sort.is_empty()
+    }
+
     /// Whether entries alone do not answer the request; an error where that cannot be mended.
     pub fn must_fetch_items(
         &self,

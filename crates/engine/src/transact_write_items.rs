@@ -96,9 +96,10 @@ fn key_of(action: &TransactWrite) -> Item {
 fn check_total_size(actions: &[TransactWrite]) -> Result<(), Exception> {
     let total: usize = actions.iter().map(|action| key_of(action).size()).sum();
     if total > limits::TRANSACTION_BYTES {
-        return Err(Exception::validation(
-            "Member must have length less than or equal to 4194304: the items of the transaction are too large together",
-        ));
+        let text = format!("Transaction payload size cannot exceed 4MB. Payload Size: {total}");
+        // AWS says it twice, the first time without the number.
+        let first = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        return Err(Exception::validation(format!("{first}: {text}")));
     }
     Ok(())
 }
@@ -116,15 +117,24 @@ pub fn check_distinct<'a>(keys: impl Iterator<Item = (Space, &'a ItemKey)>) -> R
     Ok(())
 }
 
-/// Takes what every action of a transaction needs; what is wrong with one action cancels them all.
+/// Takes what every action of a transaction needs; what is wrong with one action cancels them all. AWS looks no
+/// further than the first.
 pub fn keys_or_cancellation<T>(
-    planned: impl Iterator<Item = Result<T, Exception>>,
+    planned: impl ExactSizeIterator<Item = Result<T, Exception>>,
 ) -> Result<Vec<T>, Exception> {
-    let planned: Vec<Result<T, Exception>> = planned.collect();
-    if planned.iter().all(Result::is_ok) {
-        return Ok(planned.into_iter().flatten().collect());
+    let count = planned.len();
+    let mut ready = Vec::with_capacity(count);
+    for plan in planned {
+        match plan {
+            Ok(plan) => ready.push(plan),
+            Err(exception) => {
+                let mut outcomes: Vec<_> = (0..count).map(|_| Ok(Outcome::default())).collect();
+                outcomes[ready.len()] = Err(exception);
+                return Err(cancelled(outcomes));
+            }
+        }
     }
-    Err(cancelled(planned.into_iter().map(|result| result.map(|_| Outcome::default())).collect()))
+    Ok(ready)
 }
 
 /// The exception of a transaction that did not happen: a reason per action.

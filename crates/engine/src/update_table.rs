@@ -145,8 +145,10 @@ fn create_index(
     if !provisioned && index.throughput.is_some() {
         return Err(Exception::validation(messages::index_units_on_demand(&index.name)));
     }
-    let definitions = merged_definitions(record, &request.attribute_definitions)?;
+    let sent = &request.attribute_definitions;
+    let definitions = [sent.as_slice(), &attribute_definitions(record)].concat();
     let key = KeySchema::resolve(&index.key_schema, &definitions).map_err(|_| undefined(index, request))?;
+    refuse_redefinitions(record, sent, &key)?;
     record.global_indexes.push(IndexRecord {
         definition: IndexDefinition {
             name: index.name.clone(),
@@ -159,7 +161,7 @@ fn create_index(
         space: spaces.take(),
         backfilling: true,
     });
-    keep_used_definitions(record, &definitions);
+    keep_used_definitions(record, sent);
     Ok(())
 }
 
@@ -167,26 +169,39 @@ fn limit(message: impl Into<String>) -> Exception {
     Exception::new(ExceptionKind::LimitExceededException, message)
 }
 
-/// The table's definitions and the request's; an attribute has one type.
-fn merged_definitions(
+/// An attribute has one type in all keys.
+fn refuse_redefinitions(
     record: &TableRecord,
-    added: &[AttributeDefinition],
-) -> Result<Vec<AttributeDefinition>, Exception> {
-    let mut definitions = attribute_definitions(record);
-    for definition in added {
-        match definitions.iter().find(|known| known.name == definition.name) {
-            Some(known) if known.kind != definition.kind => {
-                return Err(Exception::validation(format!(
-                    "One or more parameter values were invalid: Attribute {} is already defined with type {}",
-                    known.name,
-                    known.kind.name()
-                )));
-            }
-            Some(_) => {}
-            None => definitions.push(definition.clone()),
-        }
+    sent: &[AttributeDefinition],
+    new: &KeySchema,
+) -> Result<(), Exception> {
+    let redefined = |known: &KeyAttribute| {
+        sent.iter().any(|definition| definition.name == known.name && definition.kind != known.kind)
+    };
+    match keys(record).find(|key| key.attributes().any(redefined)) {
+        None => Ok(()),
+        Some(key) => Err(Exception::validation(format!(
+            "One or more parameter values were invalid: Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. Existing schema: {} New schema: {}",
+            printed_schema(key),
+            printed_schema(new)
+        ))),
     }
-    Ok(definitions)
+}
+
+/// The keys of the table and of its indexes.
+fn keys(record: &TableRecord) -> impl Iterator<Item = &KeySchema> {
+    let indexes = record.local_indexes.iter().chain(&record.global_indexes);
+    std::iter::once(&record.key).chain(indexes.map(|index| &index.definition.key))
+}
+
+fn printed_schema(key: &KeySchema) -> String {
+    let part = |attributes: &[KeyAttribute], role: &str| -> Vec<String> {
+        let element = |attribute: &KeyAttribute| {
+            format!("SchemaElement: key{{{}:{}:{role}}}", attribute.name, attribute.kind.name())
+        };
+        attributes.iter().map(element).collect()
+    };
+    format!("Schema:[{}]", [part(&key.partition, "HASH"), part(&key.sort, "RANGE")].concat().join(", "))
 }
 
 fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
@@ -199,23 +214,24 @@ fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
     ))
 }
 
-/// Definitions are those of attributes that some key uses.
-fn keep_used_definitions(record: &mut TableRecord, definitions: &[AttributeDefinition]) {
-    let indexes = record.local_indexes.iter().chain(&record.global_indexes);
-    let keys: Vec<&KeySchema> =
-        std::iter::once(&record.key).chain(indexes.map(|index| &index.definition.key)).collect();
+/// Definitions are those of attributes that some key uses: the table's own, then those added.
+fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinition]) {
+    let mut definitions = attribute_definitions(record);
+    let is_new =
+        |definition: &&AttributeDefinition| !definitions.iter().any(|known| known.name == definition.name);
+    let new: Vec<_> = added.iter().filter(is_new).cloned().collect();
+    definitions.extend(new);
     record.attribute_definitions = definitions
-        .iter()
-        .filter(|definition| keys.iter().any(|key| key.contains(&definition.name)))
-        .map(|definition| KeyAttribute { name: definition.name.clone(), kind: definition.kind })
+        .into_iter()
+        .filter(|definition| keys(record).any(|key| key.contains(&definition.name)))
+        .map(|definition| KeyAttribute { name: definition.name, kind: definition.kind })
         .collect();
 }
 
 fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exception> {
     let index = find_index(record, name)?;
     let removed = record.global_indexes.remove(index);
-    let definitions = attribute_definitions(record);
-    keep_used_definitions(record, &definitions);
+    keep_used_definitions(record, &[]);
     Ok(drop_space(Space(removed.space)).into())
 }
 

@@ -388,6 +388,7 @@ fn new_item<'a>(
             Ok(old.filter(|item| !due(item)).map(|item| Cow::Owned(item.to_owned())))
         }
         Action::Update { key, update } => {
+            let creates = update.as_ref().is_none_or(Update::creates_item);
             let item = match (update, old) {
                 (Some(update), old) => update.apply(old, key.view())?,
                 (None, Some(old)) => old.to_owned(),
@@ -400,7 +401,7 @@ fn new_item<'a>(
                 return Err(Exception::validation(messages::NESTED_TOO_DEEP));
             }
             update.iter().try_for_each(|update| index_entry::check_updated(table, update, item.view()))?;
-            Ok(Some(Cow::Owned(item)))
+            Ok((old.is_some() || creates).then_some(Cow::Owned(item)))
         }
     }
 }

@@ -4,12 +4,14 @@
 //! yes or no. Deciding reads the encoded item in place and allocates nothing.
 
 use crate::error::Problem;
+use crate::parsed_once::{Parsed, parsed_once};
 use crate::syntax::{Comparator, ConditionSyntax};
 use crate::{
     ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Usage, condition_binding,
     condition_parser, number_order,
 };
 use partita_value::{ItemRef, Number, Value, ValueRef};
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -75,6 +77,12 @@ pub(crate) enum Operand {
     Size(Box<Operand>),
 }
 
+thread_local! {
+    static CONDITIONS: Parsed<ParsedCondition> = RefCell::default();
+    static FILTERS: Parsed<ParsedCondition> = RefCell::default();
+    static KEY_CONDITIONS: Parsed<ParsedCondition> = RefCell::default();
+}
+
 impl Condition {
     /// Parses and binds.
     pub fn parse(
@@ -84,7 +92,12 @@ impl Condition {
         values: &ExpressionValues,
         usage: &mut Usage,
     ) -> Result<Condition, ExpressionError> {
-        ParsedCondition::parse(kind, text)?.bind(names, values, usage)
+        let kept = match kind {
+            ExpressionKind::Filter => &FILTERS,
+            ExpressionKind::KeyCondition => &KEY_CONDITIONS,
+            _ => &CONDITIONS,
+        };
+        parsed_once(kept, text, || ParsedCondition::parse(kind, text))?.bind(names, values, usage)
     }
 
     /// Whether the item satisfies the condition; `None` is an item that does not exist.

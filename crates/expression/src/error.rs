@@ -35,6 +35,8 @@ pub(crate) enum Problem {
     TooManyOperators(usize),
     #[error("List index is not within the allowable range; index: [{0}]")]
     ListIndex(String),
+    #[error("The document path has too many nesting levels; nesting levels: {0}")]
+    PathNesting(usize),
     #[error("Invalid function name; function: {0}")]
     UnknownFunction(String),
     #[error("The function is not allowed in {0}; function: {1}")]
@@ -188,7 +190,7 @@ impl From<NumberError> for ExpressionError {
 }
 
 /// A value as AWS prints it between braces: `N:5`.
-pub(crate) fn printed(value: ValueRef<'_>) -> String {
+pub fn printed(value: ValueRef<'_>) -> String {
     let content = match value {
         ValueRef::S(bytes) | ValueRef::N(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         ValueRef::B(bytes) => format!("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", bytes.len()),

@@ -19,6 +19,7 @@ mod key_condition;
 mod legacy;
 mod names;
 mod number_order;
+mod parsed_once;
 mod parser;
 mod path;
 mod projection;
@@ -31,7 +32,7 @@ mod update_binding;
 mod update_parser;
 
 pub use condition::{Condition, ParsedCondition};
-pub use error::ExpressionError;
+pub use error::{ExpressionError, printed};
 pub use key_condition::{KeyComparison, KeyCondition, KeyTerm};
 pub use legacy::{LegacyCondition, LegacyOperator, LogicalOperator};
 pub use names::{ExpressionNames, ExpressionValues, Usage, mixed_parameters};

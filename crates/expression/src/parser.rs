@@ -9,7 +9,7 @@ use crate::reserved_words::is_reserved;
 use crate::syntax::{Function, FunctionCall, Name, OperandSyntax, PathStep, PathSyntax};
 use crate::token::{TokenKind, Tokens};
 use crate::{ExpressionError, ExpressionKind};
-use partita_value::limits::{EXPRESSION_BYTES, EXPRESSION_OPERATORS};
+use partita_value::limits::{EXPRESSION_BYTES, EXPRESSION_OPERATORS, NESTING_LEVELS};
 
 /// Parentheses in parentheses. Each level of a valid expression needs an operator or a function, so a
 /// valid one stays below; beyond, walking over the tree could use up the stack.
@@ -31,6 +31,7 @@ pub(crate) enum Finding {
     Section,
     Index,
     Operators,
+    Nesting,
 }
 
 pub(crate) struct Parser<'a> {
@@ -92,10 +93,11 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The text must end here; then the findings are reported, the most important sort first.
+    /// The text must end here; then the findings are reported, the most important sort first, too deep paths
+    /// last.
     pub(crate) fn finish(mut self, order: &[Finding]) -> Result<(), ExpressionError> {
         self.expect(TokenKind::End)?;
-        match order.iter().find_map(|finding| self.found(*finding)) {
+        match order.iter().chain(&[Finding::Nesting]).find_map(|finding| self.found(*finding)) {
             Some(problem) => Err(problem.clone().in_expression(self.kind)),
             None => Ok(()),
         }
@@ -144,8 +146,16 @@ impl<'a> Parser<'a> {
                 path.steps.push(PathStep::Index(self.index()?));
                 self.expect(TokenKind::CloseBracket)?;
             } else {
+                self.check_nesting(path);
                 return Ok(());
             }
+        }
+    }
+
+    fn check_nesting(&mut self, path: &PathSyntax) {
+        let levels = path.steps.len() + 1;
+        if levels > NESTING_LEVELS {
+            self.find(Finding::Nesting, Problem::PathNesting(levels));
         }
     }
 

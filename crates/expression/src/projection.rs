@@ -4,12 +4,14 @@
 //! encoded item with only the selected parts. Elements of lists keep their order and close up.
 
 use crate::binding::Binder;
+use crate::parsed_once::{Parsed, parsed_once};
 use crate::parser::{Finding, Parser};
 use crate::selection::{self, Selection};
 use crate::syntax::PathSyntax;
 use crate::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Usage};
 use partita_value::{Item, ItemRef};
+use std::cell::RefCell;
 
 /// A projection's syntax: depends on the text alone, and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +44,10 @@ pub struct Projection {
     members: Vec<(String, Selection)>,
 }
 
+thread_local! {
+    static PROJECTIONS: Parsed<ParsedProjection> = RefCell::default();
+}
+
 impl Projection {
     /// Parses and binds.
     pub fn parse(
@@ -49,7 +55,7 @@ impl Projection {
         names: &ExpressionNames,
         usage: &mut Usage,
     ) -> Result<Projection, ExpressionError> {
-        ParsedProjection::parse(text)?.bind(names, usage)
+        parsed_once(&PROJECTIONS, text, || ParsedProjection::parse(text))?.bind(names, usage)
     }
 
     /// Legacy `AttributesToGet`: top-level attributes.

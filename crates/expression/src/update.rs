@@ -7,6 +7,7 @@
 use crate::document::{self, Edit};
 use crate::error::Problem;
 use crate::evaluated::{self, Evaluated, Style};
+use crate::parsed_once::{Parsed, parsed_once};
 use crate::syntax::ActionSyntax;
 use crate::{
     ExpressionError, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage, update_binding,
@@ -14,6 +15,7 @@ use crate::{
 };
 use partita_value::limits::ITEM_BYTES;
 use partita_value::{Item, ItemRef, Value, ValueRef};
+use std::cell::RefCell;
 use std::cmp::Ordering;
 
 /// An update's syntax tree: depends on the text alone, and can be bound many times.
@@ -109,6 +111,10 @@ enum Outcome<'a> {
     Put(Evaluated<'a>),
 }
 
+thread_local! {
+    static UPDATES: Parsed<ParsedUpdate> = RefCell::default();
+}
+
 impl Update {
     /// Parses and binds.
     pub fn parse(
@@ -117,7 +123,7 @@ impl Update {
         values: &ExpressionValues,
         usage: &mut Usage,
     ) -> Result<Update, ExpressionError> {
-        ParsedUpdate::parse(text)?.bind(names, values, usage)
+        parsed_once(&UPDATES, text, || ParsedUpdate::parse(text))?.bind(names, values, usage)
     }
 
     /// Legacy `AttributeUpdates`. Of several actions on one attribute the first counts.
@@ -175,6 +181,15 @@ impl Update {
             outcomes.push((attribute.as_str(), outcome));
         }
         Ok(merge(base.item, &outcomes))
+    }
+
+    /// Whether an item comes into being where there was none: not by taking something away.
+    pub fn creates_item(&self) -> bool {
+        let gives = |action: &Action| matches!(action, Action::Set(_) | Action::Add(..));
+        self.changes.iter().any(|(_, change)| match change {
+            Change::Attribute(action) => gives(action),
+            Change::Document(edits) => edits.iter().any(|(_, action)| gives(action)),
+        })
     }
 
     /// The target paths: of the old item what UPDATED_OLD answers, of the new one UPDATED_NEW.

@@ -98,6 +98,11 @@ fn wrong_projections_are_refused() {
         let message = projection(text).expect_err(text).to_string();
         assert_eq!(message, format!("Invalid ProjectionExpression: {expected}"), "{text}");
     }
+    assert!(projection(&format!("a{}[1]", ".b".repeat(30))).is_ok());
+    assert_eq!(
+        projection(&format!("a{}[1]", ".b".repeat(31))).unwrap_err().to_string(),
+        "Invalid ProjectionExpression: The document path has too many nesting levels; nesting levels: 33"
+    );
     assert!(projection(&"x".repeat(4096)).is_ok());
     assert_eq!(
         projection(&"x".repeat(4097)).unwrap_err().to_string(),

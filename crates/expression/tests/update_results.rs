@@ -237,3 +237,15 @@ fn legacy_updates_put_add_and_delete() {
         );
     }
 }
+
+#[test]
+fn only_what_gives_something_creates_an_item() {
+    let creates =
+        |text: &str, values: &[(&str, AttributeValue)]| update(text, &[], values).unwrap().creates_item();
+    assert!(creates("SET a = :v", &[(":v", n("1"))]));
+    assert!(creates("ADD a :v REMOVE b", &[(":v", n("1"))]));
+    assert!(!creates("REMOVE a, b.c DELETE d :v", &[(":v", ss(&["x"]))]));
+    let legacy = |action| Update::from_attribute_updates(vec![("a".into(), action)]).creates_item();
+    assert!(!legacy(AttributeAction::Delete(None)));
+    assert!(legacy(AttributeAction::Put(Value::from(&s("x")))));
+}

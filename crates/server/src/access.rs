@@ -21,12 +21,9 @@ impl Reach {
         }
         // Whatever is sent more than once is checked each time; what is no text is no local name.
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let hosts = headers.get_all(HOST).iter().map(text);
-        let origins = headers.get_all(ORIGIN).iter().map(text).map(|origin| match origin.split_once("://") {
-            Some((_, host)) => host.to_owned(),
-            None => origin,
-        });
-        match hosts.chain(origins).find(|name| !is_local(name)) {
+        let mut hosts = headers.get_all(HOST).iter().map(text).filter(|host| !is_local(host));
+        let mut origins = headers.get_all(ORIGIN).iter().map(text).filter(|origin| !is_local_page(origin));
+        match hosts.next().or_else(|| origins.next()) {
             None => Ok(()),
             Some(name) => Err(Exception::new(
                 ExceptionKind::AccessDeniedException,
@@ -36,6 +33,11 @@ impl Reach {
             )),
         }
     }
+}
+
+/// Whether a page of this origin comes from this machine.
+pub fn is_local_page(origin: &str) -> bool {
+    is_local(origin.split_once("://").map_or(origin, |(_, host)| host))
 }
 
 fn is_local(authority: &str) -> bool {

@@ -1,12 +1,11 @@
-//! Request bodies: at most 16 MiB, also when chunked, and gzip undone.
+//! Request bodies: at most 16 MiB, also when chunked, and compression undone.
 
+use crate::content_coding::{Coding, DecodeError};
 use bytes::{Bytes, BytesMut};
-use flate2::read::MultiGzDecoder;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use hyper::header::HeaderMap;
 use partita_value::limits::REQUEST_BYTES;
-use std::io::Read;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -34,15 +33,24 @@ pub enum BodyError {
     Broken,
     /// The client sent nothing more for too long.
     Stalled,
-    /// Not the compression it claims to be.
+    /// Not the compression it claims to be, or one that is not known.
     Undecodable,
+}
+
+impl From<DecodeError> for BodyError {
+    fn from(error: DecodeError) -> BodyError {
+        match error {
+            DecodeError::TooLarge => BodyError::TooLarge,
+            DecodeError::Undecodable => BodyError::Undecodable,
+        }
+    }
 }
 
 pub async fn read(headers: &HeaderMap, incoming: Incoming) -> Result<RequestBody, BodyError> {
     let as_sent = collect(incoming).await?;
-    let decoded = match headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes()) {
-        Some(b"gzip") => gunzip(&as_sent)?,
-        _ => as_sent.clone(),
+    let decoded = match Coding::of_request(headers)? {
+        Some(coding) => coding.decode(&as_sent, REQUEST_BYTES)?.into(),
+        None => as_sent.clone(),
     };
     Ok(RequestBody { as_sent, decoded })
 }
@@ -78,14 +86,4 @@ async fn collect(mut incoming: Incoming) -> Result<Bytes, BodyError> {
         return Err(BodyError::TooLarge);
     }
     Ok(first.unwrap_or_else(|| collected.freeze()))
-}
-
-fn gunzip(bytes: &[u8]) -> Result<Bytes, BodyError> {
-    let mut decoded = Vec::new();
-    let limit = REQUEST_BYTES as u64 + 1;
-    MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut decoded).map_err(|_| BodyError::Undecodable)?;
-    if decoded.len() > REQUEST_BYTES {
-        return Err(BodyError::TooLarge);
-    }
-    Ok(decoded.into())
 }

@@ -2,7 +2,8 @@
 
 mod access;
 mod body;
-mod cross_origin;
+mod content_coding;
+mod cors;
 mod housekeeping;
 mod lingering;
 mod listener;

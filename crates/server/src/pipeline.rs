@@ -1,19 +1,20 @@
 //! The whole path of a request, in order:
 //!
 //! ```text
-//! bytes → body (16 MiB, gzip) → content type → target and JSON → signature → typed request
-//!       → engine → typed response → JSON → checksum, request id, gzip → bytes
+//! bytes → body (16 MiB, compression) → content type → target and JSON → signature → typed request
+//!       → engine → typed response → JSON → checksum, request id, compression → bytes
 //! ```
 
 use crate::access::Reach;
 use crate::body::{self, BodyError};
-use crate::cross_origin;
+use crate::content_coding::Coding;
+use crate::cors::Page;
 use crate::panic_guard::guard;
 use crate::reply::{self, Reply};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, ORIGIN};
+use hyper::header::{CONTENT_TYPE, HeaderMap};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
@@ -25,6 +26,8 @@ use partita_wire::Rejection;
 
 const TARGET: &str = "x-amz-target";
 const TARGET_PREFIX: &str = "DynamoDB_20120810.";
+/// The longest request line, and the most that all headers may take.
+const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
 
 /// What every request needs.
@@ -40,18 +43,17 @@ impl<S: Store> Pipeline<S> {
     /// Answers one HTTP request, whatever it is.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (parts, incoming) = request.into_parts();
-        let from_page = parts.headers.contains_key(ORIGIN) && self.reach.check(&parts.headers).is_ok();
-        let mut response = match from_page && cross_origin::is_question(&parts) {
-            true => cross_origin::answer_question(&parts.headers, reply::empty()),
-            false => self.answer_client(&parts, incoming).await,
-        };
-        if from_page {
-            cross_origin::allow(&mut response);
+        match Page::of_request(&parts.method, &parts.headers, &self.authentication) {
+            None => self.answer_parts(&parts, incoming).await,
+            Some(page) if page.asks_in_advance() => page.welcomed(reply::empty()),
+            Some(page) => page.welcomed(self.answer_parts(&parts, incoming).await),
         }
-        response
     }
 
-    async fn answer_client(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
+    async fn answer_parts(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
+        if is_head_too_long(parts) {
+            return reply::bad_request();
+        }
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
         }
@@ -63,7 +65,7 @@ impl<S: Store> Pipeline<S> {
             Err(BodyError::Broken) => return reply::last(StatusCode::BAD_REQUEST),
             Err(BodyError::Undecodable) => {
                 let exception = Exception::serialization("The request body could not be decompressed");
-                return Reply::new(Err(exception)).encode(content_type, false);
+                return Reply::new(Err(exception)).encode(content_type, None);
             }
         };
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
@@ -79,7 +81,7 @@ impl<S: Store> Pipeline<S> {
         let outcome = guard(self.run(&signed, &body.decoded))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
-        Reply::new(outcome).encode(content_type, wants_gzip(&parts.headers))
+        Reply::new(outcome).encode(content_type, Coding::accepted(&parts.headers))
     }
 
     /// From a body to the JSON of an answer.
@@ -121,13 +123,10 @@ fn unknown_operation(body: &[u8]) -> Exception {
     Exception::new(ExceptionKind::UnknownOperationException, "")
 }
 
-fn wants_gzip(headers: &HeaderMap) -> bool {
-    headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').any(|coding| {
-            let mut parts = coding.split(';').map(str::trim);
-            parts.next() == Some("gzip") && parts.next() != Some("q=0")
-        })
-    })
+fn is_head_too_long(parts: &Parts) -> bool {
+    let line = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    let headers: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    line > HEAD_BYTES || headers > HEAD_BYTES
 }
 
 /// The status of an exception.

@@ -1,19 +1,17 @@
 //! Answers as HTTP: status, headers, checksum, compression.
 
+use crate::content_coding::Coding;
 use crate::pipeline::status;
 use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http_body_util::Full;
-use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, SERVER};
 use hyper::{Response, StatusCode};
 use partita_api::Exception;
-use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Smaller answers are not worth compressing.
-const GZIP_FROM_BYTES: usize = 2_048;
+/// Smaller answers are not compressed.
+const COMPRESSED_FROM_BYTES: usize = 4_096;
 /// The type of answers to requests that named none.
 const DEFAULT_TYPE: &str = "application/json";
 
@@ -33,27 +31,22 @@ impl Reply {
         }
     }
 
-    pub fn encode(self, content_type: Option<&'static str>, gzip: bool) -> Response<Full<Bytes>> {
-        let compressed = (gzip && self.json.len() >= GZIP_FROM_BYTES).then(|| compress(&self.json)).flatten();
-        let zipped = compressed.is_some();
-        let body = compressed.unwrap_or(self.json);
+    pub fn encode(self, content_type: Option<&'static str>, coding: Option<Coding>) -> Response<Full<Bytes>> {
+        let coding = coding.filter(|_| self.json.len() >= COMPRESSED_FROM_BYTES);
+        let compressed = coding.and_then(|coding| Some((coding.name(), coding.encode(&self.json)?)));
+        let (coding, body) = match compressed {
+            Some((name, body)) => (Some(name), body),
+            None => (None, self.json),
+        };
         let mut response = Response::new(Full::default());
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type.unwrap_or(DEFAULT_TYPE)));
         headers.insert("x-amz-crc32", HeaderValue::from(crc32fast::hash(&body)));
-        if zipped {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
+        headers.extend(coding.map(|name| (CONTENT_ENCODING, HeaderValue::from_static(name))));
         *response.body_mut() = Full::new(Bytes::from(body));
-        with_request_id(response)
+        signed_off(response)
     }
-}
-
-fn compress(json: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(json.len() / 4), Compression::fast());
-    encoder.write_all(json).ok()?;
-    encoder.finish().ok()
 }
 
 /// The line by which load balancers and `partita healthcheck` know that all is well.
@@ -66,6 +59,16 @@ pub fn unknown() -> Response<Full<Bytes>> {
     text(StatusCode::NOT_FOUND, "<UnknownOperationException/>\n".to_owned())
 }
 
+/// What a browser gets when it asks in advance.
+pub fn empty() -> Response<Full<Bytes>> {
+    text(StatusCode::OK, String::new())
+}
+
+/// What AWS answers to a request line or headers that are too long.
+pub fn bad_request() -> Response<Full<Bytes>> {
+    text(StatusCode::BAD_REQUEST, String::new())
+}
+
 /// An answer without words, after which the connection ends: the rest of a body may still be on its way.
 pub fn last(status: StatusCode) -> Response<Full<Bytes>> {
     let mut response = text(status, String::new());
@@ -73,19 +76,17 @@ pub fn last(status: StatusCode) -> Response<Full<Bytes>> {
     response
 }
 
-pub fn empty() -> Response<Full<Bytes>> {
-    with_request_id(Response::new(Full::default()))
-}
-
 fn text(status: StatusCode, body: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     *response.status_mut() = status;
     response.headers_mut().insert("x-amz-crc32", HeaderValue::from(crc32fast::hash(body.as_bytes())));
     *response.body_mut() = Full::new(Bytes::from(body));
-    with_request_id(response)
+    signed_off(response)
 }
 
-fn with_request_id(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+/// The headers of every answer.
+fn signed_off(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+    response.headers_mut().insert(SERVER, HeaderValue::from_static("Server"));
     if let Ok(id) = HeaderValue::from_bytes(&request_id()) {
         response.headers_mut().insert("x-amzn-requestid", id);
     }

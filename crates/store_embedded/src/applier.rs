@@ -15,6 +15,7 @@ use partita_store::StoreError;
 use crate::dropped_spaces;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::log::Unflushed;
 use crate::overlay::Overlay;
 use crate::pending::{Pending, Work};
 use crate::position::Position;
@@ -33,9 +34,11 @@ impl Applier {
         environment: Arc<Environment>,
         pending: Arc<Pending>,
         segments: Arc<Segments>,
+        unflushed: Arc<Unflushed>,
         run: u64,
     ) -> std::io::Result<Applier> {
-        let mut state = State { environment, pending: Arc::clone(&pending), segments, run, removing: true };
+        let mut state =
+            State { environment, pending: Arc::clone(&pending), segments, unflushed, run, removing: true };
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {
             if catch_unwind(AssertUnwindSafe(|| state.run())).is_err() {
                 tracing::error!("the store's applier panicked");
@@ -62,6 +65,7 @@ struct State {
     environment: Arc<Environment>,
     pending: Arc<Pending>,
     segments: Arc<Segments>,
+    unflushed: Arc<Unflushed>,
     run: u64,
     /// Whether dropped spaces may have rows left.
     removing: bool,
@@ -91,6 +95,8 @@ impl State {
 
     /// Until it is written, or the store is closed and it cannot be.
     fn apply(&mut self, rows: &Overlay, position: Position) -> bool {
+        // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
+        self.unflushed.flush();
         while let Err(error) = self.environment.apply(rows, position) {
             tracing::error!(%error, "the data file could not be written; trying again");
             // What the log keeps for later may be the room that is missing.

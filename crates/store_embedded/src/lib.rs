@@ -1,7 +1,7 @@
 //! The storage contract on one machine's disk: LMDB behind a commit log and one writer thread.
 //!
 //! # The life of a decision
-//! 1. [`Store::decide`](partita_store::Store::decide) makes it a `job` and sends it to the `writer`.
+//! 1. [`Store::decide`] makes it a `job` and sends it to the `writer`.
 //! 2. The writer takes all jobs that wait as a group, reads their rows from a `snapshot` and asks them one after
 //!    another; what they write gathers in a `batch`.
 //! 3. The batch is appended to the `log` as one `record`, and flushed. From here on it has happened.
@@ -144,46 +144,55 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        make_folder(folder).map_err(failed)?;
         let mut lock = FolderLock::take(folder)?;
         // Again: the first look was not under the lock.
         format::check(folder)?;
         lock.sign().map_err(failed)?;
         format::establish(folder)?;
         let log_folder = folder.join(segments::FOLDER_NAME);
-        make_folder(folder, &log_folder).map_err(failed)?;
+        make_folder(&log_folder).map_err(failed)?;
 
         let environment = Arc::new(Environment::open(folder)?);
+        // LMDB makes its files durable, but not their names.
+        format::sync_folder(folder).map_err(failed)?;
         let start = recovery::recover(folder, &log_folder, &environment, on_damage)?;
         let segments = Arc::new(Segments::of(&log_folder).map_err(failed)?);
         let unflushed = Arc::new(Unflushed::default());
         let stamp = Stamp { run: start.run, sequence: start.sequence, durability: options.durability };
         let log = Log::start(Arc::clone(&segments), Arc::clone(&unflushed), stamp);
         let pending = Arc::new(Pending::new(Pacing::of(pace)));
-        let applier = Applier::start(Arc::clone(&environment), Arc::clone(&pending), segments, start.run);
+        let applier = Applier::start(
+            Arc::clone(&environment),
+            Arc::clone(&pending),
+            segments,
+            Arc::clone(&unflushed),
+            start.run,
+        )
+        .map_err(failed)?;
         let flusher = match options.durability {
             Durability::Full => None,
             Durability::Relaxed => Some(Flusher::start(unflushed).map_err(failed)?),
         };
         let shared = Arc::new(Shared { environment, pending });
         let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
-        Ok(EmbeddedStore {
-            writer,
-            _applier: applier.map_err(failed)?,
-            _flusher: flusher,
-            shared,
-            log_folder,
-            _lock: lock,
-        })
+        Ok(EmbeddedStore { writer, _applier: applier, _flusher: flusher, shared, log_folder, _lock: lock })
     }
 }
 
-fn make_folder(parent: &Path, folder: &Path) -> io::Result<()> {
-    if !folder.exists() {
-        std::fs::create_dir(folder)?;
-        format::sync_folder(parent)?;
+/// Makes a folder and those above it, durably, unless it is there.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
     }
-    Ok(())
+    match folder.parent().filter(|above| !above.as_os_str().is_empty()) {
+        Some(above) => {
+            make_folder(above)?;
+            std::fs::create_dir(folder)?;
+            format::sync_folder(above)
+        }
+        None => std::fs::create_dir(folder),
+    }
 }
 
 impl Store for EmbeddedStore {

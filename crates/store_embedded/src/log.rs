@@ -115,6 +115,8 @@ fn flush_failed(error: &io::Error) -> StoreError {
 #[derive(Default)]
 pub(crate) struct Unflushed {
     state: Mutex<UnflushedState>,
+    /// Held while files are flushed, so that to flush is also to wait for others who do.
+    flushing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -126,6 +128,7 @@ struct UnflushedState {
 impl Unflushed {
     /// Flushes what has been added until now.
     pub fn flush(&self) {
+        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
         let files = std::mem::take(&mut self.lock().files);
         for file in files {
             if let Err(error) = file.sync_data() {

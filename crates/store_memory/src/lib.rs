@@ -1,7 +1,8 @@
 //! The storage contract kept in memory: an ordered map behind a lock.
 //!
 //! In come decisions and snapshots, out go the same answers as from a store on disk; nothing survives the
-//! process. It is the plain model: where another store disagrees with this one, one of the two is wrong.
+//! process. It is the plain model: where another store disagrees with this one, one of the two is wrong. Both are
+//! tried with the same tests, in `store_embedded/tests/contract.rs`.
 //!
 //! The rows live behind an `Arc`, so a snapshot is a pointer to the map as it was and never waits. A decision
 //! changes the map in place when no snapshot looks at it and copies it otherwise: slow for a large map that is

@@ -36,6 +36,7 @@ pub enum Tag {
 }
 
 impl Tag {
+    #[inline]
     pub(crate) fn from_byte(byte: u8) -> Option<Tag> {
         use Tag::*;
         [Null, False, True, S, N, B, Ss, Ns, Bs, L, M].get(usize::from(byte)).copied()
@@ -259,7 +260,14 @@ pub(crate) fn write_length(buffer: &mut Vec<u8>, mut length: usize) {
 }
 
 /// Reads a length and that many bytes; returns them and what follows.
+#[inline]
 pub(crate) fn read_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&first, rest) = bytes.split_first()?;
+    // Nearly all names and most values are this short.
+    if first < 0x80 { rest.split_at_checked(usize::from(first)) } else { read_long(bytes) }
+}
+
+fn read_long(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut length = 0usize;
     for (i, &byte) in bytes.iter().take(5).enumerate() {
         length |= usize::from(byte & 0x7f) << (7 * i);

@@ -87,8 +87,16 @@ impl Number {
         Number { negative: !self.negative && !self.is_zero(), ..*self }
     }
 
-    /// Exact sum, or an error when it needs more than 38 digits or leaves the range.
+    /// Exact sum, or an error when it leaves the range. AWS calls it an overflow, too, when the sum needs more
+    /// than 38 digits.
     pub fn add(&self, other: &Number) -> Result<Number, NumberError> {
+        self.exact_sum(other).map_err(|error| match error {
+            NumberError::TooPrecise => NumberError::Overflow,
+            other => other,
+        })
+    }
+
+    fn exact_sum(&self, other: &Number) -> Result<Number, NumberError> {
         if self.is_zero() {
             return Ok(*other);
         }
@@ -351,8 +359,8 @@ mod tests {
             "100000000000000000000000000000000000000"
         );
         assert_eq!(add("1e38", "-1").unwrap(), "99999999999999999999999999999999999999");
-        assert_eq!(add("1e37", "0.1"), Err(NumberError::TooPrecise));
-        assert_eq!(add("1e125", "1"), Err(NumberError::TooPrecise));
+        assert_eq!(add("1e37", "0.1"), Err(NumberError::Overflow));
+        assert_eq!(add("1e125", "1"), Err(NumberError::Overflow));
         assert_eq!(add("9e125", "9e125"), Err(NumberError::Overflow));
         assert_eq!(add("5", "-5").unwrap(), "0");
         assert_eq!(add("-5", "3").unwrap(), "-2");

@@ -46,27 +46,24 @@ impl<'a> ValueRef<'a> {
     }
 
     /// Reads the value at the start of `bytes`; returns it and what follows.
+    #[inline]
     pub fn split(bytes: &'a [u8]) -> Option<(ValueRef<'a>, &'a [u8])> {
         let (&tag, rest) = bytes.split_first()?;
-        let tag = Tag::from_byte(tag)?;
-        let (body, after) = match tag {
-            Tag::Null => return Some((ValueRef::Null, rest)),
-            Tag::False => return Some((ValueRef::Bool(false), rest)),
-            Tag::True => return Some((ValueRef::Bool(true), rest)),
-            Tag::S | Tag::N | Tag::B => read_bytes(rest)?,
-            Tag::Ss | Tag::Ns | Tag::Bs | Tag::L | Tag::M => read_block(rest)?,
-        };
-        let value = match tag {
-            Tag::S => ValueRef::S(body),
-            Tag::N => ValueRef::N(body),
-            Tag::B => ValueRef::B(body),
-            Tag::Ss => ValueRef::Ss(SetRef(body)),
-            Tag::Ns => ValueRef::Ns(SetRef(body)),
-            Tag::Bs => ValueRef::Bs(SetRef(body)),
-            Tag::L => ValueRef::L(ListRef(body)),
-            _ => ValueRef::M(MapRef(body)),
-        };
-        Some((value, after))
+        let block =
+            |value: fn(&'a [u8]) -> ValueRef<'a>| read_block(rest).map(|(body, after)| (value(body), after));
+        match Tag::from_byte(tag)? {
+            Tag::S => read_bytes(rest).map(|(body, after)| (ValueRef::S(body), after)),
+            Tag::N => read_bytes(rest).map(|(body, after)| (ValueRef::N(body), after)),
+            Tag::B => read_bytes(rest).map(|(body, after)| (ValueRef::B(body), after)),
+            Tag::Null => Some((ValueRef::Null, rest)),
+            Tag::False => Some((ValueRef::Bool(false), rest)),
+            Tag::True => Some((ValueRef::Bool(true), rest)),
+            Tag::M => block(|body| ValueRef::M(MapRef(body))),
+            Tag::L => block(|body| ValueRef::L(ListRef(body))),
+            Tag::Ss => block(|body| ValueRef::Ss(SetRef(body))),
+            Tag::Ns => block(|body| ValueRef::Ns(SetRef(body))),
+            Tag::Bs => block(|body| ValueRef::Bs(SetRef(body))),
+        }
     }
 
     /// Appends the value's canonical bytes.

@@ -5,13 +5,12 @@
 //! is told later and only if nothing else is wrong with the request: the first such [`ValueError`] is kept
 //! beside the bytes, and the reading goes on.
 
+use crate::item_json;
 use crate::json::{Kind, Reader, Shape, Writer};
 use base64::{DecodeError, Engine, engine::general_purpose::STANDARD};
 use partita_api::Exception;
 use partita_api::messages::START_KEY_INVALID;
-use partita_value::{
-    Encoder, Item, ItemBuilder, ItemRef, MapRef, Number, NumberError, SetRef, Value, ValueRef, limits,
-};
+use partita_value::{Encoder, Item, ItemBuilder, ItemRef, Number, NumberError, Value, ValueRef, limits};
 use std::fmt;
 
 const CLASS: &str = "AttributeValue";
@@ -86,6 +85,15 @@ impl fmt::Display for ValueError {
 impl From<&ValueError> for Exception {
     fn from(error: &ValueError) -> Exception {
         Exception::validation(error.to_string())
+    }
+}
+
+/// An attribute's name has at least one byte and not too many, wherever it is named.
+pub(crate) fn check_name(name: &str) -> Result<(), ValueError> {
+    match name.len() {
+        0 => Err(ValueError::EmptyName),
+        1..=limits::ATTRIBUTE_NAME_BYTES => Ok(()),
+        _ => Err(ValueError::LongName),
     }
 }
 
@@ -232,10 +240,8 @@ impl ValueReader {
     }
 
     fn name(&mut self, encoder: &mut Encoder, name: &str) {
-        if name.is_empty() {
-            self.note(ValueError::EmptyName);
-        } else if name.len() > limits::ATTRIBUTE_NAME_BYTES {
-            self.note(ValueError::LongName);
+        if let Err(error) = check_name(name) {
+            self.note(error);
         }
         encoder.name(name);
     }
@@ -407,38 +413,20 @@ fn read_binary(reader: &mut Reader<'_>) -> Result<Vec<u8>, Exception> {
 
 /// An item's or a key's attributes as an object.
 pub(crate) fn encode_item(json: &mut Writer, item: ItemRef<'_>) {
-    encode_map(json, item.attributes());
+    json.written_by(|out| item_json::write_map(out, item.attributes()));
 }
 
-fn encode_map(json: &mut Writer, map: MapRef<'_>) {
-    json.object(|json| {
-        for (name, value) in map {
-            encode_value(json.name_bytes(name), value);
-        }
-    });
+/// An array of items.
+pub(crate) fn encode_items(json: &mut Writer, items: &[Item]) {
+    // JSON takes some nine bytes an attribute more than the encoding does.
+    let bytes: usize = items.iter().map(|item| item.view().bytes().len()).sum();
+    json.reserve(bytes + bytes / 2);
+    json.array(|json| items.iter().for_each(|item| encode_item(json, item.view())));
 }
 
 /// `{"S": …}`
 pub(crate) fn encode_value(json: &mut Writer, value: ValueRef<'_>) {
-    json.object(|json| {
-        let json = json.name(value.type_name());
-        match value {
-            ValueRef::Null => json.boolean(true),
-            ValueRef::Bool(value) => json.boolean(value),
-            ValueRef::S(text) | ValueRef::N(text) => json.string_bytes(text),
-            ValueRef::B(bytes) => json.base64(bytes),
-            ValueRef::Ss(set) | ValueRef::Ns(set) => encode_set(json, set, Writer::string_bytes),
-            ValueRef::Bs(set) => encode_set(json, set, Writer::base64),
-            ValueRef::L(list) => {
-                json.array(|json| list.into_iter().for_each(|value| encode_value(json, value)))
-            }
-            ValueRef::M(map) => encode_map(json, map),
-        }
-    });
-}
-
-fn encode_set(json: &mut Writer, set: SetRef<'_>, write: impl Fn(&mut Writer, &[u8])) {
-    json.array(|json| set.into_iter().for_each(|element| write(json, element)));
+    json.written_by(|out| item_json::write_value(out, value));
 }
 
 #[cfg(test)]

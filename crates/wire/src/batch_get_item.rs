@@ -158,9 +158,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Responses").object(|json| {
             for (table, items) in &output.responses {
-                json.name(table.as_str()).array(|json| {
-                    items.iter().for_each(|item| attribute_value::encode_item(json, item.view()));
-                });
+                attribute_value::encode_items(json.name(table.as_str()), items);
             }
         });
         json.name("UnprocessedKeys").object(|json| {

@@ -3,7 +3,7 @@
 //! Comes in: `ConditionExpression`, `UpdateExpression` and so on, `ExpressionAttributeNames` and
 //! `ExpressionAttributeValues` as sent. Goes out: expressions parsed once, for the engine to evaluate.
 
-use crate::attribute_value::SentValue;
+use crate::attribute_value::{SentValue, check_name};
 use crate::json::{Entries, Reader, Shape};
 use partita_api::Exception;
 use partita_expression::{
@@ -147,10 +147,12 @@ impl<'a> Expressions<'a> {
         for (placeholder, _) in sent {
             ExpressionNames::check_placeholder(placeholder)?;
         }
-        if let Some((placeholder, _)) = sent.iter().find(|(_, name)| name.is_empty()) {
-            return Err(Exception::validation(format!(
-                "ExpressionAttributeNames contains invalid value: Empty attribute name for key {placeholder}"
-            )));
+        for (placeholder, name) in sent {
+            check_name(name).map_err(|error| {
+                Exception::validation(format!(
+                    "ExpressionAttributeNames contains invalid value: {error} for key {placeholder}"
+                ))
+            })?;
         }
         let entries = sorted(sent).map(|(placeholder, name)| (placeholder.to_string(), name.to_string()));
         Ok(ExpressionNames::from_entries(entries)?)
@@ -260,6 +262,10 @@ mod tests {
             (
                 r##"{"ExpressionAttributeNames":{"#a":"x","a":"a"}}"##,
                 "ExpressionAttributeNames contains invalid key: Syntax error; key: \"a\"",
+            ),
+            (
+                r##"{"ExpressionAttributeNames":{"#a":""}}"##,
+                "ExpressionAttributeNames contains invalid value: Empty attribute name for key #a",
             ),
             (r#"{"ExpressionAttributeValues":{}}"#, "ExpressionAttributeValues must not be empty"),
             (

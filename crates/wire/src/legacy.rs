@@ -3,10 +3,10 @@
 //!
 //! Come in as sent; go out as the same conditions, updates and projections that expressions are parsed to.
 
-use crate::attribute_value::SentValue;
+use crate::attribute_value::{SentValue, check_name};
 use crate::json::{Reader, Shape};
 use crate::validation::Validation;
-use partita_api::Exception;
+use partita_api::{Exception, messages};
 use partita_expression::{
     AttributeAction, Condition, KeyCondition, LegacyCondition, LegacyOperator, LogicalOperator, Projection,
     Update,
@@ -169,20 +169,24 @@ fn joined(
     Ok(Some(Condition::from_legacy(conditions, joined_by.unwrap_or(LogicalOperator::And))?))
 }
 
-/// `KeyConditions`: one or two attributes.
-pub(crate) fn key_conditions(conditions: Vec<SentCondition<'_>>) -> Result<KeyCondition, Exception> {
+/// `KeyConditions`: one or two attributes. An index may have more; only the engine knows.
+pub(crate) fn key_conditions(
+    conditions: Vec<SentCondition<'_>>,
+    on_index: bool,
+) -> Result<KeyCondition, Exception> {
     let conditions: Vec<_> =
         conditions.into_iter().map(SentCondition::comparison).collect::<Result<_, _>>()?;
     let key_condition = KeyCondition::from_legacy(conditions)?;
-    check_key_conditions(&key_condition)?;
+    check_key_conditions(&key_condition, on_index)?;
     Ok(key_condition)
 }
 
-/// Only keys of global indexes have more than two attributes, and only expressions can ask for those.
-pub(crate) fn check_key_conditions(condition: &KeyCondition) -> Result<(), Exception> {
+/// Only keys of global indexes have more than two attributes.
+pub(crate) fn check_key_conditions(condition: &KeyCondition, on_index: bool) -> Result<(), Exception> {
     match condition.terms.len() {
         1 | 2 => Ok(()),
-        _ => Err(Exception::validation("Conditions can be of length 1 or 2 only")),
+        3.. if on_index => Ok(()),
+        _ => Err(Exception::validation(messages::KEY_CONDITIONS_COUNT)),
     }
 }
 
@@ -314,6 +318,7 @@ pub(crate) fn updates(updates: Option<Vec<SentUpdate<'_>>>) -> Result<Option<Upd
 }
 
 fn update_action(update: SentUpdate<'_>) -> Result<(String, AttributeAction), Exception> {
+    check_name(&update.attribute).map_err(|error| Exception::from(&error))?;
     let action = ACTIONS.iter().find(|(name, _)| Some(*name) == update.action.as_deref());
     let action = action.map_or(Action::Put, |(_, action)| *action);
     let value = update.value.map(SentValue::checked).transpose()?;
@@ -340,9 +345,12 @@ pub(crate) fn validate_attributes_to_get(
     }
 }
 
-/// `AttributesToGet` names each attribute once.
+/// `AttributesToGet` names each attribute once, and none that cannot be.
 pub(crate) fn check_attributes_to_get(names: Option<&[Cow<'_, str>]>) -> Result<(), Exception> {
     let mut sorted: Vec<_> = names.unwrap_or(&[]).iter().collect();
+    for name in &sorted {
+        check_name(name).map_err(|error| Exception::from(&error))?;
+    }
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(invalid(format_args!("Duplicate value in attribute name: {}", pair[0]))),

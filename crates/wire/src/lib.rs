@@ -15,6 +15,7 @@
 mod attribute_value;
 mod exception;
 mod expressions;
+mod item_json;
 mod item_write;
 mod json;
 mod legacy;
@@ -69,9 +70,8 @@ pub enum Rejection {
 pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
     decode_operation(operation, body).map_err(|exception| {
         // A wrong type ends the reading early; what follows it may be no JSON, which counts first.
-        // Whether there is a body at all counts only after authentication.
-        let malformed = !body.is_empty() && !is_json(body);
-        if exception.kind == ExceptionKind::SerializationException && malformed {
+        let no_json = !body.is_empty() && !is_json(body);
+        if exception.kind == ExceptionKind::SerializationException && no_json {
             Rejection::Malformed(Exception::serialization(""))
         } else {
             Rejection::Invalid(exception)
@@ -136,7 +136,8 @@ pub fn encode(response: &Response) -> Vec<u8> {
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
-        Response::Empty => json.object(|_| {}),
+        // Operations that answer nothing do so without a body.
+        Response::Empty => {}
         Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
         Response::TransactWriteItems(output) => transact_write_items::encode(output, &mut json),
         Response::UpdateTable(output) => update_table::encode(output, &mut json),
@@ -159,9 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn no_body_at_all_is_no_request_either() {
+    fn no_body_at_all_is_invalid() {
         let rejection = decode(Operation::GetItem, b"").unwrap_err();
-        assert_eq!(rejection, Rejection::Invalid(Exception::serialization("")));
+        assert!(
+            matches!(rejection, Rejection::Invalid(exception) if exception == Exception::serialization(""))
+        );
+        assert!(!is_json(b""));
+    }
+
+    #[test]
+    fn operations_that_answer_nothing_have_no_body() {
+        assert!(encode(&Response::Empty).is_empty());
     }
 
     #[test]

@@ -167,9 +167,7 @@ pub(crate) fn encode(output: &QueryOutput, json: &mut Writer) {
     let page = &output.page;
     json.object(|json| {
         if let Some(items) = &page.items {
-            json.name("Items").array(|json| {
-                items.iter().for_each(|item| attribute_value::encode_item(json, item.view()));
-            });
+            attribute_value::encode_items(json.name("Items"), items);
         }
         json.name("Count").integer(page.count);
         json.name("ScannedCount").integer(page.scanned_count);

@@ -59,11 +59,13 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         ));
     }
     let parsed = page.expressions.parse()?;
-    if let (Some(condition), None) = (&parsed.key_condition, &page.index) {
-        legacy::check_key_conditions(condition)?;
+    let on_index = page.index.is_some();
+    if let Some(condition) = &parsed.key_condition {
+        legacy::check_key_conditions(condition, on_index)?;
     }
     let legacy = key_conditions.is_some();
-    let legacy_key_condition = key_conditions.map(legacy::key_conditions).transpose()?;
+    let legacy_key_condition =
+        key_conditions.map(|conditions| legacy::key_conditions(conditions, on_index)).transpose()?;
     page.check_select(select)?;
     Ok(Request::Query(Query {
         key_condition: present(parsed.key_condition.or(legacy_key_condition))?,

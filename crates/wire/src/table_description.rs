@@ -10,21 +10,28 @@ use partita_api::table::*;
 
 /// The description as one object.
 pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
+    // A table on its way out shows no longer how it was made.
+    let stays = table.status != ResourceStatus::Deleting;
     json.object(|json| {
-        encode_definitions(&table.attribute_definitions, json);
+        if stays {
+            encode_definitions(&table.attribute_definitions, json);
+        }
         json.name("TableName").string(table.name.as_str());
-        encode_key(&table.key, json);
+        if stays {
+            encode_key(&table.key, json);
+        }
         json.name("TableStatus").string(table.status.name());
-        json.name("CreationDateTime").double(table.created_at);
+        if stays {
+            json.name("CreationDateTime").double(table.created_at);
+        }
         encode_throughput(table, json);
         json.name("TableSizeBytes").integer(table.size_bytes);
         json.name("ItemCount").integer(table.item_count);
         json.name("TableArn").string(&table.arn);
         json.name("TableId").string(&table.id);
         encode_billing(table, json);
-        encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table.billing_mode, json);
-        // A table on its way out shows none any more.
-        if table.status != ResourceStatus::Deleting {
+        if stays {
+            encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table.billing_mode, json);
             encode_indexes("GlobalSecondaryIndexes", &table.global_indexes, table.billing_mode, json);
         }
         encode_stream(table.stream.as_ref(), json);

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dynamo import attributes, invalid, plain, refused
+from dynamo import attributes, index, invalid, plain, refused
 
 
 def puts(*items):
@@ -60,6 +60,13 @@ class TestWritten:
         with invalid("Item size has exceeded the maximum allowed size"):
             client.batch_write_item(RequestItems={simple.name: puts({"pk": pk}, {"pk": pk + "-large", "d": "x" * 410_000})})
         assert simple.get({"pk": pk}) is None
+
+    @pytest.mark.parametrize("bad", [1, "", None])
+    def test_one_bad_index_key_refuses_the_batch(self, client, make_table, pk, bad):
+        table = make_table("pk:S", also="group:S", indexes=[index("byGroup", "group")])
+        with invalid():
+            client.batch_write_item(RequestItems={table.name: puts({"pk": pk, "group": "g"}, {"pk": pk + "-bad", "group": bad})})
+        assert table.scan()["Count"] == 0
 
     def test_no_requests(self, client):
         with invalid("RequestItems"):

@@ -51,6 +51,7 @@ class TestAnswers:
         assert int(response.headers["Content-Length"]) == len(content)
         assert int(response.headers["x-amz-crc32"]) == zlib.crc32(content)
         assert len(response.headers["x-amzn-RequestId"]) >= 32
+        assert response.headers["Server"]
 
     def test_request_ids_differ(self, connect):
         connection = connect()
@@ -135,6 +136,12 @@ class TestCompression:
         assert len(content) < 20_000
         assert json.loads(gzip.decompress(content))["Item"]["pk"] == {"S": "large"}
 
+    @pytest.mark.parametrize("accept", ["deflate", "deflate, gzip", "gzip;q=0.5, deflate", "*, gzip;q=0"])
+    def test_an_answer_in_zlibs_format(self, connect, large, accept):
+        response, content = post(connect(), "GetItem", self.body(large), Accept_Encoding=accept)
+        assert response.headers["Content-Encoding"] == "deflate"
+        assert json.loads(zlib.decompress(content))["Item"]["pk"] == {"S": "large"}
+
     @pytest.mark.parametrize("accept", ["identity", "gzip;q=0"])
     def test_an_answer_as_it_is(self, connect, large, accept):
         response, content = post(connect(), "GetItem", self.body(large), Accept_Encoding=accept)
@@ -146,6 +153,15 @@ class TestCompression:
         assert response.status == 200, content
         assert len(json.loads(content)["TableNames"]) <= 1
 
+    def test_a_request_in_zlibs_format(self, connect):
+        response, content = post(connect(), "ListTables", zlib.compress(b'{"Limit": 1}'), Content_Encoding="deflate")
+        assert response.status == 200, content
+
+    @pytest.mark.parametrize("coding, body", [("br", b"{}"), ("deflate", b"{}"), ("deflate", zlib.compress(b"{}")[:-1]), ("deflate", b"")])
+    def test_a_request_in_no_known_format(self, connect, coding, body):
+        response, _ = post(connect(), "ListTables", body, Content_Encoding=coding)
+        assert 400 <= response.status < 500
+
     @pytest.mark.parametrize("body", [b"not compressed", gzip.compress(b"{}")[:-6], b"", gzip.compress(b"not json")])
     def test_a_request_wrongly_compressed(self, connect, body):
         response, _ = post(connect(), "ListTables", body, Content_Encoding="gzip")
@@ -155,6 +171,37 @@ class TestCompression:
         bomb = gzip.compress(b" " * (64 * MEGABYTE))
         response, _ = post(connect(), "ListTables", bomb, Content_Encoding="gzip")
         assert 400 <= response.status < 500
+
+
+class TestPages:
+    WISH = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-amz-target"}
+
+    def test_a_local_page_is_let_in(self, connect):
+        connection = connect()
+        connection.request("OPTIONS", "/", headers=self.WISH | {"Origin": "http://localhost:3000"})
+        response = connection.getresponse()
+        assert response.status == 200 and not response.read()
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert response.headers["Access-Control-Allow-Methods"] == "POST"
+        assert response.headers["Access-Control-Allow-Headers"] == "x-amz-target"
+        response, _ = post(connection, "ListTables", {}, Origin="http://localhost:3000")
+        assert response.status == 200
+        assert response.headers["Access-Control-Allow-Origin"] == "*"
+        assert response.headers["Access-Control-Allow-Methods"] is None
+
+    def test_without_a_page_nothing_is_said(self, connect):
+        assert post(connect(), "ListTables", {})[0].headers["Access-Control-Allow-Origin"] is None
+
+
+class TestLongHeads:
+    def test_headers(self, connect):
+        assert post(connect(), "ListTables", {}, Filler="x" * 8_000)[0].status == 200
+        assert post(connect(), "ListTables", {}, Filler="x" * 9_000, More="x" * 9_000)[0].status == 400
+
+    def test_a_path(self, connect):
+        connection = connect()
+        connection.request("POST", "/" + "x" * 17_000, b"{}", headers("ListTables"))
+        assert connection.getresponse().status == 400
 
 
 class TestWrongDoors:

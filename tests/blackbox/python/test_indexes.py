@@ -170,8 +170,15 @@ class TestSeveralKeyAttributes:
     ])
     def test_what_leaves_a_gap_is_refused(self, matches, condition, values, names):
         more = {"names": names} if names else {}
-        with invalid():
+        with invalid("requires an equality condition"):
             matches.query(condition, IndexName="byPlace", values=values, **more)
+
+    def test_legacy_conditions_may_be_as_many(self, matches):
+        values = {"tournament": "spring", "region": "west", "round": "final", "bracket": "upper"}
+        conditions = {name: {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": value}]} for name, value in values.items()}
+        read(matches, "byPlace", None, ["2", "1"], by="id", KeyConditions=conditions)
+        with invalid("Conditions can be of length 1 or 2 only"):
+            matches.query(KeyConditions=conditions)
 
     def test_pages_carry_every_key_attribute(self, matches):
         read(matches, "byPlace", self.PLACE, ["3", "2", "1", "4"], by="id", values=self.VALUES, names=self.NAMES)
@@ -291,6 +298,12 @@ class TestKeysOfTheWrongKind:
 
 
 class TestComingAndGoing:
+    def test_an_attribute_keeps_its_type(self, client, make_table):
+        table = make_table("pk:S", also="group:N", indexes=[index("byNumber", "group")])
+        with invalid("Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
+                     "Existing schema: Schema:[SchemaElement: key{group:N:HASH}] New schema: Schema:[SchemaElement: key{group:S:HASH}]"):
+            self.create(client, table)
+
     CREATE = {"Create": index("byGroup", "group", ["title"])}
     GROUP = [{"AttributeName": "group", "AttributeType": "S"}]
 

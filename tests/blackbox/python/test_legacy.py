@@ -228,5 +228,9 @@ class TestAttributesToGet:
             simple.get({"pk": pk}, AttributesToGet=["a", "a"])
         with invalid("Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"):
             simple.get({"pk": pk}, AttributesToGet=["a"], ProjectionExpression="a")
+        with invalid("Empty attribute name"):
+            simple.get({"pk": pk}, AttributesToGet=["a", ""])
+        with invalid("Attribute name is too large, must be less than 65536 bytes"):
+            simple.update({"pk": pk}, AttributeUpdates={"a" * 65_536: {"Value": {"S": "x"}}})
         with invalid():
             simple.get({"pk": pk}, AttributesToGet=[])

@@ -123,6 +123,12 @@ class TestPages:
         with invalid("The provided starting key is invalid"):
             letters.query("sk = :s", values={":s": "b"}, ExclusiveStartKey=attributes({"pk": "p"}))
 
+    def test_behind_a_single_item_is_nothing(self, simple, pk):
+        simple.put({"pk": pk})
+        assert "LastEvaluatedKey" not in simple.query("pk = :p", values={":p": pk}, Limit=1)
+        with invalid(f"The provided exclusive start key is invalid: ExclusiveStartKey: {{pk=AttributeValue: {{S:{pk}}}}}"):
+            simple.query("pk = :p", values={":p": pk}, ExclusiveStartKey=attributes({"pk": pk}))
+
     @pytest.mark.parametrize("limit", [0, -1])
     def test_bad_limits(self, letters, limit):
         with invalid("at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"):

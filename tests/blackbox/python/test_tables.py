@@ -225,6 +225,7 @@ class TestDeleted:
         Table(client, name).put({"pk": "a"})
         deleted = client.delete_table(TableName=name)["TableDescription"]
         assert deleted["TableStatus"] == "DELETING"
+        assert not {"KeySchema", "AttributeDefinitions", "CreationDateTime"} & deleted.keys()
         client.get_waiter("table_not_exists").wait(TableName=name, WaiterConfig={"Delay": 1, "MaxAttempts": 20})
         client.create_table(**table_request(name, "pk:S"))
         until_active(client, name)

@@ -138,6 +138,11 @@ class TestCancelled:
         assert reasons[0]["Message"] == "The provided expression refers to an attribute that does not exist in the item"
         assert simple.get({"pk": f"{pk}-other"}) is None
 
+    def test_only_the_first_bad_key_is_told(self, client, act, pk):
+        never = act.check({"pk": f"{pk}-c"}, "attribute_exists(pk)")
+        reasons = cancelled(client, act.put({"pk": f"{pk}-a"}), act.put({"pk": 1}), act.put({"pk": 2}), never)
+        assert [reason["Code"] for reason in reasons] == ["None", "ValidationError", "None", "None"]
+
     def test_a_key_of_another_schema(self, client, act, pk):
         with pytest.raises((client.exceptions.TransactionCanceledException, client.exceptions.ClientError)) as failure:
             write(client, act.put({"pk": pk}), act.delete({"pk": f"{pk}-b", "sk": "x"}))

@@ -107,8 +107,11 @@ class TestRemove:
         key = start(simple, pk, a=[0, 1, 2, 3, 4])
         assert after(simple, key, "REMOVE a[1], a[3], a[99]") == {"a": [0, 2, 4]}
 
-    def test_removing_from_an_item_that_is_not_there_creates_it(self, simple, pk):
-        assert after(simple, {"pk": pk}, "REMOVE a") == {}
+    @pytest.mark.parametrize("update, values", [("REMOVE a", {}), ("REMOVE a.b, c[0]", {}), ("DELETE a :s", {":s": {"x"}})])
+    def test_taking_away_from_an_item_that_is_not_there_does_not_create_it(self, simple, pk, update, values):
+        more = {"values": values} if values else {}
+        assert simple.update({"pk": pk}, update, returns="ALL_NEW", **more) is None
+        assert simple.get({"pk": pk}) is None
 
     def test_removing_below_a_missing_parent(self, simple, pk):
         with invalid("The document path provided in the update expression is invalid for update"):
@@ -152,7 +155,7 @@ class TestDelete:
         assert after(simple, key, "DELETE a :s", values={":s": {1, 2}}) == {"b": 1}
 
     def test_nothing_to_delete_from(self, simple, pk):
-        assert after(simple, {"pk": pk}, "DELETE a :s", values={":s": {"x"}}) == {}
+        assert after(simple, start(simple, pk, b=1), "DELETE a :s", values={":s": {"x"}}) == {"b": 1}
 
     def test_a_set_of_another_type(self, simple, pk):
         with invalid("An operand in the update expression has an incorrect data type"):

@@ -7,4 +7,4 @@ mod writer;
 
 pub(crate) use reader::{Kind, Reader};
 pub(crate) use typed::{Entries, Shape};
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Writer, write_base64, write_text};

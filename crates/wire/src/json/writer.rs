@@ -45,6 +45,16 @@ impl Writer {
         self.close(b'}');
     }
 
+    /// A value that `write` writes by itself, past the writer.
+    pub(crate) fn written_by(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.value(write);
+    }
+
+    /// Makes room at once for about this many bytes.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.buffer.reserve(bytes);
+    }
+
     /// An array: `write` writes its elements.
     pub(crate) fn array(&mut self, write: impl FnOnce(&mut Writer)) {
         self.open(b'[');
@@ -91,32 +101,44 @@ impl Writer {
         let value = if value.is_finite() { value } else { 0.0 };
         self.value(|buffer| drop(write!(buffer, "{value:?}")));
     }
+}
 
-    /// A string in base64.
-    pub(crate) fn base64(&mut self, bytes: &[u8]) {
-        use base64::{Engine, encoded_len, engine::general_purpose::STANDARD};
-        self.value(|buffer| {
-            buffer.push(b'"');
-            let start = buffer.len();
-            buffer.resize(start + encoded_len(bytes.len(), true).unwrap_or(0), 0);
-            // The slice is as long as the text, so this cannot fail.
-            let written = STANDARD.encode_slice(bytes, &mut buffer[start..]).unwrap_or(0);
-            buffer.truncate(start + written);
-            buffer.push(b'"');
-        });
+/// Base64, without quotes.
+pub(crate) fn write_base64(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    use base64::{Engine, encoded_len, engine::general_purpose::STANDARD};
+    let start = buffer.len();
+    buffer.resize(start + encoded_len(bytes.len(), true).unwrap_or(0), 0);
+    // The slice is as long as the text, so this cannot fail.
+    let written = STANDARD.encode_slice(bytes, &mut buffer[start..]).unwrap_or(0);
+    buffer.truncate(start + written);
+}
+
+fn write_string(buffer: &mut Vec<u8>, text: &[u8]) {
+    buffer.reserve(text.len() + 2);
+    buffer.push(b'"');
+    write_text(buffer, text);
+    buffer.push(b'"');
+}
+
+/// A string, escaped where it must be, without quotes.
+#[inline]
+pub(crate) fn write_text(buffer: &mut Vec<u8>, text: &[u8]) {
+    let (plain, rest) = text.split_at(plain_run(text));
+    buffer.extend_from_slice(plain);
+    if !rest.is_empty() {
+        write_escaped(buffer, rest);
     }
 }
 
-fn write_string(buffer: &mut Vec<u8>, mut text: &[u8]) {
-    buffer.push(b'"');
-    loop {
-        let (plain, rest) = text.split_at(plain_run(text));
-        buffer.extend_from_slice(plain);
-        let Some((&special, rest)) = rest.split_first() else { break };
+/// The rest of a string that has something to escape.
+#[cold]
+fn write_escaped(buffer: &mut Vec<u8>, mut text: &[u8]) {
+    while let Some((&special, rest)) = text.split_first() {
         write_escape(buffer, special);
+        let (plain, rest) = rest.split_at(plain_run(rest));
+        buffer.extend_from_slice(plain);
         text = rest;
     }
-    buffer.push(b'"');
 }
 
 fn write_escape(buffer: &mut Vec<u8>, special: u8) {
@@ -170,8 +192,10 @@ mod tests {
 
     #[test]
     fn binary_is_base64() {
-        for (bytes, expected) in [(&b""[..], "\"\""), (b"a", "\"YQ==\""), (b"abc", "\"YWJj\"")] {
-            assert_eq!(written(|json| json.base64(bytes)), expected);
+        for (bytes, expected) in [(&b""[..], ""), (b"a", "YQ=="), (b"abc", "YWJj")] {
+            let mut text = Vec::new();
+            write_base64(&mut text, bytes);
+            assert_eq!(String::from_utf8(text).unwrap(), expected);
         }
     }
 

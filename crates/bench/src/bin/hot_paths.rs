@@ -1,0 +1,87 @@
+//! The hot paths without HTTP or disk: request JSON → engine → answer JSON, in one process and one thread.
+//!
+//! `hot_paths PATH ROUNDS` runs one path so often. Under `valgrind --tool=callgrind` it gives instruction counts that
+//! no noise touches (`cargo xtask instructions`); by itself it prints the time of a round.
+
+use partita_api::Operation;
+use partita_engine::Engine;
+use partita_engine::clock::Clock;
+use partita_store::Store;
+use partita_store_memory::MemoryStore;
+use std::error::Error;
+use std::time::Instant;
+
+const TABLE: &str = r#"{"TableName":"Bench","BillingMode":"PAY_PER_REQUEST",
+    "AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"},
+        {"AttributeName":"GSI1PK","AttributeType":"S"}],
+    "KeySchema":[{"AttributeName":"PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}],
+    "GlobalSecondaryIndexes":[{"IndexName":"GSI1","Projection":{"ProjectionType":"ALL"},
+        "KeySchema":[{"AttributeName":"GSI1PK","KeyType":"HASH"},{"AttributeName":"SK","KeyType":"RANGE"}]}]}"#;
+
+/// Name, operation and body of each path; `{n}` is the number of the round.
+const PATHS: &[(&str, Operation, &str)] = &[
+    ("get", Operation::GetItem, r#"{"TableName":"Bench","Key":{"PK":{"S":"USER#1"},"SK":{"S":"ORDER#00003"}},"ConsistentRead":true}"#),
+    (
+        "query",
+        Operation::Query,
+        r#"{"TableName":"Bench","KeyConditionExpression":"PK = :p AND begins_with(SK, :s)","ScanIndexForward":false,"Limit":10,"ExpressionAttributeValues":{":p":{"S":"USER#1"},":s":{"S":"ORDER#"}}}"#,
+    ),
+    (
+        "query_filter",
+        Operation::Query,
+        r##"{"TableName":"Bench","KeyConditionExpression":"PK = :p","FilterExpression":"#s = :st AND contains(tags, :t)","ExpressionAttributeNames":{"#s":"status"},"ExpressionAttributeValues":{":p":{"S":"USER#1"},":st":{"S":"pending"},":t":{"S":"web"}}}"##,
+    ),
+    ("scan", Operation::Scan, r#"{"TableName":"Bench","Limit":100}"#),
+    ("put", Operation::PutItem, r#"{"TableName":"Bench","Item":{item}}"#),
+    (
+        "update",
+        Operation::UpdateItem,
+        r##"{"TableName":"Bench","Key":{"PK":{"S":"USER#1"},"SK":{"S":"ORDER#00003"}},"UpdateExpression":"SET #v = #v + :one, #s = :s","ConditionExpression":"attribute_exists(PK)","ExpressionAttributeNames":{"#v":"version","#s":"note2"},"ExpressionAttributeValues":{":one":{"N":"1"},":s":{"S":"touched"}}}"##,
+    ),
+];
+
+fn item(user: u64, order: u64) -> String {
+    let lines = r#"{"M":{"sku":{"S":"SKU-00001"},"qty":{"N":"2"},"gift":{"BOOL":false}}}"#;
+    format!(
+        r#"{{"PK":{{"S":"USER#{user}"}},"SK":{{"S":"ORDER#{order:05}"}},"GSI1PK":{{"S":"STATUS#{}"}},"entityType":{{"S":"ORDER"}},"orderId":{{"S":"{order:09}"}},"total":{{"N":"{order}.99"}},"status":{{"S":"shipped"}},"lines":{{"L":[{lines},{lines},{lines},{lines}]}},"tags":{{"SS":["express","fragile","web"]}},"note":{{"S":"{}"}},"version":{{"N":"1"}}}}"#,
+        order % 7,
+        "x".repeat(600)
+    )
+}
+
+struct Database<S> {
+    engine: Engine<S>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl<S: Store> Database<S> {
+    fn run(&self, operation: Operation, body: &str) -> Result<usize, Box<dyn Error>> {
+        let request = partita_wire::decode(operation, body.as_bytes()).map_err(|_| format!("not understood: {body}"))?;
+        let response = self.runtime.block_on(self.engine.execute(request)).map_err(|exception| exception.message)?;
+        Ok(partita_wire::encode(&response).len())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let (path, rounds) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
+    let rounds: u64 = rounds.parse()?;
+    let known = PATHS.iter().find(|(name, ..)| *name == path).ok_or("hot_paths PATH ROUNDS")?;
+    let database = Database {
+        engine: Engine::open(MemoryStore::new(), "us-east-1", Clock::System)?,
+        runtime: tokio::runtime::Builder::new_current_thread().build()?,
+    };
+    database.run(Operation::CreateTable, TABLE)?;
+    for order in 0..200 {
+        database.run(Operation::PutItem, &format!(r#"{{"TableName":"Bench","Item":{}}}"#, item(order / 20, order % 20)))?;
+    }
+    let bodies: Vec<String> = (0..rounds.max(1)).map(|n| known.2.replace("{item}", &item(1_000, n))).collect();
+    let start = Instant::now();
+    let mut bytes = 0;
+    for body in bodies.iter().take(rounds as usize) {
+        bytes += database.run(known.1, body)?;
+    }
+    let each = start.elapsed().as_secs_f64() * 1e6 / rounds.max(1) as f64;
+    println!("{path}: {each:.2} µs a round, {} bytes an answer", bytes as u64 / rounds.max(1));
+    Ok(())
+}

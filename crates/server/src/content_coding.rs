@@ -1,0 +1,213 @@
+//! Compression: of requests as their `Content-Encoding` says, of answers as `Accept-Encoding` asks.
+
+use flate2::bufread::GzDecoder;
+use flate2::write::{GzEncoder, ZlibEncoder};
+use flate2::{Compression, Decompress, FlushDecompress, Status};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
+use std::io::{Read, Write};
+
+/// How a gzip member begins.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Room made at a time for what is being decompressed.
+const STEP_BYTES: usize = 64 * 1_024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    Gzip,
+    /// What HTTP calls deflate: in zlib's format.
+    Deflate,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// Not the compression it claims to be, or one that is not known.
+    Undecodable,
+    TooLarge,
+}
+
+impl Coding {
+    pub fn name(self) -> &'static str {
+        match self {
+            Coding::Gzip => "gzip",
+            Coding::Deflate => "deflate",
+        }
+    }
+
+    fn named(name: &str) -> Option<Coding> {
+        [Coding::Gzip, Coding::Deflate].into_iter().find(|coding| coding.name().eq_ignore_ascii_case(name))
+    }
+
+    /// What a request's body is coded with; none if it is as it is.
+    pub fn of_request(headers: &HeaderMap) -> Result<Option<Coding>, DecodeError> {
+        let Some(sent) = headers.get(CONTENT_ENCODING) else { return Ok(None) };
+        match sent.to_str().map(str::trim) {
+            Ok("" | "identity") => Ok(None),
+            Ok(name) => Coding::named(name).map(Some).ok_or(DecodeError::Undecodable),
+            Err(_) => Err(DecodeError::Undecodable),
+        }
+    }
+
+    /// What an answer may be coded with. As on AWS: the first header counts, identity is no wish, a star stands
+    /// for what is not named, and of equal wishes the first is taken.
+    pub fn accepted(headers: &HeaderMap) -> Option<Coding> {
+        let sent = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
+        let mut wishes = Vec::new();
+        let mut star = 0.0;
+        for entry in sent.split(',') {
+            let (name, parameters) = entry.split_once(';').unwrap_or((entry, ""));
+            match name.trim() {
+                "*" => star = quality(parameters),
+                name => wishes.extend(Coding::named(name).map(|coding| (coding, quality(parameters)))),
+            }
+        }
+        for coding in [Coding::Gzip, Coding::Deflate] {
+            if !wishes.iter().any(|(named, _)| *named == coding) {
+                wishes.push((coding, star));
+            }
+        }
+        let better = |best: Option<(Coding, f64)>, wish: (Coding, f64)| match best {
+            Some(best) if best.1 >= wish.1 => Some(best),
+            _ => Some(wish),
+        };
+        let positive = wishes.into_iter().filter(|(_, quality)| *quality > 0.0);
+        positive.fold(None, better).map(|(coding, _)| coding)
+    }
+
+    pub fn encode(self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let into = Vec::with_capacity(bytes.len() / 4);
+        match self {
+            Coding::Gzip => {
+                let mut encoder = GzEncoder::new(into, Compression::fast());
+                encoder.write_all(bytes).ok()?;
+                encoder.finish().ok()
+            }
+            Coding::Deflate => {
+                let mut encoder = ZlibEncoder::new(into, Compression::fast());
+                encoder.write_all(bytes).ok()?;
+                encoder.finish().ok()
+            }
+        }
+    }
+
+    /// Undoes the coding, up to so many bytes.
+    pub fn decode(self, bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+        match self {
+            Coding::Gzip => gunzip(bytes, most),
+            Coding::Deflate => inflate(bytes, most),
+        }
+    }
+}
+
+/// A wish's weight between 0 and 1. One that cannot be read counts as none given, which is the most.
+fn quality(parameters: &str) -> f64 {
+    let Some((_, value)) = parameters.split_once("q=") else { return 1.0 };
+    let value = value.split(';').next().unwrap_or_default().trim();
+    value.parse::<f64>().map_or(1.0, |quality| quality.clamp(0.0, 1.0))
+}
+
+/// One gzip member behind the other. What follows them and is none is ignored, as on AWS.
+fn gunzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+    let mut decoded = Vec::new();
+    let mut rest = bytes;
+    loop {
+        let room = (most - decoded.len()) as u64 + 1;
+        let mut member = GzDecoder::new(rest).take(room);
+        member.read_to_end(&mut decoded).map_err(|_| DecodeError::Undecodable)?;
+        if decoded.len() > most {
+            return Err(DecodeError::TooLarge);
+        }
+        rest = member.into_inner().into_inner();
+        if !rest.starts_with(&GZIP_MAGIC) {
+            return Ok(decoded);
+        }
+    }
+}
+
+fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+    let mut stream = Decompress::new(true);
+    let mut decoded = Vec::new();
+    loop {
+        decoded.reserve(STEP_BYTES);
+        let before = (stream.total_in(), stream.total_out());
+        let rest = &bytes[stream.total_in() as usize..];
+        let status = stream.decompress_vec(rest, &mut decoded, FlushDecompress::None);
+        if decoded.len() > most {
+            return Err(DecodeError::TooLarge);
+        }
+        match status {
+            Ok(Status::StreamEnd) => return Ok(decoded),
+            Ok(_) if before != (stream.total_in(), stream.total_out()) => {}
+            _ => return Err(DecodeError::Undecodable),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
+
+    fn accepted(wish: &str) -> Option<Coding> {
+        Coding::accepted(&HeaderMap::from_iter([(ACCEPT_ENCODING, wish.parse().unwrap())]))
+    }
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let text = b"compressible ".repeat(10_000);
+        for coding in BOTH {
+            let encoded = coding.encode(&text).unwrap();
+            assert!(encoded.len() < text.len() / 10);
+            assert_eq!(coding.decode(&encoded, text.len()).unwrap(), text);
+            assert_eq!(coding.decode(&encoded, text.len() - 1), Err(DecodeError::TooLarge));
+            for broken in [&encoded[..encoded.len() - 1], b"", b"plain"] {
+                assert_eq!(coding.decode(broken, text.len()), Err(DecodeError::Undecodable), "{coding:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_follow_each_other_and_the_rest_is_ignored() {
+        let mut bytes = Coding::Gzip.encode(b"one ").unwrap();
+        bytes.extend(Coding::Gzip.encode(b"two").unwrap());
+        bytes.extend_from_slice(b"junk");
+        assert_eq!(Coding::Gzip.decode(&bytes, 100).unwrap(), b"one two");
+    }
+
+    #[test]
+    fn the_greatest_wish_counts() {
+        for (wish, coding) in [
+            ("gzip", Coding::Gzip),
+            ("DEFLATE", Coding::Deflate),
+            ("gzip, deflate", Coding::Gzip),
+            ("br, deflate, gzip", Coding::Deflate),
+            ("deflate;q=0.3, gzip;q=0.7", Coding::Gzip),
+            ("identity;q=1, gzip;q=0.1", Coding::Gzip),
+            ("*", Coding::Gzip),
+            ("*, deflate", Coding::Deflate),
+            ("*, gzip;q=0.9", Coding::Deflate),
+            ("gzip;q=7, deflate;q=9", Coding::Gzip),
+            ("deflate;q=0.5, gzip;q=what", Coding::Gzip),
+            ("gzip;q=0, gzip", Coding::Gzip),
+        ] {
+            assert_eq!(accepted(wish), Some(coding), "{wish}");
+        }
+        for wish in ["", "identity", "br", "x-gzip", "gzip;q=0", "*;q=0", "gzip ; q=0", "\"gzip\"", "gzip br"]
+        {
+            assert_eq!(accepted(wish), None, "{wish}");
+        }
+    }
+
+    #[test]
+    fn unknown_codings_of_requests_are_refused() {
+        let sent = |name: &str| {
+            Coding::of_request(&HeaderMap::from_iter([(CONTENT_ENCODING, name.parse().unwrap())]))
+        };
+        assert_eq!(Coding::of_request(&HeaderMap::new()), Ok(None));
+        assert_eq!(
+            (sent("identity"), sent("gzip"), sent("deflate")),
+            (Ok(None), Ok(Some(BOTH[0])), Ok(Some(BOTH[1])))
+        );
+        assert_eq!(sent("br"), Err(DecodeError::Undecodable));
+    }
+}
