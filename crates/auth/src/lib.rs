@@ -6,6 +6,7 @@
 mod canonical;
 mod credential;
 mod date;
+mod query;
 mod signature;
 mod signer;
 mod verifier;

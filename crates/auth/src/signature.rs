@@ -1,73 +1,96 @@
 //! The parts of a signature, read from a header or from query parameters.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use partita_api::{Exception, ExceptionKind};
+use sha2::{Digest, Sha256};
+
+/// What every scheme of AWS's signatures begins with.
+pub const SCHEME: &str = "AWS4-";
 
 /// What a request says about its signature.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
-    pub access_key: &'a str,
-    /// `date/region/service/aws4_request`.
-    pub scope: &'a str,
+    pub algorithm: &'a str,
+    pub credential: &'a str,
     pub signed_headers: &'a str,
     pub signature: &'a str,
     /// When it was signed: `20261115T184454Z`.
     pub signed_at: &'a str,
+    /// For how many seconds a presigned request is good.
+    pub expires: Option<&'a str>,
 }
 
 impl<'a> Signature<'a> {
     /// `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`
     pub fn from_header(header: &'a str, date: Option<&'a str>) -> Result<Signature<'a>, Exception> {
-        let parameters = header.split_once(' ').map_or("", |(_, rest)| rest);
+        let (algorithm, parameters) = header.split_once(' ').unwrap_or((header, ""));
         let parameter = |name: &str| {
-            parameters
-                .split([',', ' '])
-                .filter_map(|part| part.split_once('='))
-                .find(|(candidate, _)| *candidate == name)
-                .map(|(_, value)| value)
+            let mut pairs = parameters.split([',', ' ']).filter_map(|part| part.split_once('='));
+            pairs.find(|(candidate, value)| *candidate == name && !value.is_empty()).map(|(_, value)| value)
         };
         let parts = [parameter("Credential"), parameter("Signature"), parameter("SignedHeaders")];
-        let [Some(credential), Some(signature), Some(signed_headers)] = parts else {
-            return Err(incomplete(header, parts, date));
+        let date = date.filter(|date| !date.is_empty());
+        let ([Some(credential), Some(signature), Some(signed_headers)], Some(signed_at)) = (parts, date)
+        else {
+            return Err(incomplete_header(header, parts, date));
         };
-        let Some(signed_at) = date else { return Err(incomplete(header, parts, date)) };
-        let (access_key, scope) = split_credential(credential)?;
-        Ok(Signature { access_key, scope, signed_headers, signature, signed_at })
+        Ok(Signature { algorithm, credential, signed_headers, signature, signed_at, expires: None })
     }
 
     /// `?X-Amz-Algorithm=…&X-Amz-Credential=…&…`, already percent-decoded.
     pub fn from_query(parameters: &'a [(String, String)]) -> Result<Signature<'a>, Exception> {
+        const NAMES: [&str; 5] =
+            ["X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders", "X-Amz-Date"];
         let parameter = |name: &str| {
-            let found = parameters.iter().find(|(candidate, _)| candidate == name);
-            found.map(|(_, value)| value.as_str()).ok_or_else(|| {
-                Exception::new(
-                    ExceptionKind::IncompleteSignatureException,
-                    format!("AWS query-string parameters must include '{name}'. Re-examine the query-string parameters."),
-                )
-            })
+            let mut parameters = parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            parameters
+                .find(|(candidate, value)| *candidate == name && !value.is_empty())
+                .map(|(_, value)| value)
         };
-        let (access_key, scope) = split_credential(parameter("X-Amz-Credential")?)?;
-        Ok(Signature {
-            access_key,
-            scope,
-            signed_headers: parameter("X-Amz-SignedHeaders")?,
-            signature: parameter("X-Amz-Signature")?,
-            signed_at: parameter("X-Amz-Date")?,
+        let parts = NAMES.map(parameter);
+        let [Some(algorithm), Some(credential), Some(signature), Some(signed_headers), Some(signed_at)] =
+            parts
+        else {
+            let missing = NAMES.iter().zip(parts).filter(|(_, part)| part.is_none());
+            let texts =
+                missing.map(|(name, _)| format!("AWS query-string parameters must include '{name}'. "));
+            return Err(incomplete(texts.collect::<String>() + "Re-examine the query-string parameters."));
+        };
+        let expires = parameter("X-Amz-Expires");
+        Ok(Signature { algorithm, credential, signed_headers, signature, signed_at, expires })
+    }
+
+    /// The access key and the scope: `date/region/service/aws4_request`.
+    pub fn access_key_and_scope(&self) -> Result<(&'a str, Scope<'a>), Exception> {
+        let parts = self.credential.split_once('/').and_then(|(access_key, scope)| {
+            let parts: Vec<&str> = scope.split('/').collect();
+            let [date, _region, service, terminator] = parts[..] else { return None };
+            Some((access_key, Scope { text: scope, date, service, terminator }))
+        });
+        parts.ok_or_else(|| {
+            incomplete(format!(
+                "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, got '{}'",
+                self.credential
+            ))
         })
     }
 }
 
-fn split_credential(credential: &str) -> Result<(&str, &str), Exception> {
-    let parts = credential.split_once('/').filter(|(_, scope)| scope.split('/').count() == 4);
-    parts.ok_or_else(|| {
-        Exception::new(
-            ExceptionKind::IncompleteSignatureException,
-            "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term",
-        )
-    })
+/// What a signing key is good for.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    pub text: &'a str,
+    pub date: &'a str,
+    pub service: &'a str,
+    pub terminator: &'a str,
 }
 
-/// Names everything that is missing.
-fn incomplete(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exception {
+pub fn incomplete(message: impl Into<String>) -> Exception {
+    Exception::new(ExceptionKind::IncompleteSignatureException, message)
+}
+
+/// Names everything that is missing. Of the header only a hash is told, as it may hold secrets.
+fn incomplete_header(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exception {
     let mut message = String::new();
     for (part, name) in parts.into_iter().zip(["Credential", "Signature", "SignedHeaders"]) {
         if part.is_none() {
@@ -79,8 +102,7 @@ fn incomplete(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exc
             "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ",
         );
     }
-    // The header without its signature: nothing that could be replayed is echoed.
-    message.push_str("Authorization=");
-    message.push_str(header.split(' ').next().unwrap_or_default());
-    Exception::new(ExceptionKind::IncompleteSignatureException, message)
+    message.push_str("(Hashed with SHA-256 and encoded with Base64) Authorization=");
+    message.push_str(&STANDARD.encode(Sha256::digest(header.as_bytes())));
+    incomplete(message)
 }

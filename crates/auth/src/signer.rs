@@ -34,7 +34,12 @@ impl Signer {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         let date = date::format(now as i64);
         let mut headers = HeaderMap::new();
-        let signed = [("content-type", "application/x-amz-json-1.0"), ("host", host), ("x-amz-date", &date), ("x-amz-target", target)];
+        let signed = [
+            ("content-type", "application/x-amz-json-1.0"),
+            ("host", host),
+            ("x-amz-date", &date),
+            ("x-amz-target", target),
+        ];
         for (name, value) in signed {
             if let Ok(value) = HeaderValue::from_str(value) {
                 headers.insert(name, value);
@@ -42,7 +47,7 @@ impl Signer {
         }
         let request = SignedRequest { method: "POST", path: "/", query: "", headers: &headers, body };
         let scope = format!("{}/{}/{}/aws4_request", &date[..8], self.region, self.service);
-        let canonical = canonical_request(&request, SIGNED_HEADERS, false);
+        let canonical = canonical_request(&request, &[], SIGNED_HEADERS);
         let to_sign =
             format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{}", hex(&Sha256::digest(canonical.as_bytes())));
         let signature = hex(&hmac(&signing_key(&self.credential, &scope), to_sign.as_bytes()));
@@ -62,7 +67,11 @@ mod tests {
     #[test]
     fn what_is_signed_is_verified() {
         let credential = Credential::new("key", "secret");
-        let signed = Signer::new(credential.clone(), "us-east-1", "dynamodb").sign("localhost:8000", "DynamoDB_20120810.ListTables", b"{}");
+        let signed = Signer::new(credential.clone(), "us-east-1", "dynamodb").sign(
+            "localhost:8000",
+            "DynamoDB_20120810.ListTables",
+            b"{}",
+        );
         let mut headers = HeaderMap::new();
         for (name, value) in [
             ("authorization", signed.authorization.as_str()),

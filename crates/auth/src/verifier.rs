@@ -1,8 +1,8 @@
 //! The verifier: a request comes in, the access key that signed it goes out, or AWS's refusal.
 
 use crate::canonical::{canonical_request, hex};
-use crate::signature::Signature;
-use crate::{Credential, date};
+use crate::signature::{SCHEME, Scope, Signature, incomplete};
+use crate::{Credential, date, query};
 use hmac::{Hmac, KeyInit, Mac};
 use http::HeaderMap;
 use partita_api::{Exception, ExceptionKind};
@@ -11,6 +11,13 @@ use std::collections::HashMap;
 use std::sync::RwLock;
 use subtle::ConstantTimeEq;
 
+const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+const TERMINATOR: &str = "aws4_request";
+const SERVICE: &str = "dynamodb";
+/// `20261115`.
+const DATE_LENGTH: usize = 8;
+/// A presigned request is good for a week at most.
+const MOST_EXPIRY_SECONDS: i64 = 7 * 24 * 60 * 60;
 /// How far a signature's time may be from ours.
 const SKEW_SECONDS: i64 = 15 * 60;
 /// Derived keys kept; one is needed per access key, day and region.
@@ -35,28 +42,39 @@ pub enum Authentication {
 impl Authentication {
     /// `now` is in seconds since 1970.
     pub fn check(&self, request: &SignedRequest<'_>, now: u64) -> Result<(), Exception> {
-        let header = request.headers.get(http::header::AUTHORIZATION);
-        let in_query = request.query.contains("X-Amz-Algorithm=");
-        if header.is_some() && in_query {
-            return Err(invalid(
-                "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.",
-            ));
-        }
-        if header.is_none() && !in_query {
-            return Err(Exception::new(
-                ExceptionKind::MissingAuthenticationTokenException,
-                "Request is missing Authentication Token",
-            ));
-        }
+        let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
+        let parameters = query::decode(request.query);
+        let presigned = parameters.iter().any(|(name, _)| name == "X-Amz-Algorithm");
+        let signature = match (header("authorization"), presigned) {
+            (Some(_), true) => {
+                return Err(invalid(
+                    "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.",
+                ));
+            }
+            (None, true) => Signature::from_query(&parameters)?,
+            (Some(authorization), false) if authorization.starts_with(SCHEME) => {
+                Signature::from_header(authorization, header("x-amz-date").or_else(|| header("date")))?
+            }
+            _ => {
+                return Err(Exception::new(
+                    ExceptionKind::MissingAuthenticationTokenException,
+                    "Request is missing Authentication Token",
+                ));
+            }
+        };
         match self {
             Authentication::Unverified => Ok(()),
-            Authentication::Verified(verifier) => verifier.verify(request, now as i64),
+            Authentication::Verified(verifier) => {
+                verifier.verify(request, &parameters, &signature, now as i64)
+            }
         }
     }
 }
 
 /// Knows the credentials that may sign.
 pub struct Verifier {
+    /// The service that signatures must be for.
+    service: &'static str,
     credentials: HashMap<String, Credential>,
     /// Access key and scope → derived signing key.
     signing_keys: RwLock<HashMap<String, [u8; 32]>>,
@@ -66,48 +84,37 @@ impl Verifier {
     pub fn new(credentials: impl IntoIterator<Item = Credential>) -> Verifier {
         let credentials =
             credentials.into_iter().map(|credential| (credential.access_key.clone(), credential));
-        Verifier { credentials: credentials.collect(), signing_keys: RwLock::default() }
+        Verifier { service: SERVICE, credentials: credentials.collect(), signing_keys: RwLock::default() }
     }
 
-    fn verify(&self, request: &SignedRequest<'_>, now: i64) -> Result<(), Exception> {
-        let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
-        match header("authorization") {
-            Some(authorization) => {
-                let date = header("x-amz-date").or_else(|| header("date"));
-                self.verify_signature(request, &Signature::from_header(authorization, date)?, false, now)
-            }
-            None => {
-                let parameters = decode_query(request.query);
-                self.verify_signature(request, &Signature::from_query(&parameters)?, true, now)
-            }
-        }
-    }
-
-    fn verify_signature(
+    fn verify(
         &self,
         request: &SignedRequest<'_>,
+        parameters: &[(String, String)],
         signature: &Signature<'_>,
-        presigned: bool,
         now: i64,
     ) -> Result<(), Exception> {
-        if !signature.signed_headers.split(';').any(|name| name.eq_ignore_ascii_case("host")) {
-            return Err(invalid("'Host' must be a 'SignedHeader' in the AWS Authorization."));
+        if signature.algorithm != ALGORITHM {
+            return Err(incomplete(format!("Unsupported AWS 'algorithm': '{}'.", signature.algorithm)));
         }
-        check_time(signature.signed_at, now)?;
-        let Some(credential) = self.credentials.get(signature.access_key) else {
+        let (access_key, scope) = signature.access_key_and_scope()?;
+        check_time(signature, now)?;
+        check_signed_headers(request, signature.signed_headers)?;
+        self.check_scope(scope, signature.signed_at)?;
+        let Some(credential) = self.credentials.get(access_key) else {
             return Err(Exception::new(
                 ExceptionKind::UnrecognizedClientException,
                 "The security token included in the request is invalid.",
             ));
         };
-        let canonical = canonical_request(request, signature.signed_headers, presigned);
+        let canonical = canonical_request(request, parameters, signature.signed_headers);
         let to_sign = format!(
-            "AWS4-HMAC-SHA256\n{}\n{}\n{}",
+            "{ALGORITHM}\n{}\n{}\n{}",
             signature.signed_at,
-            signature.scope,
+            scope.text,
             hex(&Sha256::digest(canonical.as_bytes()))
         );
-        let expected = hex(&hmac(&self.signing_key(credential, signature.scope), to_sign.as_bytes()));
+        let expected = hex(&hmac(&self.signing_key(credential, scope), to_sign.as_bytes()));
         if bool::from(expected.as_bytes().ct_eq(signature.signature.as_bytes())) {
             Ok(())
         } else {
@@ -117,14 +124,36 @@ impl Verifier {
         }
     }
 
-    fn signing_key(&self, credential: &Credential, scope: &str) -> [u8; 32] {
-        let name = format!("{}/{scope}", credential.access_key);
+    /// A signature is good for one day and one service. The region is the client's to choose.
+    fn check_scope(&self, scope: Scope<'_>, signed_at: &str) -> Result<(), Exception> {
+        let mut faults = String::new();
+        if scope.terminator != TERMINATOR {
+            faults.push_str(&format!(
+                "Credential should be scoped with a valid terminator: '{TERMINATOR}', not '{}'. ",
+                scope.terminator
+            ));
+        }
+        if scope.service != self.service {
+            faults.push_str(&format!("Credential should be scoped to correct service: '{}'. ", self.service));
+        }
+        if !signed_at.starts_with(scope.date) || scope.date.len() != DATE_LENGTH {
+            faults.push_str(&format!(
+                "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '{}' != '{}', from '{signed_at}'. ",
+                scope.date,
+                signed_at.get(..DATE_LENGTH).unwrap_or(signed_at)
+            ));
+        }
+        if faults.is_empty() { Ok(()) } else { Err(invalid(faults.trim_end())) }
+    }
+
+    fn signing_key(&self, credential: &Credential, scope: Scope<'_>) -> [u8; 32] {
+        let name = format!("{}/{}", credential.access_key, scope.text);
         if let Ok(keys) = self.signing_keys.read()
             && let Some(key) = keys.get(&name)
         {
             return *key;
         }
-        let key = signing_key(credential, scope);
+        let key = signing_key(credential, scope.text);
         if let Ok(mut keys) = self.signing_keys.write() {
             if keys.len() >= CACHED_KEYS {
                 keys.clear();
@@ -153,51 +182,62 @@ pub(crate) fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
     }
 }
 
-fn check_time(signed_at: &str, now: i64) -> Result<(), Exception> {
+/// A signature is good for a quarter of an hour, a presigned request for as long as it says.
+fn check_time(signature: &Signature<'_>, now: i64) -> Result<(), Exception> {
+    let signed_at = signature.signed_at;
     let Some(signed) = date::parse(signed_at) else {
-        return Err(Exception::new(
-            ExceptionKind::IncompleteSignatureException,
-            "Date must be in ISO-8601 'basic format'.",
-        ));
+        return Err(incomplete(format!(
+            "Date must be in ISO-8601 'basic format'. Got '{signed_at}'. See http://en.wikipedia.org/wiki/ISO_8601"
+        )));
     };
-    if signed < now - SKEW_SECONDS {
+    let good_for = signature.expires.map_or(Ok(SKEW_SECONDS), expiry)?;
+    if signed < now - good_for {
         return Err(invalid(format!(
-            "Signature expired: {signed_at} is now earlier than {} ({} - 15 min.)",
-            date::format(now - SKEW_SECONDS),
-            date::format(now)
+            "Signature expired: {signed_at} is now earlier than {} ({} - {}.)",
+            date::format(now - good_for),
+            date::format(now),
+            duration(good_for)
         )));
     }
     if signed > now + SKEW_SECONDS {
         return Err(invalid(format!(
-            "Signature not yet current: {signed_at} is still later than {} ({} + 15 min.)",
+            "Signature not yet current: {signed_at} is still later than {} ({} + {}.)",
             date::format(now + SKEW_SECONDS),
-            date::format(now)
+            date::format(now),
+            duration(SKEW_SECONDS)
         )));
+    }
+    Ok(())
+}
+
+fn expiry(seconds: &str) -> Result<i64, Exception> {
+    let digits = seconds.bytes().all(|byte| byte.is_ascii_digit());
+    match seconds.parse() {
+        Ok(seconds) if digits && seconds <= MOST_EXPIRY_SECONDS => Ok(seconds),
+        _ if digits => Err(invalid(format!(
+            "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than {MOST_EXPIRY_SECONDS} seconds"
+        ))),
+        _ => Err(invalid("X-Amz-Expires should be a number")),
+    }
+}
+
+fn duration(seconds: i64) -> String {
+    if seconds % 60 == 0 { format!("{} min", seconds / 60) } else { format!("{seconds} sec") }
+}
+
+/// The host and what decides the operation must be among what was signed.
+fn check_signed_headers(request: &SignedRequest<'_>, signed: &str) -> Result<(), Exception> {
+    let needed = [("Host", true), ("X-Amz-Target", request.headers.contains_key("x-amz-target"))];
+    for (name, _) in needed.into_iter().filter(|(_, needed)| *needed) {
+        if !signed.split(';').any(|header| header.eq_ignore_ascii_case(name)) {
+            return Err(invalid(format!("'{name}' must be a 'SignedHeader' in the AWS Authorization.")));
+        }
     }
     Ok(())
 }
 
 fn invalid(message: impl Into<String>) -> Exception {
     Exception::new(ExceptionKind::InvalidSignatureException, message)
-}
-
-fn decode_query(query: &str) -> Vec<(String, String)> {
-    let pairs = query.split('&').filter_map(|parameter| parameter.split_once('='));
-    pairs.map(|(name, value)| (percent_decode(name), percent_decode(value))).collect()
-}
-
-fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let escaped = (first == b'%')
-            .then(|| tail.get(..2))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -211,8 +251,11 @@ mod tests {
     }
 
     fn verifier() -> Authentication {
-        let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
-        Authentication::Verified(Verifier::new([Credential::new("AKIDEXAMPLE", secret)]))
+        Authentication::Verified(Verifier { service: "iam", ..dynamodb() })
+    }
+
+    fn dynamodb() -> Verifier {
+        Verifier::new([Credential::new("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")])
     }
 
     /// AWS's published example: the IAM ListUsers request of the Signature Version 4 documentation.
@@ -280,5 +323,136 @@ mod tests {
         headers.remove("authorization");
         let none = Authentication::Unverified.check(&request(&headers, ""), NOW);
         assert_eq!(kind(none), Some(ExceptionKind::MissingAuthenticationTokenException));
+    }
+
+    /// A POST signed the way a client does.
+    fn signed(scope: &str, signed_headers: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", "localhost:8000".parse().unwrap());
+        headers.insert("x-amz-date", "20150830T123600Z".parse().unwrap());
+        headers.insert("x-amz-target", "DynamoDB_20120810.ListTables".parse().unwrap());
+        let post = SignedRequest { method: "POST", path: "/", query: "", headers: &headers, body: b"{}" };
+        let signature = sign(&post, scope, signed_headers);
+        let authorization = format!(
+            "{ALGORITHM} Credential=AKIDEXAMPLE/{scope}, SignedHeaders={signed_headers}, Signature={signature}"
+        );
+        headers.insert("authorization", authorization.parse().unwrap());
+        headers
+    }
+
+    fn sign(request: &SignedRequest<'_>, scope: &str, signed_headers: &str) -> String {
+        let credential = format!("AKIDEXAMPLE/{scope}");
+        let signature = Signature {
+            algorithm: ALGORITHM,
+            credential: &credential,
+            signed_headers,
+            signature: "",
+            signed_at: "20150830T123600Z",
+            expires: None,
+        };
+        let canonical = canonical_request(request, &query::decode(request.query), signed_headers);
+        let hash = hex(&Sha256::digest(canonical.as_bytes()));
+        let (_, scope) = signature.access_key_and_scope().unwrap();
+        let key = dynamodb().signing_key(&dynamodb().credentials["AKIDEXAMPLE"], scope);
+        hex(&hmac(&key, format!("{ALGORITHM}\n20150830T123600Z\n{}\n{hash}", scope.text).as_bytes()))
+    }
+
+    fn posted(headers: &HeaderMap, query: &str, now: u64) -> String {
+        let post = SignedRequest { method: "POST", path: "/", query, headers, body: b"{}" };
+        let checked = Authentication::Verified(dynamodb()).check(&post, now);
+        checked.map_or_else(|exception| exception.message, |()| "accepted".to_owned())
+    }
+
+    const SCOPE: &str = "20150830/eu-central-1/dynamodb/aws4_request";
+    const ALL: &str = "host;x-amz-date;x-amz-target";
+
+    #[test]
+    fn a_scope_is_of_the_day_and_the_service() {
+        assert_eq!(posted(&signed(SCOPE, ALL), "", NOW), "accepted");
+        for (scope, fault) in [
+            ("20150830/eu-central-1/s3/aws4_request", "scoped to correct service: 'dynamodb'."),
+            ("20150830/eu-central-1/dynamodb/other", "valid terminator: 'aws4_request', not 'other'."),
+            ("20150829/eu-central-1/dynamodb/aws4_request", "'20150829' != '20150830'"),
+            ("2015/eu-central-1/dynamodb/aws4_request", "'2015' != '20150830'"),
+        ] {
+            let message = posted(&signed(scope, ALL), "", NOW);
+            assert!(message.contains(fault), "{message}");
+        }
+        let message = posted(&example(SIGNATURE), QUERY, NOW);
+        assert!(message.contains("correct service"), "{message}");
+    }
+
+    #[test]
+    fn the_host_and_the_target_must_be_signed() {
+        for (headers, name) in [("x-amz-date;x-amz-target", "Host"), ("host;x-amz-date", "X-Amz-Target")] {
+            let expected = format!("'{name}' must be a 'SignedHeader' in the AWS Authorization.");
+            assert_eq!(posted(&signed(SCOPE, headers), "", NOW), expected);
+        }
+        let mut headers = signed(SCOPE, ALL);
+        headers.append("x-amz-target", "DynamoDB_20120810.DeleteTable".parse().unwrap());
+        assert!(posted(&headers, "", NOW).contains("does not match"));
+        let mut headers = signed(SCOPE, ALL);
+        headers.append("x-unsigned", "added on the way".parse().unwrap());
+        assert_eq!(posted(&headers, "", NOW), "accepted");
+        assert!(posted(&headers, "added=1", NOW).contains("does not match"));
+    }
+
+    fn presigned(more: &str) -> (HeaderMap, String) {
+        let mut headers = HeaderMap::new();
+        headers.insert("host", "localhost:8000".parse().unwrap());
+        let query = format!(
+            "X-Amz-Algorithm={ALGORITHM}&X-Amz-Credential=AKIDEXAMPLE/{SCOPE}&X-Amz-Date=20150830T123600Z&X-Amz-SignedHeaders=host{more}"
+        );
+        let post = SignedRequest { method: "POST", path: "/", query: &query, headers: &headers, body: b"{}" };
+        let signature = sign(&post, SCOPE, "host");
+        (headers, format!("{query}&X-Amz-Signature={signature}"))
+    }
+
+    #[test]
+    fn a_presigned_request_is_good_for_as_long_as_it_says() {
+        let (headers, query) = presigned("&X-Amz-Expires=3600");
+        assert_eq!(posted(&headers, &query, NOW), "accepted");
+        assert_eq!(posted(&headers, &query, NOW + 3600), "accepted");
+        let expired = "Signature expired: 20150830T123600Z is now earlier than 20150830T123601Z (20150830T133601Z - 60 min.)";
+        assert_eq!(posted(&headers, &query, NOW + 3601), expired);
+        assert!(posted(&headers, &query, NOW - 901).starts_with("Signature not yet current"));
+        let longer = query.replace("Expires=3600", "Expires=36000");
+        assert!(posted(&headers, &longer, NOW).contains("does not match"));
+        let (headers, short) = presigned("&X-Amz-Expires=10");
+        assert!(posted(&headers, &short, NOW + 11).ends_with("(20150830T123611Z - 10 sec.)"));
+        for (sent, text) in
+            [("604801", "less than a week"), ("-1", "a number"), ("99999999999999999999", "week")]
+        {
+            let (headers, query) = presigned(&format!("&X-Amz-Expires={sent}"));
+            assert!(posted(&headers, &query, NOW).contains(text), "{sent}");
+        }
+        let (headers, unlimited) = presigned("");
+        assert_eq!(posted(&headers, &unlimited, NOW + 900), "accepted");
+        assert!(posted(&headers, &unlimited, NOW + 901).starts_with("Signature expired"));
+    }
+
+    #[test]
+    fn what_is_no_signature_is_missing_or_incomplete() {
+        let unverified = |authorization: &str, query: &str| {
+            let mut headers = HeaderMap::new();
+            if !authorization.is_empty() {
+                headers.insert("authorization", authorization.parse().unwrap());
+            }
+            let checked = Authentication::Unverified.check(&request(&headers, query), NOW);
+            checked.unwrap_err().message
+        };
+        for (authorization, query) in
+            [("", ""), ("AWS4", ""), ("Basic YTpi", ""), ("", "X-Amz-Credential=a&X-Amz-Signature=b")]
+        {
+            assert_eq!(unverified(authorization, query), "Request is missing Authentication Token");
+        }
+        assert!(unverified("anything", "X-Amz-Algorithm").starts_with("Found both"));
+        let message = unverified("AWS4-HMAC-SHA256 Signature=b,Credential=a", "");
+        assert!(message.starts_with("Authorization header requires 'SignedHeaders' parameter. Authorization header requires existence"), "{message}");
+        assert!(!message.contains("Signature=b"), "{message}");
+        let message = unverified("", "X-Amz-Algorithm=a&X-Amz-Signature=&X-Amz-Date=d");
+        let names = ["X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders"];
+        let missing = names.map(|name| format!("AWS query-string parameters must include '{name}'. "));
+        assert_eq!(message, missing.concat() + "Re-examine the query-string parameters.");
     }
 }

@@ -4,8 +4,8 @@ use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
-use crate::storage_failed;
 use crate::table::Table;
+use crate::{scalar_keys, storage_failed};
 use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableKeys, UnprocessedKeys};
 use partita_api::{Exception, messages};
 use partita_store::{Snapshot, Store};
@@ -42,6 +42,7 @@ impl<S: Store> Engine<S> {
         let table = self.catalog.table(&wanted.table)?;
         let keys = wanted.keys.iter().map(|key| ItemKey::of_request(&table, key));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        scalar_keys::check(&table, wanted.projection.iter().flat_map(|paths| paths.nested_roots()))?;
         let distinct: HashSet<_> = keys.iter().map(|key| key.identity).collect();
         if distinct.len() < keys.len() {
             return Err(Exception::validation(messages::DUPLICATE_KEYS));

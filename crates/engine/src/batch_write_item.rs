@@ -51,7 +51,7 @@ fn key_of(request: &BatchWrite) -> Item {
 fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
     let (key, action) = match request {
         BatchWrite::Put(item) => {
-            let key = ItemKey::of_new_item(table, item.view())?;
+            let key = ItemKey::of_batched_item(table, item.view())?;
             check_index_keys(table, item.view())?;
             (key, Action::Put(item))
         }

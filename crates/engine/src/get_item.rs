@@ -4,7 +4,7 @@ use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
-use crate::storage_failed;
+use crate::{scalar_keys, storage_failed};
 use partita_api::Exception;
 use partita_api::get_item::{GetItem, GetItemOutput};
 use partita_store::Store;
@@ -13,6 +13,7 @@ impl<S: Store> Engine<S> {
     pub fn get_item(&self, request: &GetItem) -> Result<GetItemOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let key = ItemKey::of_request(&table, &request.key)?;
+        scalar_keys::check(&table, request.projection.iter().flat_map(|paths| paths.nested_roots()))?;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let (item, size) = read_item(&snapshot, &key, |item| project(request.projection.as_ref(), item))?;
         let units = read_units(size, Consistency::of(request.consistent_read));

@@ -4,10 +4,12 @@
 //! it; its value is the part of the item that the index projects, itself an encoded item.
 
 use crate::item_key::{ItemKey, key_item};
+use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::table::{Expiry, Index, Table};
 use partita_api::Exception;
 use partita_api::key_schema::KeyAttribute;
+use partita_expression::Update;
 use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
 use std::borrow::Cow;
 
@@ -70,15 +72,49 @@ fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception>
     Ok(())
 }
 
+/// What is known of an update without the old item: whole key attributes get values of the declared
+/// type, and nothing is written into one.
+pub fn check_update(table: &Table, update: &Update) -> Result<(), Exception> {
+    for index in &table.indexes {
+        for attribute in index.key.attributes() {
+            if let Some(actual) =
+                update.known_type(&attribute.name).filter(|known| *known != attribute.kind.name())
+            {
+                return Err(type_mismatch(index, attribute, actual));
+            }
+        }
+    }
+    scalar_keys::check(table, update.nested_roots())
+}
+
+/// What an update has copied into a key attribute from elsewhere in the item is of the declared type.
+pub fn check_updated(table: &Table, update: &Update, item: ItemRef<'_>) -> Result<(), Exception> {
+    let mut keys = table.indexes.iter().flat_map(|index| index.key.attributes());
+    let unfit = |attribute: &KeyAttribute| {
+        let value = item.get(&attribute.name);
+        value.is_some_and(|value| value.scalar_type() != Some(attribute.kind))
+            && update.target_roots().any(|root| root == attribute.name)
+    };
+    match keys.any(unfit) {
+        true => Err(Exception::validation(
+            "The update expression attempted to update the secondary index key to unsupported type",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn type_mismatch(index: &Index, attribute: &KeyAttribute, actual: &str) -> Exception {
+    Exception::validation(format!(
+        "One or more parameter values were invalid: Type mismatch for Index Key {} Expected: {} Actual: {actual} IndexName: {}",
+        attribute.name,
+        attribute.kind.name(),
+        index.name
+    ))
+}
+
 fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>) -> Result<(), Exception> {
     if value.scalar_type() != Some(attribute.kind) {
-        return Err(Exception::validation(format!(
-            "One or more parameter values were invalid: Type mismatch for Index Key {} Expected: {} Actual: {} IndexName: {}",
-            attribute.name,
-            attribute.kind.name(),
-            value.type_name(),
-            index.name
-        )));
+        return Err(type_mismatch(index, attribute, value.type_name()));
     }
     let empty = match value {
         ValueRef::S(b"") => "string",

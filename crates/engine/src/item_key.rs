@@ -34,6 +34,15 @@ impl ItemKey {
         Ok(ItemKey::of_stored_item(table, item))
     }
 
+    /// The key of an item about to be put by a batch, which tells less of what is wrong with it.
+    pub fn of_batched_item(table: &Table, item: ItemRef<'_>) -> Result<ItemKey, Exception> {
+        if !table.key.attributes().all(|attribute| fits(attribute, item)) {
+            return Err(Exception::validation(messages::KEY_MISMATCH));
+        }
+        check_values(&table.key, item)?;
+        Ok(ItemKey::of_stored_item(table, item))
+    }
+
     /// The key that a request names: exactly the key's attributes.
     pub fn of_request(table: &Table, key: &Item) -> Result<ItemKey, Exception> {
         check_shape(table.key.attributes(), key.view(), messages::KEY_MISMATCH)?;
@@ -58,14 +67,16 @@ pub fn check_shape<'a>(
     key: ItemRef<'_>,
     message: &str,
 ) -> Result<(), Exception> {
-    let fits = |attribute: &KeyAttribute| {
-        key.get(&attribute.name).is_some_and(|value| value.scalar_type() == Some(attribute.kind))
-    };
-    if key.attributes().len() == attributes.clone().count() && attributes.clone().all(fits) {
-        Ok(())
-    } else {
-        Err(Exception::validation(message))
+    let exact = key.attributes().len() == attributes.clone().count();
+    match exact && attributes.clone().all(|attribute| fits(attribute, key)) {
+        true => Ok(()),
+        false => Err(Exception::validation(message)),
     }
+}
+
+/// Whether the item has this attribute with the type declared.
+pub fn fits(attribute: &KeyAttribute, item: ItemRef<'_>) -> bool {
+    item.get(&attribute.name).is_some_and(|value| value.scalar_type() == Some(attribute.kind))
 }
 
 /// No key value is empty or too long.

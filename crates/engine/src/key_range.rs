@@ -1,6 +1,6 @@
 //! A key condition against a key schema: which rows it means.
 
-use crate::stored_key::{after, partition_prefix, rows_beginning_with};
+use crate::stored_key::{Token, after, partition_prefix, rows_beginning_with};
 use partita_api::Exception;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_expression::{KeyComparison, KeyCondition, KeyTerm};
@@ -8,6 +8,7 @@ use partita_store::{KeyRange, Space};
 use partita_value::{Value, ValueRef, ordered_key};
 
 const NOT_SUPPORTED: &str = "Query key condition not supported";
+const NOT_INDEXABLE: &str = "Attempted conditional constraint is not an indexable operation";
 
 /// A condition that fits the schema: a partition and a range of it.
 #[derive(Debug)]
@@ -21,10 +22,21 @@ pub struct KeyBounds<'a> {
 }
 
 impl<'a> KeyBounds<'a> {
-    pub fn new(schema: &'a KeySchema, condition: &'a KeyCondition) -> Result<KeyBounds<'a>, Exception> {
-        let partition =
-            schema.partition.iter().map(|attribute| partition_value(schema, condition, attribute));
-        let partition = partition.collect::<Result<Vec<_>, _>>()?;
+    /// AWS goes through the key attribute by attribute; `first` is what else there is to check of each.
+    pub fn new(
+        schema: &'a KeySchema,
+        condition: &'a KeyCondition,
+        first: impl Fn(&KeyAttribute) -> Result<(), Exception>,
+    ) -> Result<KeyBounds<'a>, Exception> {
+        let mut partition = Vec::with_capacity(schema.partition.len());
+        for attribute in &schema.partition {
+            first(attribute)?;
+            if schema.len() == 1 && condition.terms.len() > 1 {
+                return Err(Exception::validation(NOT_SUPPORTED));
+            }
+            partition.push(partition_value(schema, condition, attribute)?);
+        }
+        schema.sort.iter().try_for_each(first)?;
         let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
         bounds.read_sort_terms(schema, condition)?;
         let used = bounds.partition.len() + bounds.equal.len() + usize::from(bounds.last.is_some());
@@ -58,9 +70,19 @@ impl<'a> KeyBounds<'a> {
         self.partition.iter().map(|value| value.view())
     }
 
+    /// Whether anything is asked of the sort attributes.
+    pub fn has_sort_terms(&self) -> bool {
+        !self.equal.is_empty() || self.last.is_some()
+    }
+
     /// The rows of a table or index that the condition means.
     pub fn range(&self, space: Space) -> KeyRange {
-        let mut prefix = partition_prefix(space, &ordered_key::token(self.partition_values()));
+        self.range_in(space, &ordered_key::token(self.partition_values()))
+    }
+
+    /// The rows of any partition that satisfy what is asked of the sort attributes.
+    pub fn range_in(&self, space: Space, partition: &Token) -> KeyRange {
+        let mut prefix = partition_prefix(space, partition);
         self.equal.iter().for_each(|value| ordered_key::write(value.view(), &mut prefix));
         let Some((_, comparison)) = self.last else { return rows_beginning_with(prefix) };
         let at = |value: &Value| {
@@ -70,6 +92,8 @@ impl<'a> KeyBounds<'a> {
         };
         match comparison {
             KeyComparison::Equal(value) => rows_beginning_with(at(value)),
+            // Refused when the bounds were made.
+            KeyComparison::NotIndexable => KeyRange { start: prefix.clone(), end: prefix },
             KeyComparison::Less(value) => KeyRange { end: at(value), start: prefix },
             KeyComparison::LessOrEqual(value) => KeyRange { end: after(&at(value)), start: prefix },
             KeyComparison::Greater(value) => KeyRange { start: after(&at(value)), end: after(&prefix) },
@@ -159,6 +183,7 @@ fn check_operands(attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Except
         | KeyComparison::GreaterOrEqual(value)
         | KeyComparison::BeginsWith(value) => [Some(value), None],
         KeyComparison::Between(low, high) => [Some(low), Some(high)],
+        KeyComparison::NotIndexable => return Err(Exception::validation(NOT_INDEXABLE)),
     };
     for value in operands.into_iter().flatten().map(Value::view) {
         if value.scalar_type() != Some(attribute.kind) {

@@ -36,6 +36,7 @@ pub mod maintenance;
 mod put_item;
 mod query;
 mod read;
+mod scalar_keys;
 mod scan;
 mod selection;
 mod stored_key;

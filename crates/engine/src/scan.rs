@@ -2,19 +2,22 @@
 
 use crate::Engine;
 use crate::capacity::Consistency;
+use crate::item_key::check_shape;
 use crate::read::{PageRequest, read_page};
-use crate::selection::{Selection, go_on_behind};
-use crate::storage_failed;
-use crate::stored_key;
+use crate::selection::{Selection, check_start_attribute, go_on_behind, start_key_mismatch};
+use crate::{scalar_keys, storage_failed, stored_key};
 use partita_api::reporting::Select;
 use partita_api::scan::{Scan, ScanOutput, Segment};
 use partita_api::{Exception, messages};
 use partita_store::{Direction, Store};
+use partita_value::Item;
 
 impl<S: Store> Engine<S> {
     pub fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
+        let start_key = request.exclusive_start_key.as_ref();
+        start_key.map_or(Ok(()), |key| check_start_key(&selection, key))?;
         let fetch_items = selection.must_fetch_items(
             request.select,
             request.projection.as_ref(),
@@ -22,13 +25,15 @@ impl<S: Store> Engine<S> {
         )?;
         let segment = request.segment.unwrap_or(Segment { number: 0, total: 1 });
         let mut range = stored_key::segment(selection.space(), segment.number, segment.total);
-        if let Some(start_key) = &request.exclusive_start_key {
+        if let Some(start_key) = start_key {
             let position = selection.position(start_key)?;
-            if !(range.start.clone()..range.end.clone()).contains(&position) {
+            if !range.contains(&position) {
                 return Err(wrong_segment(segment));
             }
             range = go_on_behind(range, Direction::Ascending, position);
         }
+        scalar_keys::check(&table, request.projection.iter().flat_map(|paths| paths.nested_roots()))?;
+        scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
         let page_request = PageRequest {
             table: &table,
             index: selection.index,
@@ -45,6 +50,17 @@ impl<S: Store> Engine<S> {
         let read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
         let consumed_capacity = read.consumption.report(&table, request.return_consumed_capacity, None);
         Ok(ScanOutput { page: read.page, consumed_capacity })
+    }
+}
+
+/// Of a starting key in a table a scan tells only that it does not fit.
+fn check_start_key(selection: &Selection<'_>, start_key: &Item) -> Result<(), Exception> {
+    match selection.index {
+        Some(index) => {
+            selection.check_start_key_size(start_key)?;
+            index.key.attributes().try_for_each(|attribute| check_start_attribute(start_key, attribute))
+        }
+        None => check_shape(selection.table.key.attributes(), start_key.view(), &start_key_mismatch()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! What Query and Scan have in common: which table or index they read, what of it they may ask for, and
 //! where a page goes on.
 
-use crate::item_key::{ItemKey, check_shape};
+use crate::item_key::{ItemKey, fits};
 use crate::stored_key::Key;
 use crate::table::{Index, Table};
-use partita_api::key_schema::KeyAttribute;
+use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
 use partita_expression::{Condition, Projection};
@@ -79,18 +79,27 @@ impl<'a> Selection<'a> {
         Ok(!index.is_global() && (!missing.is_empty() || filtered.any(|name| !index.holds(name))))
     }
 
+    /// The key that rows are in the order of.
+    pub fn schema(&self) -> &'a KeySchema {
+        self.index.map_or(&self.table.key, |index| &index.key)
+    }
+
+    /// A starting key has as many attributes as the table's key and the index's have together.
+    pub fn check_start_key_size(&self, start_key: &Item) -> Result<(), Exception> {
+        let schema = self.schema();
+        let others = self.table.key.attributes().filter(|attribute| !schema.contains(&attribute.name));
+        match start_key.view().attributes().len() == schema.len() + others.count() {
+            true => Ok(()),
+            false => Err(Exception::validation(messages::START_KEY_INVALID)),
+        }
+    }
+
     /// The stored key that a starting key stands for.
     pub fn position(&self, start_key: &Item) -> Result<Vec<u8>, Exception> {
         let key = start_key.view();
-        let index_key = self.index.iter().flat_map(|index| index.key.attributes());
-        let mut attributes: Vec<&KeyAttribute> = self.table.key.attributes().chain(index_key).collect();
-        attributes.sort_by(|a, b| a.name.cmp(&b.name));
-        attributes.dedup_by(|a, b| a.name == b.name);
-        let mismatch = match self.index {
-            Some(_) => messages::START_KEY_INVALID.to_owned(),
-            None => format!("{}: {}", messages::START_KEY_INVALID, messages::KEY_MISMATCH),
-        };
-        check_shape(attributes.into_iter(), key, &mismatch)?;
+        if !self.table.key.attributes().all(|attribute| fits(attribute, key)) {
+            return Err(Exception::validation(start_key_mismatch()));
+        }
         let item_key = ItemKey::of_stored_item(self.table, key);
         let Some(index) = self.index else { return Ok(item_key.stored) };
         let value = |attribute: &KeyAttribute| key.get(&attribute.name).unwrap_or(ValueRef::Null);
@@ -98,6 +107,20 @@ impl<'a> Selection<'a> {
         let token = ordered_key::token(index.key.partition.iter().map(value));
         Ok(Key::IndexEntry { space: index.space, token, sort: &sort, identity: item_key.identity }.to_bytes())
     }
+}
+
+/// A starting key has each attribute of the key that rows are in the order of, with its type.
+pub fn check_start_attribute(start_key: &Item, attribute: &KeyAttribute) -> Result<(), Exception> {
+    match start_key.get(&attribute.name) {
+        None => Err(Exception::validation(messages::START_KEY_INVALID)),
+        Some(_) if fits(attribute, start_key.view()) => Ok(()),
+        Some(_) => Err(Exception::validation(messages::KEY_MISMATCH)),
+    }
+}
+
+/// A starting key whose part of the table's key is wrong.
+pub fn start_key_mismatch() -> String {
+    format!("{}: {}", messages::START_KEY_INVALID, messages::KEY_MISMATCH)
 }
 
 /// What is left of a range once all up to `position` was shown.

@@ -36,10 +36,12 @@ impl<S: Store> Engine<S> {
                 ),
             ));
         }
-        let missing = || {
-            Exception::resource_not_found(format!(
-                "Requested resource not found: ResourcArn: {arn} not found"
-            ))
+        let missing = || match action {
+            Operation::UntagResource => Exception::resource_not_found(messages::TABLE_NOT_FOUND),
+            _ => Exception::resource_not_found(format!(
+                "{}: ResourcArn: {arn} not found",
+                messages::TABLE_NOT_FOUND
+            )),
         };
         let name = table_of_arn(arn).ok_or_else(missing)?;
         self.catalog.find(name).map(|table| table.name.clone()).ok_or_else(missing)

@@ -16,11 +16,16 @@ impl<S: Store> Engine<S> {
     pub async fn update_table(&self, request: UpdateTable) -> Result<UpdateTableOutput, Exception> {
         let name = request.name.clone();
         let now = self.clock.now_millis();
+        let before = self.catalog.named_table(&name)?;
         let record =
             self.change_table(&name, move |record, spaces| change(record, spaces, &request, now)).await?;
         self.wake_maintenance();
         let mut table = self.describe(&Table::new(record))?;
         table.status = ResourceStatus::Updating;
+        // While it is UPDATING, a table is described with the units it had.
+        if [table.billing_mode, before.record.billing_mode] == [BillingMode::Provisioned; 2] {
+            table.throughput = before.record.throughput;
+        }
         Ok(UpdateTableOutput { table })
     }
 }

@@ -315,9 +315,13 @@ fn plan(
     old: Option<ItemRef<'_>>,
     collection: Counters,
 ) -> Result<Outcome, Exception> {
-    // A put item's index keys are checked before its condition, as they are known without the old item.
+    // Index keys that are known without the old item are checked before the condition.
     let put_entries = match &write.action {
         Action::Put(item) => Some(entries(table, &write.key, Some(item.view()))?),
+        Action::Update { update: Some(update), .. } => {
+            index_entry::check_update(table, update)?;
+            None
+        }
         _ => None,
     };
     check_condition(write, old)?;
@@ -396,6 +400,7 @@ fn new_item<'a>(
             if item.view().is_nested_beyond(limits::NESTING_LEVELS) {
                 return Err(Exception::validation(messages::NESTED_TOO_DEEP));
             }
+            update.iter().try_for_each(|update| index_entry::check_updated(table, update, item.view()))?;
             Ok((old.is_some() || creates).then_some(Cow::Owned(item)))
         }
     }

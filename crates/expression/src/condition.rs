@@ -110,6 +110,11 @@ impl Condition {
         self.roots.iter().map(String::as_str)
     }
 
+    /// The top-level attributes into whose values it reaches.
+    pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
+        self.paths().into_iter().filter(|path| path.is_nested()).map(|path| path.root.as_str())
+    }
+
     /// All paths it mentions, in the order written; a path may come more than once.
     pub fn paths(&self) -> Vec<&Path> {
         let mut paths = Vec::new();

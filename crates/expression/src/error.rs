@@ -125,8 +125,6 @@ pub(crate) enum Problem {
     KeyNoAttribute,
     #[error("KeyConditionExpressions must only contain one condition per key")]
     KeyRepeated,
-    #[error("Attempted conditional constraint is not an indexable operation")]
-    KeyNotIndexable,
 
     // Legacy parameters.
     #[error(

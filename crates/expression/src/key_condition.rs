@@ -32,6 +32,8 @@ pub enum KeyComparison {
     /// From and to, both included.
     Between(Value, Value),
     BeginsWith(Value),
+    /// A legacy operator that no range of keys answers. AWS refuses it only once it knows the table.
+    NotIndexable,
 }
 
 impl KeyCondition {

@@ -169,7 +169,7 @@ impl LegacyCondition {
             LegacyOperator::Gt => KeyComparison::Greater(operand()?),
             LegacyOperator::BeginsWith => KeyComparison::BeginsWith(operand()?),
             LegacyOperator::Between => KeyComparison::Between(operand()?, operand()?),
-            _ => return Err(Problem::KeyNotIndexable),
+            _ => KeyComparison::NotIndexable,
         };
         Ok(KeyTerm { attribute: self.attribute, comparison })
     }

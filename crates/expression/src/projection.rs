@@ -78,6 +78,12 @@ impl Projection {
         self.members.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The top-level attributes into whose values it reaches.
+    pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
+        let nested = self.members.iter().filter(|(_, selection)| *selection != Selection::Whole);
+        nested.map(|(name, _)| name.as_str())
+    }
+
     /// Whether it reaches into documents, instead of taking top-level attributes as they are.
     pub fn is_nested(&self) -> bool {
         self.members.iter().any(|(_, selection)| *selection != Selection::Whole)

@@ -204,8 +204,27 @@ impl Update {
 
     /// Whether this attribute is written inside its value, not as a whole.
     pub fn edits_inside(&self, attribute: &str) -> bool {
-        let found = self.changes.iter().find(|(name, _)| name == attribute);
-        matches!(found, Some((_, Change::Document(_))))
+        matches!(self.change(attribute), Some(Change::Document(_)))
+    }
+
+    /// The type of what it writes to this attribute, where the update alone determines it.
+    pub fn known_type(&self, attribute: &str) -> Option<&'static str> {
+        match self.change(attribute)? {
+            Change::Attribute(action) => action.known_type(),
+            Change::Document(_) => None,
+        }
+    }
+
+    fn change(&self, attribute: &str) -> Option<&Change> {
+        let position = self.changes.binary_search_by(|(name, _)| name.as_str().cmp(attribute)).ok()?;
+        Some(&self.changes[position].1)
+    }
+
+    /// The top-level attributes into whose values it writes or reads.
+    pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
+        let written = self.changes.iter().filter(|(_, change)| matches!(change, Change::Document(_)));
+        let read = self.source_paths().into_iter().filter(|path| path.is_nested());
+        written.map(|(name, _)| name.as_str()).chain(read.map(|path| path.root.as_str()))
     }
 
     /// All paths it reads in right-hand sides, in the order of the attributes written.
@@ -224,6 +243,18 @@ impl Update {
 }
 
 impl Action {
+    fn known_type(&self) -> Option<&'static str> {
+        match self {
+            Action::Set(SetValue::Operand(SetOperand::Value(value)))
+            | Action::Add(value, _)
+            | Action::Delete(value, _) => Some(value.view().type_name()),
+            Action::Set(SetValue::Plus(..) | SetValue::Minus(..)) => Some("N"),
+            Action::Set(SetValue::Operand(SetOperand::ListAppend(..))) => Some("L"),
+            Action::Set(SetValue::Operand(SetOperand::Path(_) | SetOperand::IfNotExists(..)))
+            | Action::Remove => None,
+        }
+    }
+
     fn collect_sources<'a>(&'a self, paths: &mut Vec<&'a Path>) {
         match self {
             Action::Set(SetValue::Operand(operand)) => operand.collect_paths(paths),

@@ -106,7 +106,7 @@ fn operands_are_checked() {
 }
 
 #[test]
-fn key_conditions_must_be_indexable() {
+fn key_conditions_that_are_not_indexable_are_marked() {
     let conditions = vec![condition("p", "EQ", &[s("a")]), condition("k", "BETWEEN", &[n("1"), n("2")])];
     let terms = KeyCondition::from_legacy(conditions).unwrap().terms;
     assert_eq!(terms[0].comparison, KeyComparison::Equal(Value::string("a")));
@@ -119,8 +119,8 @@ fn key_conditions_must_be_indexable() {
         ("NULL", vec![]),
         ("NOT_NULL", vec![]),
     ] {
-        let error = KeyCondition::from_legacy(vec![condition("a", operator, &operands)]).unwrap_err();
-        assert_eq!(error.to_string(), "Attempted conditional constraint is not an indexable operation");
+        let terms = KeyCondition::from_legacy(vec![condition("a", operator, &operands)]).unwrap().terms;
+        assert_eq!(terms[0].comparison, KeyComparison::NotIndexable, "{operator}");
     }
 }
 

@@ -194,6 +194,19 @@ fn targets_are_projected_for_the_answer() {
     );
     assert_eq!(update.target_roots().collect::<Vec<_>>(), ["doc", "num", "lst", "txt"]);
     assert!(update.edits_inside("doc") && !update.edits_inside("num"));
+    assert_eq!(update.nested_roots().collect::<Vec<_>>(), ["doc", "lst"]);
+}
+
+#[test]
+fn types_are_known_before_the_item_is() {
+    let value_entries = [(":n", n("1")), (":s", ss(&["x"]))];
+    let text =
+        "SET a = :n, b = :n + c, d = e[0], f = if_not_exists(g, :n), h.i = :n REMOVE j ADD k :n DELETE l :s";
+    let update = update(text, &[], &value_entries).unwrap();
+    let known = ["a", "b", "k", "l"].map(|name| update.known_type(name));
+    assert_eq!(known, [Some("N"), Some("N"), Some("N"), Some("SS")]);
+    assert!(["d", "f", "h", "j", "x"].iter().all(|name| update.known_type(name).is_none()));
+    assert_eq!(update.nested_roots().collect::<Vec<_>>(), ["h", "e"]);
 }
 
 #[test]

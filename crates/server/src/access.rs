@@ -3,6 +3,7 @@
 //! A page in a browser can send requests to this machine, under a name of its own that resolves here. So
 //! without verified signatures only requests to a local name, from no foreign page, are answered.
 
+use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use partita_api::{Exception, ExceptionKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,12 +15,15 @@ pub enum Reach {
 }
 
 impl Reach {
-    pub fn check(self, host: Option<&str>, origin: Option<&str>) -> Result<(), Exception> {
+    pub fn check(self, headers: &HeaderMap) -> Result<(), Exception> {
         if self == Reach::Open {
             return Ok(());
         }
-        let origin_host = origin.map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-        match host.into_iter().chain(origin_host).find(|name| !is_local(name)) {
+        // Whatever is sent more than once is checked each time; what is no text is no local name.
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let mut hosts = headers.get_all(HOST).iter().map(text).filter(|host| !is_local(host));
+        let mut origins = headers.get_all(ORIGIN).iter().map(text).filter(|origin| !is_local_page(origin));
+        match hosts.next().or_else(|| origins.next()) {
             None => Ok(()),
             Some(name) => Err(Exception::new(
                 ExceptionKind::AccessDeniedException,
@@ -29,6 +33,11 @@ impl Reach {
             )),
         }
     }
+}
+
+/// Whether a page of this origin comes from this machine.
+pub fn is_local_page(origin: &str) -> bool {
+    is_local(origin.split_once("://").map_or(origin, |(_, host)| host))
 }
 
 fn is_local(authority: &str) -> bool {
@@ -46,18 +55,36 @@ fn is_local(authority: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn check(reach: Reach, sent: &[(&'static str, &[u8])]) -> Result<(), Exception> {
+        let fields = sent.iter().map(|(name, value)| (name.parse().unwrap(), value.to_vec()));
+        let mut headers = HeaderMap::new();
+        fields.for_each(|(name, value): (hyper::header::HeaderName, _)| {
+            headers.append(name, HeaderValue::from_bytes(&value).unwrap());
+        });
+        reach.check(&headers)
+    }
+
     #[test]
     fn only_local_names_are_answered() {
         for host in
             ["localhost", "localhost:8000", "127.0.0.1:8000", "127.5.0.1", "[::1]:8000", "db.localhost:1"]
         {
-            assert_eq!(Reach::Local.check(Some(host), None), Ok(()), "{host}");
+            assert_eq!(check(Reach::Local, &[("host", host.as_bytes())]), Ok(()), "{host}");
         }
-        for host in ["evil.example", "evil.example:8000", "192.168.0.1:8000", "localhost.evil.example"] {
-            assert!(Reach::Local.check(Some(host), None).is_err(), "{host}");
-            assert_eq!(Reach::Open.check(Some(host), None), Ok(()));
+        for host in ["evil.example", "evil.example:8000", "192.168.0.1:8000", "localhost.evil.example", ""] {
+            assert!(check(Reach::Local, &[("host", host.as_bytes())]).is_err(), "{host}");
+            assert_eq!(check(Reach::Open, &[("host", host.as_bytes())]), Ok(()));
         }
-        assert!(Reach::Local.check(Some("localhost:8000"), Some("https://evil.example")).is_err());
-        assert_eq!(Reach::Local.check(Some("localhost:8000"), Some("http://localhost:3000")), Ok(()));
+        assert!(check(Reach::Local, &[("host", b"localhost\xff")]).is_err());
+        assert!(check(Reach::Local, &[("host", b"localhost"), ("host", b"evil.example")]).is_err());
+    }
+
+    #[test]
+    fn only_local_pages_are_answered() {
+        let from = |origin: &'static str| {
+            check(Reach::Local, &[("host", b"localhost:8000"), ("origin", origin.as_bytes())])
+        };
+        assert_eq!(from("http://localhost:3000"), Ok(()));
+        assert!(["https://evil.example", "null", "file://", ""].iter().all(|origin| from(origin).is_err()));
     }
 }

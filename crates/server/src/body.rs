@@ -6,9 +6,14 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::header::HeaderMap;
 use partita_value::limits::REQUEST_BYTES;
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// How much of an oversized body is taken before the connection is given up.
 const DRAIN_BYTES: usize = 4 * REQUEST_BYTES;
+
+/// How long a client may pause within a body.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// A body as it was sent, which is what was signed, and as it is meant.
 pub struct RequestBody {
@@ -26,6 +31,8 @@ pub enum BodyError {
     TooLarge,
     /// The client broke off.
     Broken,
+    /// The client sent nothing more for too long.
+    Stalled,
     /// Not the compression it claims to be, or one that is not known.
     Undecodable,
 }
@@ -55,7 +62,7 @@ async fn collect(mut incoming: Incoming) -> Result<Bytes, BodyError> {
     let mut collected = BytesMut::new();
     let mut first: Option<Bytes> = None;
     let mut total = 0usize;
-    while let Some(frame) = incoming.frame().await {
+    while let Some(frame) = timeout(PAUSE, incoming.frame()).await.map_err(|_| BodyError::Stalled)? {
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         total = total.saturating_add(data.len());
         if total > DRAIN_BYTES {

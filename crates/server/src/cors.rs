@@ -3,7 +3,7 @@
 //! AWS lets every page in, as signatures decide who may do what. Where signatures are not verified only local
 //! pages are let in: any other could read this machine's tables.
 
-use crate::access::Reach;
+use crate::access::is_local_page;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::*;
@@ -28,7 +28,7 @@ impl Page {
     pub fn of_request(method: &Method, headers: &HeaderMap, authentication: &Authentication) -> Option<Page> {
         let origin = headers.get(ORIGIN)?;
         let verified = matches!(authentication, Authentication::Verified(_));
-        let local = origin.to_str().is_ok_and(|origin| Reach::Local.check(None, Some(origin)).is_ok());
+        let local = origin.to_str().is_ok_and(is_local_page);
         let wish = |name| headers.get(name).cloned();
         let wishes = (*method == Method::OPTIONS)
             .then(|| (wish(ACCESS_CONTROL_REQUEST_HEADERS), wish(ACCESS_CONTROL_REQUEST_METHOD)));

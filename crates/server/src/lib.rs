@@ -5,6 +5,7 @@ mod body;
 mod content_coding;
 mod cors;
 mod housekeeping;
+mod lingering;
 mod listener;
 mod panic_guard;
 pub mod pipeline;

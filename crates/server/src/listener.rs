@@ -1,6 +1,7 @@
 //! Accepts connections and serves each until it ends or the server is told to stop.
 
 use crate::housekeeping;
+use crate::lingering::Lingering;
 use crate::pipeline::Pipeline;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -79,8 +80,7 @@ fn serve<S: Store>(stream: TcpStream, pipeline: Arc<Pipeline<S>>, graceful: &Gra
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_TIMEOUT)
         .half_close(true)
-        .pipeline_flush(true)
-        .serve_connection(TokioIo::new(stream), service);
+        .serve_connection(TokioIo::new(Lingering::new(stream)), service);
     let connection = graceful.watch(connection);
     tokio::spawn(async move {
         if let Err(error) = connection.await {

@@ -14,7 +14,7 @@ use crate::reply::{self, Reply};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
+use hyper::header::{CONTENT_TYPE, HeaderMap};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
@@ -57,17 +57,17 @@ impl<S: Store> Pipeline<S> {
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
         }
+        let content_type = json_type(&parts.headers);
         let body = match body::read(&parts.headers, incoming).await {
             Ok(body) => body,
-            Err(BodyError::TooLarge) => return reply::too_large(),
-            Err(BodyError::Broken) => return reply::unknown(),
+            Err(BodyError::TooLarge) => return reply::last(StatusCode::PAYLOAD_TOO_LARGE),
+            Err(BodyError::Stalled) => return reply::last(StatusCode::REQUEST_TIMEOUT),
+            Err(BodyError::Broken) => return reply::last(StatusCode::BAD_REQUEST),
             Err(BodyError::Undecodable) => {
-                return reply::exception(&Exception::serialization(
-                    "The request body could not be decompressed",
-                ));
+                let exception = Exception::serialization("The request body could not be decompressed");
+                return Reply::new(Err(exception)).encode(content_type, None);
             }
         };
-        let content_type = json_type(&parts.headers);
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
             return reply::unknown();
         }
@@ -100,8 +100,7 @@ impl<S: Store> Pipeline<S> {
 
     fn check_access(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
         self.authentication.check(signed, self.clock.now_seconds())?;
-        let header = |name| signed.headers.get(name).and_then(|value| value.to_str().ok());
-        self.reach.check(header(HOST), header(ORIGIN))
+        self.reach.check(signed.headers)
     }
 }
 

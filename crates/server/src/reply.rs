@@ -12,7 +12,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Smaller answers are not compressed.
 const COMPRESSED_FROM_BYTES: usize = 4_096;
-const DEFAULT_TYPE: &str = "application/x-amz-json-1.0";
+/// The type of answers to requests that named none.
+const DEFAULT_TYPE: &str = "application/json";
 
 /// An answer in JSON.
 pub struct Reply {
@@ -48,10 +49,6 @@ impl Reply {
     }
 }
 
-pub fn exception(exception: &Exception) -> Response<Full<Bytes>> {
-    Reply::new(Err(exception.clone())).encode(None, None)
-}
-
 /// The line by which load balancers and `partita healthcheck` know that all is well.
 pub fn health(region: &str) -> Response<Full<Bytes>> {
     text(StatusCode::OK, format!("healthy: dynamodb.{region}.amazonaws.com "))
@@ -72,8 +69,9 @@ pub fn bad_request() -> Response<Full<Bytes>> {
     text(StatusCode::BAD_REQUEST, String::new())
 }
 
-pub fn too_large() -> Response<Full<Bytes>> {
-    let mut response = text(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+/// An answer without words, after which the connection ends: the rest of a body may still be on its way.
+pub fn last(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = text(status, String::new());
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -45,6 +45,12 @@ pub struct KeyRange {
     pub end: Vec<u8>,
 }
 
+impl KeyRange {
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.start.as_slice() <= key && key < self.end.as_slice()
+    }
+}
+
 /// A change of one row, or of a whole space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Write {

@@ -121,9 +121,12 @@ impl<'a> Expressions<'a> {
             let kind = ExpressionKind::Condition;
             parsed.condition = Some(Condition::parse(kind, text, &names, &values, &mut usage)?);
         }
-        if let Some(text) = self.text(ExpressionKind::KeyCondition) {
-            parsed.key_condition = Some(KeyCondition::parse(text, &names, &values, &mut usage)?);
-        }
+        let key_condition = match self.text(ExpressionKind::KeyCondition) {
+            Some(text) => {
+                Some(Condition::parse(ExpressionKind::KeyCondition, text, &names, &values, &mut usage)?)
+            }
+            None => None,
+        };
         if let Some(text) = self.text(ExpressionKind::Filter) {
             parsed.filter =
                 Some(Condition::parse(ExpressionKind::Filter, text, &names, &values, &mut usage)?);
@@ -131,10 +134,12 @@ impl<'a> Expressions<'a> {
         if let Some(text) = self.text(ExpressionKind::Projection) {
             parsed.projection = Some(Projection::parse(text, &names, &mut usage)?);
         }
-        match usage.unused_names(&names).or_else(|| usage.unused_values(&values)) {
-            Some(error) => Err(error.into()),
-            None => Ok(parsed),
+        if let Some(error) = usage.unused_names(&names).or_else(|| usage.unused_values(&values)) {
+            return Err(error.into());
         }
+        // Whether it is a condition on keys counts only once all expressions are well formed.
+        parsed.key_condition = key_condition.as_ref().map(KeyCondition::from_condition).transpose()?;
+        Ok(parsed)
     }
 
     fn bound_names(&self) -> Result<ExpressionNames, Exception> {

@@ -177,9 +177,15 @@ pub(crate) fn key_conditions(
     let conditions: Vec<_> =
         conditions.into_iter().map(SentCondition::comparison).collect::<Result<_, _>>()?;
     let key_condition = KeyCondition::from_legacy(conditions)?;
-    match key_condition.terms.len() {
-        1 | 2 => Ok(key_condition),
-        3.. if on_index => Ok(key_condition),
+    check_key_conditions(&key_condition, on_index)?;
+    Ok(key_condition)
+}
+
+/// Only keys of global indexes have more than two attributes.
+pub(crate) fn check_key_conditions(condition: &KeyCondition, on_index: bool) -> Result<(), Exception> {
+    match condition.terms.len() {
+        1 | 2 => Ok(()),
+        3.. if on_index => Ok(()),
         _ => Err(Exception::validation(messages::KEY_CONDITIONS_COUNT)),
     }
 }

@@ -59,8 +59,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         ));
     }
     let parsed = page.expressions.parse()?;
-    let legacy = key_conditions.is_some();
     let on_index = page.index.is_some();
+    if let Some(condition) = &parsed.key_condition {
+        legacy::check_key_conditions(condition, on_index)?;
+    }
+    let legacy = key_conditions.is_some();
     let legacy_key_condition =
         key_conditions.map(|conditions| legacy::key_conditions(conditions, on_index)).transpose()?;
     page.check_select(select)?;
@@ -192,6 +195,35 @@ mod tests {
         let body =
             r#"{"TableName":"abc","KeyConditionExpression":"","ExpressionAttributeValues":{":v":{"S":"v"}}}"#;
         assert_eq!(refused(body), "Invalid KeyConditionExpression: The expression can not be empty;");
+    }
+
+    #[test]
+    fn a_table_has_two_keys_at_most() {
+        let three = r#""KeyConditionExpression":"a = :v AND b = :v AND c > :v","ExpressionAttributeValues":{":v":{"S":"v"}}"#;
+        assert_eq!(
+            refused(&format!(r#"{{"TableName":"abc",{three}}}"#)),
+            "Conditions can be of length 1 or 2 only"
+        );
+        let request = query(&format!(r#"{{"TableName":"abc","IndexName":"ghi",{three}}}"#));
+        assert_eq!(request.key_condition.terms.len(), 3);
+    }
+
+    #[test]
+    fn other_expressions_are_read_before_the_key_condition_is_understood() {
+        let key = r#""KeyConditionExpression":"attribute_exists(pk)""#;
+        assert_eq!(
+            refused(&format!(r#"{{"TableName":"abc",{key},"FilterExpression":""}}"#)),
+            "Invalid FilterExpression: The expression can not be empty;"
+        );
+        assert_eq!(
+            refused(&format!(r#"{{"TableName":"abc",{key}}}"#)),
+            "Invalid operator used in KeyConditionExpression: attribute_exists"
+        );
+        let request = query(r#"{"TableName":"abc","KeyConditions":{"pk":{"ComparisonOperator":"NULL"}}}"#);
+        assert_eq!(
+            request.key_condition.terms[0].comparison,
+            partita_expression::KeyComparison::NotIndexable
+        );
     }
 
     #[test]

@@ -125,8 +125,9 @@ fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut 
         encode_projection(&definition.projection, json);
         if let Some(state) = index.global {
             json.name("IndexStatus").string(state.status.name());
-            if state.status == ResourceStatus::Creating {
-                json.name("Backfilling").boolean(state.backfilling);
+            // Not of an index that came with its table: there was nothing to fill it from.
+            if state.status == ResourceStatus::Creating && state.backfilling {
+                json.name("Backfilling").boolean(true);
             }
             json.name("ProvisionedThroughput").object(|json| {
                 json.name("NumberOfDecreasesToday").integer(0);

@@ -18,10 +18,13 @@ from dynamo import Table, create_table, headers
 REPOSITORY = Path(__file__).resolve().parents[3]
 
 
-def started_server():
-    binary = os.environ.get("PARTITA_BINARY", "target/release/partita")
-    command = [REPOSITORY / binary, "serve", "--in-memory", "--port", "0"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def server_binary():
+    return REPOSITORY / os.environ.get("PARTITA_BINARY", "target/release/partita")
+
+
+def started_server(*arguments, stderr=None):
+    command = [server_binary(), "serve", "--in-memory", "--port", "0", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def announced_endpoint(server):

@@ -51,6 +51,11 @@ class TestWritten:
         with invalid(text):
             client.batch_write_item(RequestItems={simple.name: batch})
 
+    @pytest.mark.parametrize("item", [{"other": "x"}, {"pk": 1}, {"pk": {"a": "b"}}])
+    def test_items_without_their_key(self, client, simple, item):
+        with invalid("The provided key element does not match the schema"):
+            client.batch_write_item(RequestItems={simple.name: puts(item)})
+
     def test_one_bad_item_refuses_the_batch(self, client, simple, pk):
         with invalid("Item size has exceeded the maximum allowed size"):
             client.batch_write_item(RequestItems={simple.name: puts({"pk": pk}, {"pk": pk + "-large", "d": "x" * 410_000})})

@@ -399,3 +399,41 @@ class TestStarts:
     def test_a_start_must_have_index_and_table_keys(self, albums):
         with invalid("The provided starting key is invalid"):
             albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"}, ExclusiveStartKey=attributes({"pk": "miles", "sk": "1"}))
+
+    @pytest.mark.parametrize("start, text", [
+        ({"pk": "miles", "sk": "1", "genre": 1, "year": 1959}, "The provided key element does not match the schema"),
+        ({"pk": 1, "sk": "1", "genre": "jazz", "year": 1959}, "The provided starting key is invalid: The provided key element does not match the schema"),
+    ])
+    def test_starts_of_wrong_types(self, albums, start, text):
+        for read in (lambda **more: albums.query("genre = :g", values={":g": "jazz"}, **more), albums.scan):
+            with invalid(text):
+                read(IndexName="byGenre", ExclusiveStartKey=attributes(start))
+
+
+class TestKeysAreScalars:
+    TEXT = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+
+    @pytest.mark.parametrize("path, told", [("pk.a", "Key: pk"), ("sk[0]", "Key: sk"), ("genre.a.b", "IndexKey: genre")])
+    def test_no_path_leads_into_one(self, albums, path, told):
+        key = {"pk": "miles", "sk": "1"}
+        with invalid(self.TEXT + told):
+            albums.get(key, ProjectionExpression=path)
+        with invalid(self.TEXT + told):
+            albums.scan(ProjectionExpression=path)
+        with invalid(self.TEXT + told):
+            albums.scan(FilterExpression=f"attribute_exists({path})")
+        with invalid(self.TEXT + told):
+            albums.update(key, f"SET label = {path}")
+
+    def test_no_update_writes_into_one(self, albums):
+        with invalid(self.TEXT + "IndexKey: genre"):
+            albums.update({"pk": "miles", "sk": "1"}, "SET genre.a = :g", values={":g": "x"})
+
+    @pytest.mark.parametrize("update", ["SET genre = :n", "ADD genre :n", "SET title = label.x, genre = :n + :n"])
+    def test_the_type_an_update_gives_is_known_beforehand(self, albums, update):
+        with invalid("Type mismatch for Index Key genre Expected: S Actual: N IndexName: "):
+            albums.update({"pk": "never there", "sk": "1"}, update, ConditionExpression="attribute_exists(pk)", values={":n": 1})
+
+    def test_the_type_an_update_finds_is_not(self, albums):
+        with invalid("The update expression attempted to update the secondary index key to unsupported type"):
+            albums.update({"pk": "miles", "sk": "1"}, "SET genre = sold")

@@ -174,6 +174,10 @@ class TestKeyConditions:
         with invalid(text):
             letters.query(KeyConditions=conditions)
 
+    def test_the_table_comes_before_the_operator(self, client):
+        with refused("ResourceNotFoundException"):
+            client.query(TableName="no-such-table", KeyConditions={"pk": compare("NOT_NULL")})
+
     def test_with_expressions(self, letters):
         with invalid("Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {KeyConditions} Expression parameters: {KeyConditionExpression}"):
             letters.query("pk = :p", values={":p": "p"}, KeyConditions={"pk": compare("EQ", "p")})

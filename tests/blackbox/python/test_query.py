@@ -111,6 +111,18 @@ class TestPages:
         with invalid(text):
             letters.query("pk = :p", values={":p": "p"}, ExclusiveStartKey=attributes(start))
 
+    @pytest.mark.parametrize("start, text", [
+        ({"pk": "p", "sk": "a"}, "The provided starting key does not match the range key predicate"),
+        ({"pk": "q", "sk": "c"}, "The query can return at most one row and cannot be restarted"),
+    ])
+    def test_starts_beside_the_sort_condition(self, letters, start, text):
+        with invalid(text):
+            letters.query("pk = :p AND sk > :s", values={":p": "p", ":s": "b"}, ExclusiveStartKey=attributes(start))
+
+    def test_a_start_is_looked_at_before_the_condition(self, letters):
+        with invalid("The provided starting key is invalid"):
+            letters.query("sk = :s", values={":s": "b"}, ExclusiveStartKey=attributes({"pk": "p"}))
+
     def test_behind_a_single_item_is_nothing(self, simple, pk):
         simple.put({"pk": pk})
         assert "LastEvaluatedKey" not in simple.query("pk = :p", values={":p": pk}, Limit=1)

@@ -76,6 +76,11 @@ class TestCreated:
         assert locally["IndexArn"] == table["TableArn"] + "/index/byRank"
         assert "IndexStatus" not in locally
 
+    def test_an_index_that_comes_with_its_table_is_not_filled(self, client, name):
+        request = table_request(name, "pk:S", also="group:S", indexes=[index("byGroup", "group")])
+        [created] = client.create_table(**request)["TableDescription"]["GlobalSecondaryIndexes"]
+        assert created["IndexStatus"] == "CREATING" and "Backfilling" not in created
+
     def test_a_name_may_have_255_characters_and_all_the_signs(self, client):
         name = ("a.b-c_D9" * 32)[:247] + uuid.uuid4().hex[:8]
         client.create_table(**table_request(name, "pk:S"))
@@ -247,7 +252,9 @@ class TestChanged:
 
     def test_throughput(self, client, make_table):
         name = make_table(**PROVISIONED).name
-        client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 7, "WriteCapacityUnits": 8})
+        changing = client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 7, "WriteCapacityUnits": 8})["TableDescription"]
+        assert changing["TableStatus"] == "UPDATING"
+        assert changing["ProvisionedThroughput"].items() >= PROVISIONED["ProvisionedThroughput"].items()
         throughput = until_active(client, name)["ProvisionedThroughput"]
         assert (throughput["ReadCapacityUnits"], throughput["WriteCapacityUnits"]) == (7, 8)
 

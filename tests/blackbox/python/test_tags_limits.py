@@ -61,6 +61,8 @@ class TestTags:
     def test_an_unknown_table(self, client, arn):
         with refused("ResourceNotFoundException"):
             client.tag_resource(ResourceArn=arn + "-nowhere", Tags=as_tags({"a": "b"}))
+        with refused("ResourceNotFoundException", "Requested resource not found"):
+            client.untag_resource(ResourceArn=arn + "-nowhere", TagKeys=["a"])
 
 
 class TestAccount:

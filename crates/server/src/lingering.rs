@@ -1,0 +1,134 @@
+//! A socket that closes gently: what the client is still sending is taken and thrown away for a moment.
+//!
+//! To close a socket with unread bytes in it is to reset it, and a reset takes back the answer that was just
+//! written: a client whose request was refused half-way would see no reason.
+
+use std::future::Future;
+use std::io::{Error, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+/// How much is thrown away, and for how long, before the client is reset after all.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+const LONGEST: Duration = Duration::from_secs(2);
+
+pub struct Lingering {
+    stream: TcpStream,
+    closing: Option<Closing>,
+}
+
+/// A socket whose answers are written.
+struct Closing {
+    thrown_away: usize,
+    deadline: Pin<Box<Sleep>>,
+}
+
+impl Lingering {
+    pub fn new(stream: TcpStream) -> Lingering {
+        Lingering { stream, closing: None }
+    }
+}
+
+impl Closing {
+    fn new() -> Closing {
+        Closing { thrown_away: 0, deadline: Box::pin(sleep(LONGEST)) }
+    }
+
+    /// Ready when nothing more comes. A client that is not sending is not waited for.
+    fn poll(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
+        let mut bytes = [0; 8 * 1024];
+        while self.thrown_away < MOST_BYTES {
+            let mut buffer = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut *stream).poll_read(context, &mut buffer) {
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                    self.thrown_away += buffer.filled().len()
+                }
+                Poll::Pending if self.thrown_away > 0 => return self.deadline.as_mut().poll(context),
+                Poll::Ready(_) | Poll::Pending => break,
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Lingering {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<(), Error>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Lingering {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<Result<usize, Error>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize, Error>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let Lingering { stream, closing } = &mut *self;
+        if closing.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
+        }
+        closing.get_or_insert_with(Closing::new).poll(stream, context).map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn a_client_still_sending_reads_its_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = tokio::spawn(async move {
+            let mut client = TcpStream::connect(address).await.unwrap();
+            client.write_all(&vec![b'x'; 1024 * 1024]).await.unwrap();
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.unwrap();
+            answer
+        });
+        let mut server = Lingering::new(listener.accept().await.unwrap().0);
+        server.read_exact(&mut [0; 10]).await.unwrap();
+        server.write_all(b"no").await.unwrap();
+        server.shutdown().await.unwrap();
+        drop(server);
+        assert_eq!(client.await.unwrap(), "no");
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_nothing_is_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut server = Lingering::new(listener.accept().await.unwrap().0);
+        tokio::time::timeout(LONGEST / 2, server.shutdown()).await.unwrap().unwrap();
+    }
+}

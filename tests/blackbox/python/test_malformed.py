@@ -1,0 +1,431 @@
+"""Requests of every operation, damaged in every way a seeded generator can think of, and connections that do not
+keep to the protocol. Whatever is sent: never a 5xx, never silence where an answer is possible, never a panic, and
+afterwards the data are what they were. PARTITA_FUZZ_SECONDS makes it longer, PARTITA_FUZZ_SEED makes it another."""
+
+import gzip
+import json
+import os
+import random
+import socket
+import time
+import zlib
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from conftest import announced_endpoint, server_binary, started_server
+from dynamo import Table, create_table, headers, index
+
+SECONDS = float(os.environ.get("PARTITA_FUZZ_SECONDS", "10"))
+SEED = int(os.environ.get("PARTITA_FUZZ_SEED", "20261115"))
+ITEMS = [{"pk": f"p{n % 3}", "sk": f"{n:02}", "n": n, "tags": {"a", f"t{n}"}, "doc": {"list": [n, {"deep": True}]}} for n in range(12)]
+
+
+class Server:
+    """Where to send to, and what it has written to its standard error, if that is ours to see."""
+
+    def __init__(self, endpoint, errors=None):
+        self.endpoint, self.errors = endpoint, errors
+        self.address = urlsplit(endpoint)
+        self.client = boto3.client(
+            "dynamodb", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test",
+            config=Config(retries={"total_max_attempts": 1}, parameter_validation=False),
+        )
+
+    def connect(self):
+        return socket.create_connection((self.address.hostname, self.address.port), timeout=20)
+
+    def complaints(self):
+        return self.errors.read_text() if self.errors else ""
+
+
+@pytest.fixture(scope="module")
+def server(request, tmp_path_factory):
+    if not server_binary().exists():
+        yield Server(request.getfixturevalue("endpoint"))
+        return
+    errors = tmp_path_factory.mktemp("fuzz") / "stderr"
+    with open(errors, "w") as file:
+        process = started_server(stderr=file)
+    try:
+        yield Server(announced_endpoint(process), errors)
+        assert process.poll() is None, "the server has ended"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def kept(server):
+    """A table that no damaged request names: it must be untouched when all is over."""
+    create_table(server.client, "fuzz-kept", "pk:S sk:S", also="n:N", indexes=[index("byNumber", "n")])
+    table = Table(server.client, "fuzz-kept")
+    table.fill(ITEMS)
+
+    def check():
+        found = sorted(table.scan()["Items"], key=lambda item: item["sk"])
+        assert found == ITEMS
+        assert [item["sk"] for item in table.query("pk = :p", values={":p": "p1"})["Items"]] == ["01", "04", "07", "10"]
+        assert table.query("n = :n", IndexName="byNumber", values={":n": 5})["Items"] == [ITEMS[5]]
+
+    yield check
+    check()
+    assert "panic" not in server.complaints(), server.complaints()[-2000:]
+
+
+def request_bytes(operation, body, *, version="1.1", close=False, more=(), length=None):
+    fields = headers(operation) | {"Host": "localhost", "Content-Length": str(len(body) if length is None else length)}
+    if close:
+        fields["Connection"] = "close"
+    fields |= dict(more)
+    lines = [f"POST / HTTP/{version}"] + [f"{name}: {value}" for name, value in fields.items() if value is not None]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Answers:
+    """Reads the answers on one connection, each as its status and its body."""
+
+    def __init__(self, stream):
+        self.stream, self.buffer = stream, b""
+
+    def more(self):
+        part = self.stream.recv(1 << 16)
+        self.buffer += part
+        return bool(part)
+
+    def next(self):
+        """None if the connection ended without an answer."""
+        while b"\r\n\r\n" not in self.buffer:
+            if not self.more():
+                assert not self.buffer, self.buffer[:200]
+                return None
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        status = int(head.split(b" ", 2)[1])
+        if status == 100:
+            return self.next()
+        fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+        length = int(fields.get(b"content-length", b"0"))
+        while len(self.buffer) < length:
+            assert self.more(), "the connection ended within an answer"
+        content, self.buffer = self.buffer[:length], self.buffer[length:]
+        if b"x-amz-crc32" in fields:
+            assert int(fields[b"x-amz-crc32"]) == zlib.crc32(content)
+        return status, content
+
+
+# ---- what is damaged -------------------------------------------------------------------------------------------
+
+TABLE, OTHER = "fuzz-one", "fuzz-two"
+KEY = {"pk": {"S": "a"}, "sk": {"S": "b"}}
+ITEM = KEY | {
+    "s": {"S": "text é 🎵"}, "n": {"N": "-12.5e3"}, "b": {"B": "AQID"}, "t": {"BOOL": True}, "z": {"NULL": True},
+    "ss": {"SS": ["a", "b"]}, "ns": {"NS": ["1", "2.5"]}, "bs": {"BS": ["AQ==", "Ag=="]},
+    "l": {"L": [{"S": "x"}, {"L": [{"N": "1"}]}]}, "m": {"M": {"k": {"M": {"deep": {"S": "y"}}}}},
+}
+NAMES, VALUES = {"#n": "n", "#m": "m"}, {":n": {"N": "1"}, ":s": {"S": "a"}}
+CONDITION = "attribute_not_exists(pk) OR (#n BETWEEN :n AND :n AND NOT contains(#m.k, :s)) OR size(l[0]) IN (:n, :s)"
+UPDATE = "SET #n = if_not_exists(#n, :n) + :n, l[1] = :s, #m.k.deep = list_append(l, l) REMOVE t ADD c :n"
+CONDITIONAL = {"ConditionExpression": CONDITION, "ExpressionAttributeNames": NAMES, "ExpressionAttributeValues": VALUES}
+SETTINGS = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
+COMPARE = {"ComparisonOperator": "BETWEEN", "AttributeValueList": [{"S": "a"}, {"S": "z"}]}
+ARN = f"arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"
+CREATE = {
+    "TableName": TABLE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in (("pk", "S"), ("sk", "S"), ("n", "N"))],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "LocalSecondaryIndexes": [{"IndexName": "local", "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "n", "KeyType": "RANGE"}], "Projection": {"ProjectionType": "KEYS_ONLY"}}],
+    "GlobalSecondaryIndexes": [{"IndexName": "global", "KeySchema": [{"AttributeName": "n", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["s"]}, "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}, "SSESpecification": {"Enabled": False},
+    "Tags": [{"Key": "k", "Value": "v"}], "TableClass": "STANDARD", "DeletionProtectionEnabled": False,
+}
+VALID = [
+    ("PutItem", {"TableName": TABLE, "Item": ITEM, "ReturnValues": "ALL_OLD"} | CONDITIONAL | SETTINGS),
+    ("PutItem", {"TableName": TABLE, "Item": ITEM, "ConditionalOperator": "OR", "Expected": {"pk": {"Exists": False}, "sk": COMPARE}}),
+    ("GetItem", {"TableName": ARN, "Key": KEY, "ProjectionExpression": "pk, #m.k, l[0]", "ExpressionAttributeNames": {"#m": "m"}, "ConsistentRead": True}),
+    ("GetItem", {"TableName": TABLE, "Key": KEY, "AttributesToGet": ["pk", "s"]}),
+    ("UpdateItem", {"TableName": TABLE, "Key": KEY, "UpdateExpression": UPDATE, "ReturnValues": "UPDATED_NEW"} | CONDITIONAL | SETTINGS),
+    ("UpdateItem", {"TableName": TABLE, "Key": KEY, "AttributeUpdates": {"n": {"Action": "ADD", "Value": {"N": "1"}}, "s": {"Action": "DELETE"}}}),
+    ("DeleteItem", {"TableName": TABLE, "Key": KEY, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"} | CONDITIONAL),
+    ("Query", {"TableName": TABLE, "KeyConditionExpression": "pk = :s AND begins_with(sk, :s)", "FilterExpression": "#n <> :n", "ExpressionAttributeNames": {"#n": "s"}, "ExpressionAttributeValues": VALUES, "Limit": 3, "ScanIndexForward": False, "ExclusiveStartKey": KEY, "Select": "COUNT"}),
+    ("Query", {"TableName": TABLE, "IndexName": "global", "KeyConditions": {"n": {"ComparisonOperator": "EQ", "AttributeValueList": [{"N": "1"}]}}, "QueryFilter": {"s": COMPARE}}),
+    ("Scan", {"TableName": TABLE, "FilterExpression": CONDITION, "ExpressionAttributeNames": NAMES, "ExpressionAttributeValues": VALUES, "Segment": 0, "TotalSegments": 4, "Limit": 10, "IndexName": "local"}),
+    ("Scan", {"TableName": TABLE, "ScanFilter": {"s": COMPARE, "n": {"ComparisonOperator": "NOT_NULL"}}, "ConditionalOperator": "AND", "ExclusiveStartKey": KEY}),
+    ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": [KEY], "ProjectionExpression": "pk"}, OTHER: {"Keys": [KEY], "AttributesToGet": ["n"]}}}),
+    ("BatchWriteItem", {"RequestItems": {TABLE: [{"PutRequest": {"Item": ITEM}}, {"DeleteRequest": {"Key": {"pk": {"S": "x"}, "sk": {"S": "y"}}}}]}} | SETTINGS),
+    ("TransactWriteItems", {"ClientRequestToken": "token", "TransactItems": [{"Put": {"TableName": TABLE, "Item": ITEM}}, {"ConditionCheck": {"TableName": OTHER, "Key": KEY} | CONDITIONAL}, {"Delete": {"TableName": TABLE, "Key": {"pk": {"S": "x"}, "sk": {"S": "y"}}}}]}),
+    ("TransactWriteItems", {"TransactItems": [{"Update": {"TableName": TABLE, "Key": KEY, "UpdateExpression": UPDATE} | CONDITIONAL}]}),
+    ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": KEY, "ProjectionExpression": "pk, l[0]"}}]}),
+    ("CreateTable", CREATE), ("CreateTable", CREATE | {"TableName": OTHER}),
+    ("UpdateTable", {"TableName": TABLE, "AttributeDefinitions": [{"AttributeName": "s", "AttributeType": "S"}], "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "late", "KeySchema": [{"AttributeName": "s", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}, "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}}]}),
+    ("UpdateTable", {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "late"}}]}),
+    ("UpdateTable", {"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": {"ReadCapacityUnits": 9, "WriteCapacityUnits": 9}}),
+    ("DescribeTable", {"TableName": TABLE}), ("DeleteTable", {"TableName": OTHER}), ("ListTables", {"Limit": 2, "ExclusiveStartTableName": "fuzz"}),
+    ("DescribeTimeToLive", {"TableName": TABLE}), ("UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": True}}),
+    ("TagResource", {"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}), ("UntagResource", {"ResourceArn": ARN, "TagKeys": ["a"]}),
+    ("ListTagsOfResource", {"ResourceArn": ARN, "NextToken": "x"}), ("DescribeLimits", {}), ("DescribeEndpoints", {}),
+]
+
+
+class Raw(str):
+    """JSON, or what is none, to be written as it is."""
+
+
+class Members(list):
+    """An object as pairs, so that a name may come twice."""
+
+
+def text(node):
+    if isinstance(node, Raw):
+        return str(node)
+    if isinstance(node, Members):
+        return "{" + ",".join(f"{json.dumps(name)}:{text(value)}" for name, value in node) + "}"
+    if isinstance(node, dict):
+        return text(Members(node.items()))
+    if isinstance(node, list):
+        return "[" + ",".join(map(text, node)) + "]"
+    return json.dumps(node, ensure_ascii=False)
+
+
+EXPRESSIONS = [
+    "(" * 2000 + "a = :n" + ")" * 2000, "NOT " * 1000 + "a = :n", "a" + ".a" * 2000 + " = :n", "a" + "[0]" * 1300 + " = :n", " AND ".join(["a = :n"] * 450),
+    "a IN (" + ", ".join([":n"] * 900) + ")", "size(" * 600 + "a" + ")" * 600 + " > :n", "SET " + ", ".join(f"a{n} = :n" for n in range(300)), "REMOVE " + ", ".join(f"l[{n}]" for n in range(400)),
+    "SET a = " + "if_not_exists(a, " * 200 + ":n" + ")" * 200, "SET a = " + "list_append(l, " * 250 + "l" + ")" * 250, "SET " * 1000, "#" * 4000, ":" * 4000, "a" * 4096, "é" * 2048, "\x00", "a[99999999999999999999] = :n",
+    "a[-1] = :n", "((a = :n))", "a = :n OR", ", ,", "pk,pk,pk", "\ufeffa = :n", "a\u200b = :n", "SET m.k = :n, m.k.deep = :n", "ADD l :n DELETE ss :s", "a BETWEEN :n AND", "contains(contains(a, :n), :n)", "🎵 = :n", "", " ", "\t\n", "-- :n", "';--",
+]
+NUMBERS = ["1e126", "-1e-131", "9" * 39, "9" * 5000, "1e99999999999", "0x1", "NaN", "-Infinity", "", " 1", "1_000", "+5", "--1", "1e", ".", "١", "0" * 4000, "-0", "1" + "0" * 125]
+JSON_NUMBERS = [Raw(n) for n in ["-1", "0", "1.5", "1e400", "-1e400", "1e-400", "99999999999999999999", "2147483648", "-2147483649", "9" * 400, "1E+2", "-0"]]
+TEXTS = ["", "\x00", "a\x00b", "é" * 300, "x" * 300, "x" * 70_000, "\uffff", "🎵" * 70, "../..", "%00", "arn:", ARN + "/index/global", "null", "{", "AA=", "A===", "AAA*", "=" * 8, "AQID\n", "-", "true"]
+WRECKS = [Raw(w) for w in ['"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', '"\\x"', '"', "{", "[", "tru", "nul", "01", "1.", "'a'", "/**/1", '"\t"', "\ufeff1", "", ",", "[1,]", '{"a":1,}', "[" * 200 + "]" * 200, '{"L":[' * 40 + '{"S":"x"}' + "]}" * 40, '{"M":{"a":' * 400 + '{"NULL":true}' + "}}" * 400]]
+PLAIN = [None, True, False, [], {}, [[]], {"": ""}, [None], {"S": "a", "N": "1"}, {"S": None}, {"N": 1}, {"B": "%"}, {"BOOL": "true"}, {"NULL": False}, {"SS": []}, {"SS": ["a", "a"]}, {"NS": ["1", "1.0"]}, {"BS": ["AQ", ""]}, {"L": {}}, {"M": []}, {"X": 1}]
+
+
+class Damage:
+    """Takes a valid body apart and puts it together wrongly."""
+
+    def __init__(self, chance):
+        self.chance = chance
+
+    def body(self, valid):
+        node, self.grown = valid, False
+        for _ in range(self.chance.choice([1, 1, 1, 2, 3, 6])):
+            node = self.node(node)
+        content = text(node).encode("utf-8", "surrogatepass")
+        return self.bytes(content) if self.chance.random() < 0.2 else content
+
+    def node(self, node):
+        """Goes down at random, and does harm where it stops."""
+        pairs = list(node.items()) if isinstance(node, dict) else node
+        if not isinstance(node, (dict, Members, list)) or not pairs or self.chance.random() < 0.12:
+            return self.replaced(node)
+        at = self.chance.randrange(len(pairs))
+        if isinstance(node, (dict, Members)):
+            return self.object(list(pairs), at)
+        return self.array(list(pairs), at)
+
+    def object(self, pairs, at):
+        name, value = pairs[at]
+        match self.chance.randrange(12):
+            case 0:
+                pairs.append((name, self.node(value)))
+            case 1:
+                pairs[at] = (self.chance.choice(TEXTS + EXPRESSIONS), value)
+            case 2:
+                del pairs[at]
+            case 3:
+                pairs *= self.growth(30)
+            case _:
+                pairs[at] = (name, self.node(value))
+        return Members(pairs)
+
+    def array(self, elements, at):
+        match self.chance.randrange(8):
+            case 0:
+                elements *= self.growth(120)
+            case 1:
+                elements.insert(at, self.replaced(elements[at]))
+            case 2:
+                del elements[at]
+            case _:
+                elements[at] = self.node(elements[at])
+        return elements
+
+    def growth(self, most):
+        """Much of something, but only once in a body: what is too large is another test's matter."""
+        factor = 1 if self.grown else self.chance.choice([2, 12, most])
+        self.grown = True
+        return factor
+
+    def replaced(self, node):
+        pools = [PLAIN, JSON_NUMBERS, WRECKS, TEXTS, [self.chance.choice(VALID)[1]]]
+        if isinstance(node, str):
+            pools += [EXPRESSIONS, NUMBERS, TEXTS, [node + self.chance.choice(TEXTS), node * 2, node[:-1], node.upper()]]
+        return self.chance.choice(self.chance.choice(pools))
+
+    def bytes(self, content):
+        at = self.chance.randrange(len(content) + 1)
+        wreck = self.chance.choice([b"\xff", b"\x00", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b'"', b"}", b"\\", b"\r\n", b"{}"])
+        return self.chance.choice([content[:at], content[:at] + wreck + content[at:], content[:at] + wreck + content[at + 1 :], content + content])
+
+
+class TestDamagedBodies:
+    def test_the_valid_ones_are_taken(self, server, kept):
+        """Every operation is in the list, and gets beyond the reading of its body."""
+        assert len({operation for operation, _ in VALID}) == 22
+        with closing(server.connect()) as stream:
+            answers = Answers(stream)
+            for operation, body in sorted(VALID, key=lambda valid: valid[0] != "CreateTable"):
+                stream.sendall(request_bytes(operation, text(body).encode()))
+                status, content = answers.next()
+                assert status in (200, 400) and b"SerializationException" not in content, (operation, content)
+
+    def test_damaged_ones_are_answered(self, server, kept):
+        chance = random.Random(SEED)
+        damage = Damage(chance)
+        end, sent = time.monotonic() + SECONDS, 0
+        stream = server.connect()
+        answers = Answers(stream)
+        while time.monotonic() < end:
+            operation, valid = chance.choice(VALID)
+            if sent % 500 == 0:
+                operation, body = "CreateTable", text(CREATE).encode()
+            else:
+                body = damage.body(valid)
+            # To see it again: PARTITA_FUZZ_SEED and the number.
+            about = (SEED, sent, operation, body[:500])
+            stream.sendall(request_bytes(operation, body))
+            answer = answers.next()
+            assert answer is not None, about
+            status, content = answer
+            assert 200 <= status < 500, (about, status, content)
+            sent += 1
+            if status == 413:
+                stream.close()
+                stream = server.connect()
+                answers = Answers(stream)
+            elif content or status != 200 or operation not in ("TagResource", "UntagResource"):
+                assert isinstance(json.loads(content), dict), (about, content)
+        stream.close()
+        assert sent > 100
+
+
+# ---- connections -----------------------------------------------------------------------------------------------
+
+LIST = b'{"Limit": 1}'
+
+
+def exchange(server, sent):
+    """All answers to what is sent on one connection, until the server closes it."""
+    with closing(server.connect()) as stream:
+        stream.sendall(sent)
+        try:
+            stream.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # the server has closed already; its answer is still there
+        answers, found = Answers(stream), []
+        while answer := answers.next():
+            found.append(answer)
+        return found
+
+
+def statuses(server, sent):
+    return [status for status, _ in exchange(server, sent)]
+
+
+def chunked(*chunks, end=b"0\r\n\r\n"):
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + end
+
+
+def in_chunks(body):
+    return request_bytes("ListTables", body, close=True, more={"Content-Length": None, "Transfer-Encoding": "chunked"})
+
+
+class TestConnections:
+    """Whoever half closes a connection still gets the answers to what came before."""
+
+    @pytest.mark.parametrize("sent, expected", [
+        (request_bytes("ListTables", LIST, close=True), [200]),
+        (request_bytes("ListTables", LIST, version="1.0"), [200]),
+        (request_bytes("ListTables", LIST, version="1.0", more={"Host": None}), [200]),
+        (request_bytes("ListTables", LIST, close=True, more={"Expect": "100-continue"}), [200]),
+        (request_bytes("ListTables", LIST) * 20, [200] * 20),
+        (request_bytes("ListTables", b"{") + request_bytes("ListTables", LIST), [400, 200]),
+        (b"\r\n" + request_bytes("ListTables", LIST), [200]),
+        (in_chunks(chunked(b'{"Lim', b'it": 1', b"}")), [200]),
+        (in_chunks(chunked(*(LIST[n : n + 1] for n in range(len(LIST))))), [200]),
+        (in_chunks(chunked(LIST, end=b"0\r\nTrailer: x\r\n\r\n")), [200]),
+        (request_bytes("ListTables", gzip.compress(LIST), close=True, more={"Content-Encoding": "gzip"}), [200]),
+    ])
+    def test_what_the_protocol_allows(self, server, kept, sent, expected):
+        assert statuses(server, sent) == expected
+
+    @pytest.mark.parametrize("sent", [
+        in_chunks(b"zz\r\n{}\r\n0\r\n\r\n"), in_chunks(b"-1\r\n{}\r\n0\r\n\r\n"), in_chunks(b"ffffffffffffffffff\r\n{}"), in_chunks(b"2\r\n{}X0\r\n\r\n"), in_chunks(b"5\r\n{}"),
+        request_bytes("ListTables", LIST, length=100), request_bytes("ListTables", LIST, length=-1), request_bytes("ListTables", LIST, length="x"), request_bytes("ListTables", LIST, length=2**70),
+        request_bytes("ListTables", LIST, length="12, 13"), request_bytes("ListTables", LIST, more={"content-length ": "3"}), request_bytes("ListTables", b"not gzip", more={"Content-Encoding": "gzip"}),
+        request_bytes("ListTables", gzip.compress(LIST)[:-4], more={"Content-Encoding": "gzip"}), request_bytes("ListTables", LIST, version="9.9"), request_bytes("ListTables", LIST, version="2.0"),
+        request_bytes("ListTables", LIST, more={"X-Long": "x" * 1_000_000}), request_bytes("ListTables", LIST, more={f"X-{n}": "x" for n in range(5000)}), request_bytes("ListTables", LIST, more={"X-\x00": "x"}),
+        b"GET\r\n\r\n", b"POST / \r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"A" * 500_000, b"POST /" + b"a" * 500_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"POST / HTTP/1.1\r\nHost: localhost\r\nNo colon\r\n\r\n",
+    ])
+    def test_what_it_does_not(self, server, kept, sent):
+        answers = exchange(server, sent)
+        assert answers, "no answer at all"
+        assert all(400 <= status < 500 for status, _ in answers), answers
+
+    def test_no_request_hides_in_another(self, server, kept):
+        """A body with two lengths must not be read in two ways: no proxy in front may see other requests than we."""
+        hidden = request_bytes("DeleteTable", b'{"TableName": "fuzz-kept"}')
+        for fields in ({"Transfer-Encoding": "chunked"}, {"Transfer-Encoding": "chunked, identity"}, {"Transfer-Encoding": "x"}, {"Transfer-Encoding": "\x0bchunked"}):
+            exchange(server, request_bytes("ListTables", b"0\r\n\r\n" + hidden, more=fields))
+        kept()
+
+    @pytest.mark.parametrize("end", [0, 1, 10, 100, 330, -1, -5])
+    def test_requests_broken_off(self, server, kept, end):
+        whole = request_bytes("PutItem", text({"TableName": "fuzz-kept", "Item": ITEM}).encode())
+        for half_close in (True, False):
+            with closing(server.connect()) as stream:
+                stream.sendall(whole[:end])
+                if half_close:
+                    stream.shutdown(socket.SHUT_WR)
+                    answers = Answers(stream)
+                    while answer := answers.next():
+                        assert 400 <= answer[0] < 500
+        kept()
+
+    def test_an_answer_does_not_wait_for_the_next_request(self, server, kept):
+        with closing(server.connect()) as stream:
+            stream.sendall(request_bytes("ListTables", LIST) + b"POST / HT")
+            assert Answers(stream).next()[0] == 200
+
+    def test_answers_nobody_waits_for(self, server, kept):
+        body = text({"TableName": "fuzz-kept"}).encode()
+        for _ in range(50):
+            with closing(server.connect()) as stream:
+                stream.sendall(request_bytes("Scan", body) * 10)
+        kept()
+
+    def test_a_client_that_sends_slowly(self, server, kept):
+        with closing(server.connect()) as stream:
+            for byte in request_bytes("ListTables", LIST, close=True):
+                stream.sendall(bytes([byte]))
+            assert Answers(stream).next()[0] == 200
+
+    def test_many_idle_connections(self, server, kept):
+        idle = [server.connect() for _ in range(200)]
+        try:
+            for stream in idle[::2]:
+                stream.sendall(b"POST / HTTP/1.1\r\nHost: loc")
+            assert statuses(server, request_bytes("ListTables", LIST, close=True)) == [200]
+        finally:
+            for stream in idle:
+                stream.close()
+
+    def test_an_expectation_is_met_before_the_body_is_sent(self, server, kept):
+        whole = request_bytes("ListTables", LIST, close=True, more={"Expect": "100-continue"})
+        with closing(server.connect()) as stream:
+            stream.sendall(whole[: -len(LIST)])
+            assert stream.recv(100).startswith(b"HTTP/1.1 100 ")
+            stream.sendall(LIST)
+            assert Answers(stream).next()[0] == 200
