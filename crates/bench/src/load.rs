@@ -19,7 +19,12 @@ pub struct Measured {
 }
 
 /// Sends `requests` round robin over `connections` connections. One thread: the servers need the rest.
-pub fn fire(address: &str, requests: &Rc<Vec<Vec<u8>>>, connections: usize, duration: Duration) -> io::Result<Measured> {
+pub fn fire(
+    address: &str,
+    requests: &Rc<Vec<Vec<u8>>>,
+    connections: usize,
+    duration: Duration,
+) -> io::Result<Measured> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
@@ -48,7 +53,12 @@ struct Samples {
     refused: usize,
 }
 
-async fn one_connection(address: &str, requests: &[Vec<u8>], first: usize, end: Instant) -> io::Result<Samples> {
+async fn one_connection(
+    address: &str,
+    requests: &[Vec<u8>],
+    first: usize,
+    end: Instant,
+) -> io::Result<Samples> {
     let mut connection = Connection::open(address).await?;
     let mut samples = Samples::default();
     for request in requests.iter().cycle().skip(first) {
@@ -78,7 +88,10 @@ impl Samples {
         self.sizes.sort_unstable();
         let at = |part: f64| {
             let position = (self.latencies.len() as f64 * part) as usize;
-            self.latencies.get(position.min(self.latencies.len().saturating_sub(1))).copied().unwrap_or_default()
+            self.latencies
+                .get(position.min(self.latencies.len().saturating_sub(1)))
+                .copied()
+                .unwrap_or_default()
         };
         Measured {
             rate: self.latencies.len() as f64 / elapsed.as_secs_f64(),

@@ -61,7 +61,11 @@ impl Report {
     }
 
     pub fn started(&mut self, started_in: Duration, idle_bytes: u64) {
-        println!("started in {:.1} ms, idle with {:.1} MB of private memory", millis(started_in), megabytes(idle_bytes));
+        println!(
+            "started in {:.1} ms, idle with {:.1} MB of private memory",
+            millis(started_in),
+            megabytes(idle_bytes)
+        );
         (self.started_in, self.idle_bytes) = (started_in, idle_bytes);
     }
 
@@ -83,7 +87,11 @@ impl Report {
             processor()
         );
         let _ = writeln!(text, "- Date: {}. Items in the table: {}, about 1 KB each.", today(), self.items);
-        let _ = writeln!(text, "- The disk syncs {:.0} times a second (4 KB writes into a file of fixed size).", self.sync_rate);
+        let _ = writeln!(
+            text,
+            "- The disk syncs {:.0} times a second (4 KB writes into a file of fixed size).",
+            self.sync_rate
+        );
         let _ = writeln!(
             text,
             "- Start on an empty folder: {:.1} ms. Private memory idle: {:.1} MB; at the end: {:.1} MB.\n",
@@ -93,7 +101,8 @@ impl Report {
         );
         text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | relaxed /s | p50 ms | p99 ms | max ms |\n|---|---|---|---|---|---|---|---|---|---|\n");
         for line in &self.lines {
-            let relaxed = line.relaxed.as_ref().map_or("–".to_owned(), |relaxed| format!("{:.0}", relaxed.rate));
+            let relaxed =
+                line.relaxed.as_ref().map_or("–".to_owned(), |relaxed| format!("{:.0}", relaxed.rate));
             let _ = writeln!(
                 text,
                 "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} |",
@@ -127,11 +136,15 @@ fn megabytes(bytes: u64) -> f64 {
 
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));
+    let model =
+        info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": ").map(|(_, name)| name));
     model.unwrap_or("unknown processor").to_owned()
 }
 
 fn today() -> String {
     let output = std::process::Command::new("date").args(["-u", "+%Y-%m-%d"]).output();
-    output.map_or_else(|_| "unknown".to_owned(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    output.map_or_else(
+        |_| "unknown".to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
 }

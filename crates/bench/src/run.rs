@@ -21,7 +21,8 @@ pub fn run(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     let servers = Servers::start(&arguments.binary, folder.path(), arguments.items)?;
     report.started(servers.full.started_in, servers.idle_bytes);
     let bench = std::env::current_exe()?;
-    let wanted = |workload: &&Workload| arguments.only.as_ref().is_none_or(|part| workload.name.contains(part));
+    let wanted =
+        |workload: &&Workload| arguments.only.as_ref().is_none_or(|part| workload.name.contains(part));
     for workload in WORKLOADS.iter().filter(wanted) {
         for connections in CONNECTIONS {
             let line = measure(&servers, &bench, workload, connections, arguments)?;
@@ -76,7 +77,8 @@ fn load(server: &Process, items: u64) -> Result<(), Box<dyn Error>> {
         let mut connection = Connection::open(&server.address).await?;
         expect_success(&mut connection, &caller, "CreateTable", &create_table()).await?;
         for first in (0..items).step_by(25) {
-            let puts = (first..items.min(first + 25)).map(|i| json!({"PutRequest": {"Item": item(i, "", true)}}));
+            let puts =
+                (first..items.min(first + 25)).map(|i| json!({"PutRequest": {"Item": item(i, "", true)}}));
             let body = json!({"RequestItems": {crate::workload::TABLE: puts.collect::<Vec<_>>()}});
             expect_success(&mut connection, &caller, "BatchWriteItem", &body).await?;
         }
@@ -94,7 +96,8 @@ async fn expect_success(
     if answer.status == 200 {
         return Ok(());
     }
-    Err(format!("{operation} was answered {}: {}", answer.status, String::from_utf8_lossy(&answer.body)).into())
+    Err(format!("{operation} was answered {}: {}", answer.status, String::from_utf8_lossy(&answer.body))
+        .into())
 }
 
 /// One line of the table: each server in turn, with requests of its own.

@@ -26,9 +26,12 @@ pub struct Workload {
 
 /// All of them; `body` gets the number of the request and of the items in the table.
 pub const WORKLOADS: &[Workload] = &[
-    read("get", "GetItem", REQUESTS, |i, n| {
-        json!({"TableName": TABLE, "Key": key(spread(i, n)), "ConsistentRead": true})
-    }),
+    read(
+        "get",
+        "GetItem",
+        REQUESTS,
+        |i, n| json!({"TableName": TABLE, "Key": key(spread(i, n)), "ConsistentRead": true}),
+    ),
     read("get_projected", "GetItem", REQUESTS, |i, n| {
         json!({"TableName": TABLE, "Key": key(spread(i, n)), "ProjectionExpression": "orderId, #t, #l[0].sku",
             "ExpressionAttributeNames": {"#t": "total", "#l": "lines"}})
@@ -66,16 +69,27 @@ pub const WORKLOADS: &[Workload] = &[
         json!({"TransactItems": puts})
     }),
     write("batch_write25", "BatchWriteItem", 8_000, |i, _| {
-        let puts: Vec<_> = (0..25).map(|j| json!({"PutRequest": {"Item": item(i * 25 + j, "b", false)}})).collect();
+        let puts: Vec<_> =
+            (0..25).map(|j| json!({"PutRequest": {"Item": item(i * 25 + j, "b", false)}})).collect();
         json!({"RequestItems": {TABLE: puts}})
     }),
 ];
 
-const fn read(name: &'static str, operation: &'static str, requests: u64, body: fn(u64, u64) -> Value) -> Workload {
+const fn read(
+    name: &'static str,
+    operation: &'static str,
+    requests: u64,
+    body: fn(u64, u64) -> Value,
+) -> Workload {
     Workload { name, kind: Kind::Read, operation, requests, body }
 }
 
-const fn write(name: &'static str, operation: &'static str, requests: u64, body: fn(u64, u64) -> Value) -> Workload {
+const fn write(
+    name: &'static str,
+    operation: &'static str,
+    requests: u64,
+    body: fn(u64, u64) -> Value,
+) -> Workload {
     Workload { name, kind: Kind::Write, operation, requests, body }
 }
 
@@ -128,9 +142,7 @@ pub fn item(i: u64, tag: &str, indexed: bool) -> Value {
 
 pub fn create_table() -> Value {
     let definition = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
-    let keys = |hash: &str, range: &str| {
-        json!([{"AttributeName": hash, "KeyType": "HASH"}, {"AttributeName": range, "KeyType": "RANGE"}])
-    };
+    let keys = |hash: &str, range: &str| json!([{"AttributeName": hash, "KeyType": "HASH"}, {"AttributeName": range, "KeyType": "RANGE"}]);
     let definitions = ["PK", "SK", "GSI1PK", "GSI1SK"].map(definition);
     json!({"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": definitions, "KeySchema": keys("PK", "SK"),
         "GlobalSecondaryIndexes": [{"IndexName": "GSI1", "Projection": {"ProjectionType": "ALL"}, "KeySchema": keys("GSI1PK", "GSI1SK")}]})
@@ -154,7 +166,10 @@ impl Caller {
         let mut request = format!(
             "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: {target}\r\n\
              X-Amz-Date: {}\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n",
-            self.host, headers.date, headers.authorization, body.len()
+            self.host,
+            headers.date,
+            headers.authorization,
+            body.len()
         );
         request.push_str(&body);
         request.into_bytes()

@@ -20,7 +20,11 @@ const TABLE: &str = r#"{"TableName":"Bench","BillingMode":"PAY_PER_REQUEST",
 
 /// Name, operation and body of each path; `{n}` is the number of the round.
 const PATHS: &[(&str, Operation, &str)] = &[
-    ("get", Operation::GetItem, r#"{"TableName":"Bench","Key":{"PK":{"S":"USER#1"},"SK":{"S":"ORDER#00003"}},"ConsistentRead":true}"#),
+    (
+        "get",
+        Operation::GetItem,
+        r#"{"TableName":"Bench","Key":{"PK":{"S":"USER#1"},"SK":{"S":"ORDER#00003"}},"ConsistentRead":true}"#,
+    ),
     (
         "query",
         Operation::Query,
@@ -56,8 +60,10 @@ struct Database<S> {
 
 impl<S: Store> Database<S> {
     fn run(&self, operation: Operation, body: &str) -> Result<usize, Box<dyn Error>> {
-        let request = partita_wire::decode(operation, body.as_bytes()).map_err(|_| format!("not understood: {body}"))?;
-        let response = self.runtime.block_on(self.engine.execute(request)).map_err(|exception| exception.message)?;
+        let request = partita_wire::decode(operation, body.as_bytes())
+            .map_err(|_| format!("not understood: {body}"))?;
+        let response =
+            self.runtime.block_on(self.engine.execute(request)).map_err(|exception| exception.message)?;
         Ok(partita_wire::encode(&response).len())
     }
 }
@@ -73,9 +79,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     database.run(Operation::CreateTable, TABLE)?;
     for order in 0..200 {
-        database.run(Operation::PutItem, &format!(r#"{{"TableName":"Bench","Item":{}}}"#, item(order / 20, order % 20)))?;
+        database.run(
+            Operation::PutItem,
+            &format!(r#"{{"TableName":"Bench","Item":{}}}"#, item(order / 20, order % 20)),
+        )?;
     }
-    let bodies: Vec<String> = (0..rounds.max(1)).map(|n| known.2.replace("{item}", &item(1_000, n))).collect();
+    let bodies: Vec<String> =
+        (0..rounds.max(1)).map(|n| known.2.replace("{item}", &item(1_000, n))).collect();
     let start = Instant::now();
     let mut bytes = 0;
     for body in bodies.iter().take(rounds as usize) {
