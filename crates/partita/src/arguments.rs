@@ -49,6 +49,14 @@ pub struct Serve {
     #[arg(long, env = "PARTITA_SECRET_KEY", requires = "access_key", hide_env_values = true)]
     pub secret_key: Option<String>,
 
+    /// Encrypt connections: the certificate chain, PEM (with --tls-key)
+    #[arg(long, value_name = "FILE", env = "PARTITA_TLS_CERT", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The private key of --tls-cert, PEM
+    #[arg(long, value_name = "FILE", env = "PARTITA_TLS_KEY", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
     /// Answer anyone who can reach this address, without verified signatures
     #[arg(long)]
     pub open_access: bool,

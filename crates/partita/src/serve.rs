@@ -5,7 +5,7 @@ use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_server::pipeline::Pipeline;
-use partita_server::{Reach, Server};
+use partita_server::{Reach, Server, tls};
 use partita_store::Store;
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
@@ -70,11 +70,15 @@ async fn serve<S: Store>(
     };
     let region = arguments.region.clone();
     let pipeline = Pipeline { engine, authentication, reach, clock: Clock::System, region };
-    let server = Server::bind(&arguments.host, arguments.port, pipeline)
+    let tls = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
+        _ => None,
+    };
+    let server = Server::bind(&arguments.host, arguments.port, tls, pipeline)
         .await
         .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
     let mut terminate = signal(SignalKind::terminate())?;
-    greet(&format!("http://{}", server.address()?), kept);
+    greet(&server.endpoint()?, kept);
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}

@@ -10,6 +10,7 @@ mod listener;
 mod panic_guard;
 pub mod pipeline;
 mod reply;
+pub mod tls;
 
 pub use access::Reach;
 pub use listener::{Server, Stopped};
