@@ -18,13 +18,19 @@ pub struct Measured {
     pub body_bytes: usize,
 }
 
-/// Sends `requests` round robin over `connections` connections. One thread: the servers need the rest.
-pub fn fire(
-    address: &str,
-    requests: &Rc<Vec<Vec<u8>>>,
-    connections: usize,
-    duration: Duration,
-) -> io::Result<Measured> {
+/// How much is sent, over how many connections, for how long.
+#[derive(Clone, Copy)]
+pub struct Intensity {
+    pub connections: usize,
+    pub duration: Duration,
+    /// Requests a second, if not as many as are answered.
+    pub rate: Option<f64>,
+}
+
+/// Sends `requests` round robin. One thread: the servers need the rest.
+pub fn fire(address: &str, requests: &Rc<Vec<Vec<u8>>>, intensity: Intensity) -> io::Result<Measured> {
+    let Intensity { connections, duration, rate } = intensity;
+    let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
@@ -34,7 +40,7 @@ pub fn fire(
                 let (address, requests) = (address.to_owned(), Rc::clone(requests));
                 tokio::task::spawn_local(async move {
                     let first = number * requests.len() / connections;
-                    one_connection(&address, &requests, first, start + duration).await
+                    one_connection(&address, &requests, first, (start + duration, pause)).await
                 })
             })
             .collect();
@@ -53,16 +59,25 @@ struct Samples {
     refused: usize,
 }
 
+/// Latency counts from the moment at which a request was due, so that a stall is not hidden by waiting for it.
 async fn one_connection(
     address: &str,
     requests: &[Vec<u8>],
     first: usize,
-    end: Instant,
+    (end, pause): (Instant, Option<Duration>),
 ) -> io::Result<Samples> {
     let mut connection = Connection::open(address).await?;
     let mut samples = Samples::default();
+    let mut due = Instant::now();
     for request in requests.iter().cycle().skip(first) {
-        let sent = Instant::now();
+        let sent = match pause {
+            Some(pause) => {
+                due += pause;
+                tokio::time::sleep_until(due.into()).await;
+                due
+            }
+            None => Instant::now(),
+        };
         if sent >= end {
             break;
         }

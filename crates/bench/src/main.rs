@@ -6,6 +6,7 @@
 mod bare_server;
 mod connection;
 mod disk;
+mod growth;
 mod load;
 mod process;
 mod report;
@@ -28,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Run the workloads and print a table of ratios
     Run(RunArguments),
+    /// Load tables of growing size and measure at each
+    Growth(GrowthArguments),
     /// Serve the same bytes to every request: the yardstick
     Bare {
         /// Bytes of each answer
@@ -58,6 +61,25 @@ pub struct RunArguments {
     write: Option<PathBuf>,
 }
 
+#[derive(clap::Args)]
+pub struct GrowthArguments {
+    /// The program to measure
+    #[arg(long, default_value = "target/release/partita")]
+    binary: PathBuf,
+    /// Numbers of items, growing
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 10_000_000])]
+    sizes: Vec<u64>,
+    /// Seconds for each measurement
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Where to put the data folder
+    #[arg(long, default_value = "target")]
+    folder: PathBuf,
+    /// Write the results behind those of the benchmark in this file
+    #[arg(long)]
+    append: Option<PathBuf>,
+}
+
 impl RunArguments {
     fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
@@ -67,6 +89,7 @@ impl RunArguments {
 fn main() -> Result<(), Box<dyn Error>> {
     match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Growth(arguments) => growth::run(&arguments),
         Command::Bare { bytes } => bare_server::serve(bytes),
     }
 }

@@ -10,6 +10,8 @@ pub struct Line {
     pub workload: &'static str,
     pub connections: usize,
     pub full: Measured,
+    /// The same at half of that rate, for reads.
+    pub half: Option<Measured>,
     pub bare: Measured,
     pub relaxed: Option<Measured>,
     pub verified: Measured,
@@ -30,6 +32,9 @@ impl fmt::Display for Line {
             millis(self.full.p99),
             millis(self.full.max),
         )?;
+        if let Some(half) = &self.half {
+            write!(f, "  at half the rate p99 {:.3} ms", millis(half.p99))?;
+        }
         if let Some(relaxed) = &self.relaxed {
             write!(f, "  relaxed {:.0}/s", relaxed.rate)?;
         }
@@ -40,7 +45,7 @@ impl fmt::Display for Line {
     }
 }
 
-fn millis(duration: Duration) -> f64 {
+pub fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1_000.0
 }
 
@@ -99,13 +104,14 @@ impl Report {
             megabytes(self.idle_bytes),
             megabytes(self.resident_bytes)
         );
-        text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | relaxed /s | p50 ms | p99 ms | max ms |\n|---|---|---|---|---|---|---|---|---|---|\n");
+        text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | relaxed /s | p50 ms | p99 ms | max ms | p99 at half the rate |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
         for line in &self.lines {
+            let half = line.half.as_ref().map_or("–".to_owned(), |half| format!("{:.3}", millis(half.p99)));
             let relaxed =
                 line.relaxed.as_ref().map_or("–".to_owned(), |relaxed| format!("{:.0}", relaxed.rate));
             let _ = writeln!(
                 text,
-                "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} |",
+                "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} | {half} |",
                 line.workload,
                 line.connections,
                 line.full.rate,
@@ -130,7 +136,7 @@ and with `--durability relaxed`. Rates are requests a second.
 
 ";
 
-fn megabytes(bytes: u64) -> f64 {
+pub fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
 

@@ -2,7 +2,7 @@
 
 use crate::RunArguments;
 use crate::connection::Connection;
-use crate::load::{Measured, fire};
+use crate::load::{Intensity, Measured, fire};
 use crate::process::Process;
 use crate::report::{Line, Report};
 use crate::workload::{Caller, Kind, WORKLOADS, Workload, create_table, item};
@@ -65,7 +65,7 @@ impl Servers {
     }
 }
 
-fn caller(server: &Process) -> Caller {
+pub fn caller(server: &Process) -> Caller {
     Caller::new(&server.address, Credential::new("bench", "bench"))
 }
 
@@ -86,7 +86,7 @@ fn load(server: &Process, items: u64) -> Result<(), Box<dyn Error>> {
     })
 }
 
-async fn expect_success(
+pub async fn expect_success(
     connection: &mut Connection,
     caller: &Caller,
     operation: &str,
@@ -108,14 +108,17 @@ fn measure(
     connections: usize,
     arguments: &RunArguments,
 ) -> Result<Line, Box<dyn Error>> {
-    let fire_at = |server: &Process| -> Result<Measured, Box<dyn Error>> {
+    let fire_with = |server: &Process, rate| -> Result<Measured, Box<dyn Error>> {
         let requests = workload.requests(&caller(server), arguments.items, connections as u64 % 7);
-        Ok(fire(&server.address, &requests, connections, arguments.duration())?)
+        Ok(fire(&server.address, &requests, Intensity { connections, duration: arguments.duration(), rate })?)
     };
+    let fire_at = |server: &Process| fire_with(server, None);
     let full = fire_at(&servers.full)?;
+    let reads = workload.kind == Kind::Read;
+    let half = if reads { Some(fire_with(&servers.full, Some(full.rate / 2.0))?) } else { None };
     let bare_server = Process::start(bench, &["bare", "--bytes", &full.body_bytes.to_string()])?;
     let bare = fire_at(&bare_server)?;
-    let relaxed = if workload.kind == Kind::Write { Some(fire_at(&servers.relaxed)?) } else { None };
+    let relaxed = if reads { None } else { Some(fire_at(&servers.relaxed)?) };
     let verified = fire_at(&servers.verified)?;
-    Ok(Line { workload: workload.name, connections, full, bare, relaxed, verified })
+    Ok(Line { workload: workload.name, connections, full, half, bare, relaxed, verified })
 }

@@ -1,0 +1,175 @@
+//! Whether the cost of a request stays the same while a table grows, and whether anything stalls while an index is
+//! added to it.
+
+use crate::GrowthArguments;
+use crate::connection::Connection;
+use crate::load::{Intensity, Measured, fire};
+use crate::process::Process;
+use crate::report::{megabytes, millis};
+use crate::run::{caller, expect_success};
+use crate::workload::{Caller, TABLE, WORKLOADS, create_table, item};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+const LOADERS: usize = 16;
+const WORKLOADS_MEASURED: [&str; 3] = ["get", "query", "put_new"];
+
+pub fn run(arguments: &GrowthArguments) -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir_in(&arguments.folder)?;
+    let mut server = start(&arguments.binary, folder.path())?;
+    ask(&server, "CreateTable", &create_table())?;
+    let mut table = String::from(
+        "| items | loaded /s | start ms | get /s | query of ten /s | put /s | private MB |\n|---|---|---|---|---|---|---|\n",
+    );
+    let mut loaded = 0;
+    for (pass, &items) in arguments.sizes.iter().enumerate() {
+        let rate = load(&server, loaded..items)?;
+        loaded = items;
+        drop(server);
+        server = start(&arguments.binary, folder.path())?;
+        let rates: Vec<Measured> = WORKLOADS_MEASURED
+            .into_iter()
+            .map(|name| measure(&server, name, items, pass as u64, arguments))
+            .collect::<Result<_, _>>()?;
+        let line = format!(
+            "| {items} | {rate:.0} | {:.1} | {:.0} | {:.0} | {:.0} | {:.0} |",
+            millis(server.started_in),
+            rates[0].rate,
+            rates[1].rate,
+            rates[2].rate,
+            megabytes(server.private_bytes())
+        );
+        println!("{line}");
+        writeln!(table, "{line}")?;
+    }
+    let stalls = while_an_index_is_added(&server, loaded, arguments)?;
+    println!("{stalls}");
+    if let Some(path) = &arguments.append {
+        let text = std::fs::read_to_string(path)?;
+        let before = text.split("\n## Growth").next().unwrap_or_default().trim_end().to_owned();
+        std::fs::write(path, format!("{before}\n\n{HEADING}{table}\n{stalls}\n"))?;
+    }
+    Ok(())
+}
+
+const HEADING: &str = "\
+## Growth
+
+Written by `cargo xtask bench growth`: one durable server, 32 connections, items of about 1 KB; between the sizes the server
+is killed and started again, so that the start includes what it has to recover.
+
+";
+
+fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
+    let data = folder.join("data");
+    Process::start(
+        binary,
+        &["serve", "--port", "0", "--data", data.to_str().ok_or("a folder's name is no text")?],
+    )
+}
+
+fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut connection = Connection::open(&server.address).await?;
+        expect_success(&mut connection, &caller(server), operation, body).await
+    })
+}
+
+/// Writes items in batches over several connections; returns items a second.
+fn load(server: &Process, items: std::ops::Range<u64>) -> Result<f64, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (begun, count) = (Instant::now(), items.end - items.start);
+    let next = Rc::new(Cell::new(items.start));
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let tasks: Vec<_> = (0..LOADERS)
+            .map(|_| {
+                let (next, address, caller) = (Rc::clone(&next), server.address.clone(), caller(server));
+                tokio::task::spawn_local(async move {
+                    load_batches(&address, &caller, &next, items.end).await.map_err(|error| error.to_string())
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await??;
+        }
+        Ok(count as f64 / begun.elapsed().as_secs_f64())
+    })
+}
+
+async fn load_batches(
+    address: &str,
+    caller: &Caller,
+    next: &Cell<u64>,
+    end: u64,
+) -> Result<(), Box<dyn Error>> {
+    let mut connection = Connection::open(address).await?;
+    while next.get() < end {
+        let first = next.get();
+        next.set(first + 25);
+        let puts = (first..end.min(first + 25)).map(|i| json!({"PutRequest": {"Item": item(i, "", false)}}));
+        let body = json!({"RequestItems": {TABLE: puts.collect::<Vec<_>>()}});
+        expect_success(&mut connection, caller, "BatchWriteItem", &body).await?;
+    }
+    Ok(())
+}
+
+fn measure(
+    server: &Process,
+    name: &str,
+    items: u64,
+    pass: u64,
+    arguments: &GrowthArguments,
+) -> Result<Measured, Box<dyn Error>> {
+    let workload = WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
+    let requests = workload.requests(&caller(server), items, pass);
+    let duration = Duration::from_secs_f64(arguments.seconds);
+    // Once to bring into memory what was just mapped, once to measure.
+    for _ in 0..2 {
+        fire(&server.address, &requests, Intensity { connections: 32, duration: duration / 2, rate: None })?;
+    }
+    Ok(fire(&server.address, &requests, Intensity { connections: 32, duration, rate: None })?)
+}
+
+/// The longest that gets and puts took while a new index was filled.
+fn while_an_index_is_added(
+    server: &Process,
+    items: u64,
+    arguments: &GrowthArguments,
+) -> Result<String, Box<dyn Error>> {
+    let definitions = ["PK", "SK", "GSI1PK", "GSI1SK", "orderId"]
+        .map(|name| json!({"AttributeName": name, "AttributeType": "S"}));
+    let index = json!({"IndexName": "byOrder", "Projection": {"ProjectionType": "KEYS_ONLY"},
+        "KeySchema": [{"AttributeName": "orderId", "KeyType": "HASH"}]});
+    ask(
+        server,
+        "UpdateTable",
+        &json!({"TableName": TABLE, "AttributeDefinitions": definitions,
+        "GlobalSecondaryIndexUpdates": [{"Create": index}]}),
+    )?;
+    let mut longest = String::new();
+    for name in ["get", "put_new"] {
+        let workload =
+            WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
+        let requests = workload.requests(&caller(server), items, 6);
+        let duration = Duration::from_secs_f64(arguments.seconds * 2.0);
+        let intensity = Intensity { connections: 32, duration, rate: Some(2_000.0) };
+        let measured = fire(&server.address, &requests, intensity)?;
+        write!(
+            longest,
+            "{name}: p99 {:.1} ms, longest {:.1} ms; ",
+            millis(measured.p99),
+            millis(measured.max)
+        )?;
+    }
+    Ok(format!(
+        "While an index of {items} items was being filled, at 2,000 requests a second each: {}.",
+        longest.trim_end_matches("; ")
+    ))
+}
