@@ -1,0 +1,118 @@
+"""The program itself: starting, stopping, who holds the folder, and what is still there after a restart."""
+
+import re
+import signal
+import subprocess
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from conftest import server_binary
+
+TABLE = "Kept"
+TRANSFER = [{"Update": {"TableName": TABLE, "Key": {"pk": {"S": "a"}}, "UpdateExpression": "ADD n :one",
+                        "ExpressionAttributeValues": {":one": {"N": "1"}}}}]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    return tmp_path / "data"
+
+
+class Running:
+    """A server on a folder."""
+
+    def __init__(self, folder, *more):
+        command = [server_binary(), "serve", "--port", "0", "--data", folder, *more]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.greeting = self.process.stdout.readline()
+        self.endpoint = re.search(r"http://127\.0\.0\.1:\d+", self.greeting).group()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            assert self.stop(signal.SIGTERM) == 0
+
+    def stop(self, how):
+        self.process.send_signal(how)
+        return self.process.wait(timeout=20)
+
+    def client(self):
+        return boto3.client("dynamodb", endpoint_url=self.endpoint, region_name="us-east-1", aws_access_key_id="test",
+                            aws_secret_access_key="test", config=Config(retries={"total_max_attempts": 1}))
+
+
+def refused_start(folder):
+    run = subprocess.run([server_binary(), "serve", "--port", "0", "--data", folder], capture_output=True, text=True, timeout=20)
+    assert run.returncode == 1
+    return run.stderr
+
+
+def make_table(client):
+    client.create_table(TableName=TABLE, BillingMode="PAY_PER_REQUEST", KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
+
+
+def test_a_second_start_says_who_holds_the_folder(folder):
+    with Running(folder) as running:
+        assert f"process {running.process.pid}" in refused_start(folder)
+        assert running.client().list_tables()["TableNames"] == []
+
+
+def test_a_newer_format_is_refused_and_nothing_changes(folder):
+    Running(folder).stop(signal.SIGTERM)
+    (folder / "FORMAT").write_text("partita embedded store, format 99\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "LOCK"}
+    assert "99" in refused_start(folder)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_items_and_tokens_outlive_the_process(folder, how):
+    with Running(folder) as first:
+        client = first.client()
+        make_table(client)
+        client.transact_write_items(TransactItems=TRANSFER, ClientRequestToken="once")
+        first.stop(how)
+    with Running(folder) as second:
+        client = second.client()
+        client.transact_write_items(TransactItems=TRANSFER, ClientRequestToken="once")
+        assert client.get_item(TableName=TABLE, Key={"pk": {"S": "a"}})["Item"]["n"] == {"N": "1"}
+
+
+def test_an_index_is_filled_after_a_restart(folder):
+    with Running(folder) as first:
+        client = first.client()
+        make_table(client)
+        for batch in range(40):
+            puts = [{"PutRequest": {"Item": {"pk": {"S": f"{batch}-{n}"}, "g": {"S": "all"}}}} for n in range(25)]
+            client.batch_write_item(RequestItems={TABLE: puts})
+        index = {"IndexName": "byG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY"}}
+        client.update_table(TableName=TABLE, GlobalSecondaryIndexUpdates=[{"Create": index}],
+                            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")])
+        first.stop(signal.SIGKILL)
+    with Running(folder) as second:
+        client = second.client()
+        client.get_waiter("table_exists").wait(TableName=TABLE, WaiterConfig={"Delay": 1, "MaxAttempts": 30})
+        pages = client.get_paginator("query").paginate(
+            TableName=TABLE, IndexName="byG", KeyConditionExpression="g = :g", ExpressionAttributeValues={":g": {"S": "all"}})
+        assert sum(page["Count"] for page in pages) == 1000
+
+
+def test_healthcheck_tells_by_its_exit_code(folder):
+    with Running(folder) as running:
+        port = running.endpoint.rsplit(":")[-1]
+        check = [server_binary(), "healthcheck", "--port", port]
+        assert subprocess.run(check, capture_output=True, text=True).stdout.startswith("healthy: ")
+        running.stop(signal.SIGTERM)
+        assert subprocess.run(check, capture_output=True).returncode == 1
+
+
+def test_listening_to_everyone_needs_keys_or_a_word(folder):
+    run = subprocess.run([server_binary(), "serve", "--host", "0.0.0.0", "--port", "0", "--in-memory"], capture_output=True, text=True, timeout=20)
+    assert run.returncode == 1 and "--open-access" in run.stderr

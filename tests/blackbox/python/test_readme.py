@@ -1,0 +1,41 @@
+"""The README's examples do what they say: its shell and Python blocks run as they stand, with this endpoint."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import REPOSITORY
+
+
+def blocks(language):
+    text = (REPOSITORY / "README.md").read_text()
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def tried(endpoint, client):
+    """The shell examples, run in order; they make the table that the others use."""
+    environment = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}", "AWS_PAGER": ""}
+    outputs = []
+    for block in blocks("sh"):
+        if "aws dynamodb" in block:
+            script = "set -e\n" + block.replace("http://127.0.0.1:8000", endpoint)
+            run = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=120)
+            assert run.returncode == 0, run.stderr
+            outputs.append(run.stdout)
+    yield outputs
+    client.delete_table(TableName="Shop")
+
+
+def test_the_shell_examples_find_the_order_they_put(tried):
+    assert any("ORDER#2026-04-05#o1" in output and "99.99" in output for output in tried)
+
+
+def test_the_python_examples_run(tried, endpoint, client):
+    for block in blocks("python"):
+        exec(compile(block.replace("http://127.0.0.1:8000", endpoint), "README.md", "exec"), {})
+    item = client.get_item(TableName="Shop", Key={"PK": {"S": "USER#1"}, "SK": {"S": "PROFILE"}})["Item"]
+    assert item["name"] == {"S": "Alice"}
