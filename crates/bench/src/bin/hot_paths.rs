@@ -1,15 +1,18 @@
 //! The hot paths without HTTP or disk: request JSON → engine → answer JSON, in one process and one thread.
 //!
-//! `hot_paths PATH ROUNDS` runs one path so often. Under `valgrind --tool=callgrind` it gives instruction counts that
-//! no noise touches (`cargo xtask instructions`); by itself it prints the time of a round.
+//! `hot_paths PATH ROUNDS [FOLDER]` runs one path so often, in memory or on the embedded store in a folder. Under
+//! `valgrind --tool=callgrind` it gives instruction counts that no noise touches (`cargo xtask instructions`); by itself
+//! it prints the time of a round, and what of it the engine takes: that is what a program that embeds it would see.
 
 use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_store::Store;
+use partita_store_embedded::{EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 const TABLE: &str = r#"{"TableName":"Bench","BillingMode":"PAY_PER_REQUEST",
     "AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"},{"AttributeName":"SK","AttributeType":"S"},
@@ -59,39 +62,58 @@ struct Database<S> {
 }
 
 impl<S: Store> Database<S> {
-    fn run(&self, operation: Operation, body: &str) -> Result<usize, Box<dyn Error>> {
+    /// The bytes of the answer, and the time in the engine alone.
+    fn run(&self, operation: Operation, body: &str) -> Result<(usize, Duration), Box<dyn Error>> {
         let request = partita_wire::decode(operation, body.as_bytes())
             .map_err(|_| format!("not understood: {body}"))?;
+        let start = Instant::now();
         let response =
             self.runtime.block_on(self.engine.execute(request)).map_err(|exception| exception.message)?;
-        Ok(partita_wire::encode(&response).len())
+        let in_engine = start.elapsed();
+        Ok((partita_wire::encode(&response).len(), in_engine))
     }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (path, rounds) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
-    let rounds: u64 = rounds.parse()?;
-    let known = PATHS.iter().find(|(name, ..)| *name == path).ok_or("hot_paths PATH ROUNDS")?;
+    let known = PATHS.iter().find(|(name, ..)| *name == path).ok_or("hot_paths PATH ROUNDS [FOLDER]")?;
+    match arguments.next() {
+        Some(folder) => {
+            measure(EmbeddedStore::open(Path::new(&folder), Options::default())?, known, rounds.parse()?)
+        }
+        None => measure(MemoryStore::new(), known, rounds.parse()?),
+    }
+}
+
+fn measure<S: Store>(
+    store: S,
+    (path, operation, body): &(&str, Operation, &str),
+    rounds: u64,
+) -> Result<(), Box<dyn Error>> {
     let database = Database {
-        engine: Engine::open(MemoryStore::new(), "us-east-1", Clock::System)?,
+        engine: Engine::open(store, "us-east-1", Clock::System)?,
         runtime: tokio::runtime::Builder::new_current_thread().build()?,
     };
     database.run(Operation::CreateTable, TABLE)?;
     for order in 0..200 {
-        database.run(
-            Operation::PutItem,
-            &format!(r#"{{"TableName":"Bench","Item":{}}}"#, item(order / 20, order % 20)),
-        )?;
+        let item = item(order / 20, order % 20);
+        database.run(Operation::PutItem, &format!(r#"{{"TableName":"Bench","Item":{item}}}"#))?;
     }
-    let bodies: Vec<String> =
-        (0..rounds.max(1)).map(|n| known.2.replace("{item}", &item(1_000, n))).collect();
+    let bodies: Vec<String> = (0..rounds.max(1)).map(|n| body.replace("{item}", &item(1_000, n))).collect();
     let start = Instant::now();
-    let mut bytes = 0;
+    let (mut bytes, mut in_engine) = (0, Duration::ZERO);
     for body in bodies.iter().take(rounds as usize) {
-        bytes += database.run(known.1, body)?;
+        let (answer, engine) = database.run(*operation, body)?;
+        bytes += answer as u64;
+        in_engine += engine;
     }
-    let each = start.elapsed().as_secs_f64() * 1e6 / rounds.max(1) as f64;
-    println!("{path}: {each:.2} µs a round, {} bytes an answer", bytes as u64 / rounds.max(1));
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / rounds.max(1) as f64;
+    println!(
+        "{path}: {:.2} µs a round, {:.2} µs of it in the engine; {} bytes an answer",
+        each(start.elapsed()),
+        each(in_engine),
+        bytes / rounds.max(1)
+    );
     Ok(())
 }
