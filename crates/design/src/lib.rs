@@ -1,0 +1,33 @@
+//! Single-table models: a file that says which entities share a table, how their keys are made, and which questions the
+//! application asks; and the proof that each question is answered.
+//!
+//! In comes text, out go findings, plans, figures and items. No I/O, no clock, no async: it runs in a browser as well.
+//!
+//! ```text
+//! text → reader → model → plan (per pattern) ─┬→ check → report (text, JSON, SARIF)
+//!                           write_plan ───────┼→ explain
+//!                           heat, estimate ───┴→ cost, difference
+//! ```
+
+pub mod check;
+pub mod code;
+pub mod condition;
+pub mod estimate;
+pub mod finding;
+pub mod heat;
+pub mod model;
+pub mod plan;
+pub mod reader;
+mod reference;
+pub mod report;
+pub mod slot;
+pub mod source;
+pub mod template;
+pub mod value_type;
+pub mod write_plan;
+
+pub use check::{Report, check};
+pub use finding::{Finding, Severity};
+pub use model::Model;
+pub use reader::read;
+pub use source::Source;
