@@ -1,6 +1,7 @@
 //! The smallest change that serves a pattern: an entry in an index that the entity does not use yet, or a new index.
 
 use crate::model::{Entity, Model, Pattern};
+use crate::template::Part;
 
 /// A line to add to the model.
 pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
@@ -55,8 +56,14 @@ fn sort_for(pattern: &Pattern, entity: &Entity) -> String {
 
 /// The prefix that the table uses for an attribute, or one made of its name.
 fn prefix(model: &Model, attribute: &str) -> String {
-    let owner = model.owner_of(attribute).and_then(|owner| owner.key.first());
-    let used = owner.map(|template| template.prefix().trim_end_matches('#').to_owned());
+    let owner = model.owner_of(attribute);
+    let templates = owner.into_iter().chain(&model.entities).flat_map(|entity| &entity.key);
+    let used = templates.flat_map(|template| template.parts.windows(2)).find_map(|pair| match pair {
+        [Part::Text(text), Part::Field { name, .. }] if name == attribute => {
+            text.trim_end_matches('#').rsplit('#').next().map(str::to_owned)
+        }
+        _ => None,
+    });
     used.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| {
         let name = attribute.strip_suffix("Id").or(attribute.strip_suffix("_id")).unwrap_or(attribute);
         name.to_uppercase()
