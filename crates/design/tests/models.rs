@@ -31,3 +31,8 @@ fn all_clean(folder: &std::path::Path) -> usize {
 fn every_repaired_system_is_clean() {
     assert!(all_clean(&support::root().join("models")) >= 17);
 }
+
+#[test]
+fn good_designs_raise_no_alarm() {
+    assert!(all_clean(&support::root().join("crates/design/tests/good")) >= 8);
+}
