@@ -27,6 +27,16 @@ impl Test {
         }
     }
 
+    /// Whether a value, or its absence, meets the test.
+    pub fn holds(&self, value: Option<&str>) -> bool {
+        match self {
+            Test::Equals(_, wanted) => value == Some(wanted),
+            Test::Differs(_, excluded) => value != Some(excluded),
+            Test::Exists(_) => value.is_some(),
+            Test::Contains(_, part) => value.is_some_and(|value| value.contains(part.as_str())),
+        }
+    }
+
     fn implies(&self, other: &Test) -> bool {
         match (self, other) {
             (Test::Equals(name, value), Test::Differs(theirs, excluded)) => {

@@ -12,11 +12,17 @@
 pub mod check;
 pub mod code;
 pub mod condition;
+pub mod cost;
+pub mod difference;
 pub mod estimate;
+pub mod explain;
 pub mod finding;
+pub mod generate;
 pub mod heat;
 pub mod model;
 pub mod plan;
+pub mod price;
+mod random;
 pub mod reader;
 mod reference;
 pub mod report;
