@@ -7,7 +7,9 @@ mod canonical;
 mod credential;
 mod date;
 mod signature;
+mod signer;
 mod verifier;
 
 pub use credential::Credential;
+pub use signer::Signer;
 pub use verifier::{Authentication, SignedRequest, Verifier};

@@ -124,11 +124,7 @@ impl Verifier {
         {
             return *key;
         }
-        let secret = format!("AWS4{}", credential.secret());
-        let mut key = hmac(secret.as_bytes(), scope.split('/').next().unwrap_or_default().as_bytes());
-        for part in scope.split('/').skip(1) {
-            key = hmac(&key, part.as_bytes());
-        }
+        let key = derive_key(credential, scope);
         if let Ok(mut keys) = self.signing_keys.write() {
             if keys.len() >= CACHED_KEYS {
                 keys.clear();
@@ -139,7 +135,17 @@ impl Verifier {
     }
 }
 
-fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
+/// The key that signs within a scope: `date/region/service/aws4_request`.
+pub fn derive_key(credential: &Credential, scope: &str) -> [u8; 32] {
+    let secret = format!("AWS4{}", credential.secret());
+    let mut key = hmac(secret.as_bytes(), scope.split('/').next().unwrap_or_default().as_bytes());
+    for part in scope.split('/').skip(1) {
+        key = hmac(&key, part.as_bytes());
+    }
+    key
+}
+
+pub fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
     match Hmac::<Sha256>::new_from_slice(key) {
         Ok(mut mac) => {
             mac.update(data);

@@ -41,9 +41,11 @@ impl<'m> Generator<'m> {
         let expected: Vec<f64> = model.entities.iter().map(|entity| estimate::count(model, entity)).collect();
         let sum: f64 = expected.iter().sum::<f64>().max(1.0);
         let scale = total as f64 / sum;
+        // A few of every type, so that relationships have something to point at.
+        let least = (total / 40).max(1) as f64;
+        let share = |expected: f64| (expected * scale).round().max(least.min(expected)).max(1.0) as u64;
         let counts = model.entities.iter().zip(&expected);
-        let counts = counts
-            .map(|(entity, expected)| (entity.name.clone(), (expected * scale).round().max(1.0) as u64));
+        let counts = counts.map(|(entity, expected)| (entity.name.clone(), share(*expected)));
         Generator { model, seed, counts: counts.collect() }
     }
 

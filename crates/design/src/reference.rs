@@ -82,7 +82,7 @@ impl Names<'_> {
                 self.attribute(entity, &subject, &entity.key_span, field);
             }
             if template.has_field(crate::template::SHARD) && entity.shard.is_none() {
-                self.shard_missing(&subject, &entity.key_span);
+                self.shard_missing(entity, &entity.key_span);
             }
         }
         for indexed in &entity.indexes {
@@ -98,7 +98,7 @@ impl Names<'_> {
                     && indexed.shard.is_none()
                     && entity.shard.is_none()
                 {
-                    self.shard_missing(&subject, &indexed.span);
+                    self.shard_missing(entity, &indexed.span);
                 }
             }
             for test in &indexed.when.tests {
@@ -114,9 +114,14 @@ impl Names<'_> {
         }
     }
 
-    fn shard_missing(&mut self, subject: &str, span: &Span) {
+    fn shard_missing(&mut self, entity: &Entity, span: &Span) {
+        // An attribute of that name is a value like any other.
+        if entity.attribute(crate::template::SHARD).is_some() {
+            return;
+        }
+        let subject = entity.subject();
         self.findings.push(
-            Finding::new("P003", Severity::Error, subject, span)
+            Finding::new("P003", Severity::Error, &subject, span)
                 .says("a template has {shard}, and nothing says how many shards there are")
                 .helps("add shard = { by = \"orderId\", count = 4 } beside the key"),
         );
