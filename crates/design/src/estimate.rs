@@ -125,12 +125,20 @@ pub fn figure(number: f64) -> String {
         let text = format!("{number:.1}");
         text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
     };
-    match number {
+    // An empty sum is a negative zero.
+    match number + 0.0 {
         n if n >= 1e9 => format!("{} billion", short(n / 1e9)),
         n if n >= 1e6 => format!("{} million", short(n / 1e6)),
         n if n >= 1e4 => format!("{} thousand", short(n / 1e3)),
         n => short(n),
     }
+}
+
+/// `1 item`, `2.5 read units`.
+pub fn amount(number: f64, noun: &str) -> String {
+    let shown = figure(number);
+    let plural = if shown == "1" { "" } else { "s" };
+    format!("{shown} {noun}{plural}")
 }
 
 /// `512 B`, `3.4 KB`, `5 MB`.

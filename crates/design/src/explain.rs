@@ -1,6 +1,6 @@
 //! The query plan of each pattern and the effects of each write: the request to send, keys filled in, units.
 
-use crate::estimate::{figure, size};
+use crate::estimate::{amount, figure, size};
 use crate::finding::{counted, list};
 use crate::generate::example_key;
 use crate::model::{Model, Pattern, Verb, Write};
@@ -96,8 +96,8 @@ fn plan_text(model: &Model, pattern: &Pattern, plan: &Plan<'_>) -> String {
         .map(|rps| format!(", {} a second at {rps} requests a second", figure(plan.units() * rps)));
     let requests = counted(plan.requests(), "request");
     text.push_str(&format!(
-        "  {requests}, {} read units a call{}\n",
-        figure(plan.units()),
+        "  {requests}, {} a call{}\n",
+        amount(plan.units(), "read unit"),
         rate.unwrap_or_default()
     ));
     text
@@ -149,10 +149,10 @@ fn step_lines(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Vec<String> 
     let assumed = if step.items.known { "" } else { " (assumed)" };
     let pages = if step.pages() > 1.0 { format!(", at most {} pages", step.pages()) } else { String::new() };
     lines.push(format!(
-        "reads   {} items, {}{assumed}: {} read units{pages}",
-        figure(step.items.average),
+        "reads   {}, {}{assumed}: {}{pages}",
+        amount(step.items.average, "item"),
         size(step.bytes),
-        figure(step.units())
+        amount(step.units(), "read unit")
     ));
     lines.push(format!("send    {}", request(model, pattern, step)));
     lines
@@ -250,10 +250,10 @@ fn write_text(model: &Model, write: &Write) -> String {
         let place = effect.index.as_deref().unwrap_or("table");
         let times = if effect.times == 1.0 { String::new() } else { format!("{} × ", figure(effect.times)) };
         text.push_str(&format!(
-            "  {place:6} {times}{}: {}, {} write units\n",
+            "  {place:6} {times}{}: {}, {}\n",
             effect.entity,
             effect.what,
-            figure(effect.units)
+            amount(effect.units, "write unit")
         ));
     }
     for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
@@ -276,9 +276,9 @@ fn write_text(model: &Model, write: &Write) -> String {
     let rate =
         write.rps.map(|rps| format!(", {} a second", figure(units(model, write) * rps))).unwrap_or_default();
     text.push_str(&format!(
-        "  {} write units{rate}; each item becomes {} writes\n",
-        figure(units(model, write)),
-        figure(amplification(model, write))
+        "  {}{rate}; each item becomes {}\n",
+        amount(units(model, write), "write unit"),
+        amount(amplification(model, write), "write")
     ));
     text
 }

@@ -187,7 +187,16 @@ impl<'m> Generator<'m> {
         };
         let keyed =
             |name: &str| entity.indexes.iter().any(|i| i.key.iter().any(|template| template.has_field(name)));
-        let text = entity.attributes.iter().rev().filter(free).find(|attribute| !keyed(&attribute.name));
+        let named = |name: &str, words: &[&str]| words.iter().any(|word| name.to_lowercase().contains(word));
+        let fit = |attribute: &&Attribute| {
+            let name = attribute.name.as_str();
+            !keyed(name)
+                && !entity.unique.contains(&attribute.name)
+                && !named(name, &["email", "url", "phone"])
+        };
+        let long = ["content", "body", "text", "description", "note", "message", "comment"];
+        let candidates: Vec<&Attribute> = entity.attributes.iter().rev().filter(free).filter(fit).collect();
+        let text = candidates.iter().find(|a| named(&a.name, &long)).or(candidates.first()).copied();
         let Some(attribute) = text.filter(|_| wanted as usize > have) else { return };
         let mut filler =
             item.get(&attribute.name).and_then(|v| v["S"].as_str()).unwrap_or_default().to_owned();

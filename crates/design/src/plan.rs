@@ -138,6 +138,9 @@ pub struct Unserved<'m> {
     pub obstacle: Obstacle,
 }
 
+/// Filters, other types, requests, steps: the fewer, the better.
+type Rank = (usize, usize, u64, usize);
+
 /// How one entity is reached at one place.
 #[derive(Clone, Debug)]
 struct Access<'m> {
@@ -197,7 +200,7 @@ impl<'m> Planner<'m> {
     /// The cheapest way to one type.
     fn single(&self, target: &Target) -> Result<Vec<Step<'m>>, Unserved<'m>> {
         let entity = self.entity(target);
-        let mut best: Option<((usize, usize, u64, usize), Vec<Step<'m>>)> = None;
+        let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
         let mut failure: Option<Unserved<'m>> = None;
         for place in Place::all(self.model) {
             match self.access(place, entity).and_then(|access| self.steps(&[(target, access)], None)) {

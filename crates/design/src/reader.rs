@@ -369,7 +369,12 @@ impl Reader {
             key_span: section.span_of("key"),
             ..Entity::default()
         };
-        if section.get("key").is_none() {
+        let semantic = model.table.keys.iter().all(|key| entity.attribute(key).is_some());
+        if section.get("key").is_none() && !semantic {
+            let message = format!("{} needs `key`: how its primary key is made", section.subject);
+            let help = "add key = [\"USER#{userId}\", \"PROFILE\"]";
+            self.fail("P002", section, &section.span.clone(), message, help);
+        } else if section.get("key").is_none() {
             entity.key = model.table.keys.iter().map(|key| Template::field(key)).collect();
         } else if entity.key.len() != model.table.keys.len() && self.findings.is_empty() {
             let message = format!(

@@ -2,7 +2,7 @@
 
 use crate::check::Report;
 use crate::code;
-use crate::estimate::figure;
+use crate::estimate::amount;
 use crate::finding::{Finding, Severity, counted};
 use crate::plan::{Operation, Plan};
 use crate::source::Source;
@@ -66,7 +66,7 @@ pub fn summary(plan: &Plan<'_>) -> String {
         })
         .collect();
     let requests = counted(plan.requests(), "request");
-    format!("{}, {requests}, {} read units", steps.join(" + "), figure(plan.units()))
+    format!("{}, {requests}, {}", steps.join(" + "), amount(plan.units(), "read unit"))
 }
 
 /// `{"findings": […], "patterns": […]}`.

@@ -1,5 +1,7 @@
 //! Data made from models, and models made from data and from other tools' files.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use partita_design::generate::Generator;

@@ -15,6 +15,8 @@ pub struct Arguments {
 pub enum Command {
     /// Start the database
     Serve(Serve),
+    /// Check, explain, price and fill single-table models
+    Model(crate::model::arguments::Model),
     /// Ask a running database whether it is well; exits with 0 if it is
     Healthcheck(Healthcheck),
 }

@@ -58,25 +58,34 @@ impl<'m> Checker<'m> {
     }
 
     fn unserved(&mut self, pattern: &Pattern, unserved: &Unserved<'_>) {
-        let Unserved { place, entity, obstacle } = unserved;
-        let known = if pattern.inputs.is_empty() { "nothing".to_owned() } else { list(&pattern.inputs) };
-        let add = remedy::index_for(self.model, pattern, entity);
-        let name = &entity.name;
-        let place = place.name();
+        let add = remedy::index_for(self.model, pattern, unserved.entity);
+        let (code, message, help) =
+            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| shapeless(pattern, unserved, &add));
+        let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+        if !self.has(code, &pattern.subject()) {
+            self.report(finding);
+        }
+    }
+
+    /// The items cannot be found at all.
+    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<Words> {
+        let (place, name) = (unserved.place.name(), &unserved.entity.name);
+        let add = add.to_owned();
         let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
-        let (code, message, help) = match obstacle {
+        let words = match &unserved.obstacle {
             Obstacle::Absent | Obstacle::Partition { partial: false, .. } if scans => {
                 ("P114", format!("without inputs, only a Scan of the whole table returns {name}"), add)
             }
-            Obstacle::Absent | Obstacle::Partition { partial: false, .. } => (
-                "P101",
-                format!("no key serves this: {name} cannot be found by {}", self.knowledge(pattern)),
-                add,
-            ),
+            Obstacle::Absent | Obstacle::Partition { partial: false, .. } => {
+                let message =
+                    format!("no key serves this: {name} cannot be found by {}", self.knowledge(pattern));
+                ("P101", message, add)
+            }
             Obstacle::Partition { template, missing, partial: true } => (
                 "P102",
                 format!(
-                    "{place} has {template} as partition key of {name}; knowing {known} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
+                    "{place} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
+                    self.knowledge(pattern),
                     list(missing)
                 ),
                 format!("move {} into the sort key, or {add}", list(missing)),
@@ -86,52 +95,9 @@ impl<'m> Checker<'m> {
                 format!("{place} holds {name} only when {when}, and the pattern does not ask for that"),
                 format!("add where = \"{when}\" to the pattern if that is meant; otherwise {add}"),
             ),
-            Obstacle::NoSortKey { wanted } => (
-                "P104",
-                format!("{place} has no sort key, so {wanted} can neither be ordered nor bounded"),
-                add,
-            ),
-            Obstacle::Order { by, before } => (
-                "P103",
-                format!("{name} does not come in the order of {by}: in {place}, {} stands first", before[0]),
-                move_first(by, &before[0], &add),
-            ),
-            Obstacle::Range { by, before } => (
-                "P104",
-                format!("{name} cannot be bounded by {by}: in {place}, {} stands first", before[0]),
-                move_first(by, &before[0], &add),
-            ),
-            Obstacle::Unsorted { by, template } => (
-                "P105",
-                format!("{by} is a number, and as text in {template} 10 comes before 2"),
-                format!("pad it: {}", template.replace(&format!("{{{by}}}"), &format!("{{{by}:012}}"))),
-            ),
-            Obstacle::Consistency => (
-                "P111",
-                format!("only {place} serves this, and a global index is never strongly consistent"),
-                "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
-            ),
-            Obstacle::Projection { missing } => (
-                "P112",
-                format!("{place} serves this, but does not hold {}", list(missing)),
-                format!(
-                    "add them to its project, name only the fields needed, or set hydrate = true on {}",
-                    pattern.name
-                ),
-            ),
-            Obstacle::Interleave { by } => (
-                "P103",
-                format!(
-                    "{} are not stored together in the order of {by}",
-                    list(&pattern.targets.iter().map(|target| target.entity.as_str()).collect::<Vec<_>>())
-                ),
-                format!("give all of them one partition in an index, with {by} first in the sort key: {add}"),
-            ),
+            _ => return None,
         };
-        let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
-        if !self.has(code, &pattern.subject()) {
-            self.report(finding);
-        }
+        Some(words)
     }
 
     /// What the caller knows, in words.
@@ -311,6 +277,56 @@ pub fn truncated(finding: Finding, bound: &str) -> Finding {
             "the upper bound '{bound}' ends before the values that begin with it, so all of {bound} is lost"
         ))
         .helps(format!("write the bound in full, or end it with a character above all others: '{bound}~'"))
+}
+
+/// A code, a message, and what to do.
+type Words = (&'static str, String, String);
+
+/// The items are found, but not in the order, within the range or with the attributes that are wanted.
+fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
+    let (place, name) = (unserved.place.name(), &unserved.entity.name);
+    match &unserved.obstacle {
+        Obstacle::NoSortKey { wanted } => {
+            let message = format!("{place} has no sort key, so {wanted} can neither be ordered nor bounded");
+            ("P104", message, add.to_owned())
+        }
+        Obstacle::Order { by, before } => {
+            let message =
+                format!("{name} does not come in the order of {by}: in {place}, {} stands first", before[0]);
+            ("P103", message, move_first(by, &before[0], add))
+        }
+        Obstacle::Range { by, before } => {
+            let message = format!("{name} cannot be bounded by {by}: in {place}, {} stands first", before[0]);
+            ("P104", message, move_first(by, &before[0], add))
+        }
+        Obstacle::Unsorted { by, template } => (
+            "P105",
+            format!("{by} is a number, and as text in {template} 10 comes before 2"),
+            format!("pad it: {}", template.replace(&format!("{{{by}}}"), &format!("{{{by}:012}}"))),
+        ),
+        Obstacle::Consistency => (
+            "P111",
+            format!("only {place} serves this, and a global index is never strongly consistent"),
+            "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
+        ),
+        Obstacle::Projection { missing } => (
+            "P112",
+            format!("{place} serves this, but does not hold {}", list(missing)),
+            format!(
+                "add them to its project, name only the fields needed, or set hydrate = true on {}",
+                pattern.name
+            ),
+        ),
+        Obstacle::Interleave { by } => {
+            let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
+            let help =
+                format!("give all of them one partition in an index, with {by} first in the sort key: {add}");
+            ("P103", format!("{} are not stored together in the order of {by}", list(&types)), help)
+        }
+        Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Sparse { .. } => {
+            ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
+        }
+    }
 }
 
 fn move_first(by: &str, before: &str, add: &str) -> String {
