@@ -450,7 +450,8 @@ impl Reader {
             let text_kind = text.strip_suffix('?').unwrap_or(&text);
             let Some(kind) = ValueType::parse(text_kind) else {
                 let span = inner.span_of(name);
-                let help = match closest(text_kind, ValueType::names()) {
+                let meant = ValueType::synonym(text_kind).or_else(|| closest(text_kind, ValueType::names()));
+                let help = match meant {
                     Some(meant) => format!("did you mean \"{meant}\"?"),
                     None => {
                         let names: Vec<&str> = ValueType::names().collect();

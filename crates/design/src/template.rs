@@ -255,6 +255,26 @@ impl Template {
         found
     }
 
+    /// Fields whose values may contain the delimiter, if there are so many that borders are lost. A single one does no
+    /// harm: what stands before it is read from the left, what stands behind it from the right.
+    pub fn forgeable_fields(&self, types: &dyn Types) -> Vec<String> {
+        let free = self.free_fields(types);
+        if free.len() < 2 { Vec::new() } else { self.run_on_fields(types, true) }
+    }
+
+    /// Fields whose values may contain the delimiter.
+    pub fn free_fields(&self, types: &dyn Types) -> Vec<String> {
+        let free = |part: &&Part| match part {
+            Part::Field { name, format } => Class::of(types.type_of(name), *format, true).contains(DELIMITER),
+            Part::Text(_) => false,
+        };
+        let names = self.parts.iter().filter(free).filter_map(|part| match part {
+            Part::Field { name, .. } => Some(name.clone()),
+            Part::Text(_) => None,
+        });
+        names.collect()
+    }
+
     /// Whether one text can be made by both templates. With `open`, whether `other` can make a text that begins with
     /// one of this template's.
     pub fn meets(
@@ -561,6 +581,8 @@ mod tests {
         assert_eq!(run_on("{i}{n}", false), ["i"]);
         assert!(run_on("{u}{n}", false).is_empty());
         assert!(run_on("{s:escaped}#{s}", true).is_empty());
+        assert_eq!(template("{s}#{s}").forgeable_fields(&types), ["s"]);
+        assert!(template("A#{s}#{u}").forgeable_fields(&types).is_empty());
     }
 
     #[test]

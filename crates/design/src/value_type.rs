@@ -52,6 +52,21 @@ impl ValueType {
         found.map(|(_, kind)| kind.clone())
     }
 
+    /// The name here of a type that is called otherwise elsewhere.
+    pub fn synonym(text: &str) -> Option<&'static str> {
+        let known = [
+            ("decimal", ["number", "float", "double", "money", "n"]),
+            ("int", ["integer", "long", "counter", "u64", "epoch"]),
+            ("bool", ["boolean", "flag", "b", "bit", "yesno"]),
+            ("timestamp", ["datetime", "iso8601", "time", "instant", "iso"]),
+            ("string", ["text", "str", "s", "varchar", "email"]),
+            ("list", ["array", "l", "seq", "sequence", "tuple"]),
+            ("map", ["object", "m", "json", "dict", "struct"]),
+        ];
+        let lower = text.to_lowercase();
+        known.iter().find(|(_, others)| others.contains(&lower.as_str())).map(|(name, _)| *name)
+    }
+
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }

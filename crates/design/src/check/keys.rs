@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb};
+use crate::plan::Sort;
 use crate::slot::{Place, Slot};
 use crate::template::{Part, Template};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,23 +25,26 @@ impl<'m> Checker<'m> {
     fn injective(&mut self) {
         for slot in self.slots() {
             for template in [Some(&slot.partition), slot.sort.as_ref()].into_iter().flatten() {
+                // An index need not tell its entries apart by the sort key.
+                let loose = slot.place.index.is_some() && Some(template) == slot.sort.as_ref();
                 let touching = template.run_on_fields(slot.entity, false);
-                let free = template.run_on_fields(slot.entity, true);
+                let forgeable = self.forgeable(&slot, template);
                 let (severity, fields, why) = if !touching.is_empty() {
-                    (Severity::Error, touching, "run into what follows: different values make the same key")
-                } else if !free.is_empty() {
+                    let severity = if loose { Severity::Warning } else { Severity::Error };
                     (
-                        Severity::Warning,
-                        free,
-                        "may contain the delimiter: a value with # in it forges another key",
+                        severity,
+                        touching,
+                        "without a border before what follows, so that different values make the same key",
                     )
+                } else if !forgeable.is_empty() {
+                    let severity = if loose { Severity::Note } else { Severity::Warning };
+                    (severity, forgeable, "free text, and a value with # in it forges another key")
                 } else {
                     continue;
                 };
-                let verb = if fields.len() == 1 { why.replacen("run ", "runs ", 1) } else { why.to_owned() };
                 let finding = self
                     .about_slot("P201", severity, &slot)
-                    .says(format!("{template}: {} {verb}", list(&fields)));
+                    .says(format!("{template}: {} is {why}", list(&fields)));
                 let help = format!(
                     "declare {} as \"id\" (never contains #), or write {{{}:escaped}}",
                     list(&fields),
@@ -49,6 +53,30 @@ impl<'m> Checker<'m> {
                 self.report(finding.helps(help));
             }
         }
+    }
+
+    /// Fields that may contain the delimiter and either are several or end a prefix that some pattern searches.
+    fn forgeable(&self, slot: &Slot<'m>, template: &Template) -> Vec<String> {
+        let several = template.forgeable_fields(slot.entity);
+        if !several.is_empty() {
+            return several;
+        }
+        let free = template.free_fields(slot.entity);
+        let steps = self.plans.values().flatten().flat_map(|plan| &plan.steps);
+        let here = steps.filter(|step| {
+            step.place.name() == slot.place.name()
+                && step.targets.iter().any(|target| target.name == slot.entity.name)
+        });
+        let prefixes: Vec<&Template> = here
+            .filter_map(|step| match &step.sort {
+                Sort::BeginsWith(prefix) | Sort::Between { prefix, .. } => Some(prefix),
+                _ => None,
+            })
+            .collect();
+        let searched = |name: &String| {
+            Some(template) == slot.sort.as_ref() && prefixes.iter().any(|prefix| prefix.has_field(name))
+        };
+        free.into_iter().filter(searched).collect()
     }
 
     /// No two types may make the same primary key.

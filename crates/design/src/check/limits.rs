@@ -73,13 +73,24 @@ impl<'m> Checker<'m> {
             ),
             Some(_) => return,
             None => {
-                let average = entity.expect.average.unwrap_or_default();
+                let average = self.average_in(slot);
                 let severity = if average >= STREAM { Severity::Warning } else { Severity::Note };
                 (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
             }
         };
         let finding = self.about_slot("P402", severity, slot).says(message);
         self.report(finding.helps("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
+    }
+
+    /// Items of the entity under one partition key, as far as the model says.
+    fn average_in(&self, slot: &Slot<'m>) -> f64 {
+        let fixed: Vec<String> = slot.partition.fields().map(str::to_owned).collect();
+        let known = |name: &String| estimate::distinct(self.model, slot.entity, name).is_some();
+        if slot.entity.expect.average.is_none() && !fixed.iter().all(known) {
+            return 0.0;
+        }
+        let amount = estimate::items(self.model, slot.entity, &fixed);
+        if amount.known { amount.average } else { 0.0 }
     }
 
     /// With a local index a collection ends at 10 GB.

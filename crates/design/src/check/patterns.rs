@@ -237,7 +237,12 @@ impl<'m> Checker<'m> {
                 ),
             )
         };
-        let finding = self.about_pattern(code, Severity::Warning, pattern).says(message).helps(help);
+        // An email address or a user name belongs to one, whether or not the model says so.
+        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
+        let usual =
+            pattern.inputs.iter().any(|name| natural.iter().any(|word| name.to_lowercase().contains(word)));
+        let severity = if code == "P117" && usual { Severity::Note } else { Severity::Warning };
+        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
         self.report(finding);
     }
 
