@@ -9,6 +9,8 @@
 //!                           heat, estimate ───┴→ cost, difference
 //! ```
 
+pub mod attribution;
+pub mod audit;
 pub mod check;
 pub mod code;
 pub mod condition;
