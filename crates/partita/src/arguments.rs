@@ -55,6 +55,14 @@ pub struct Serve {
     #[arg(long)]
     pub open_access: bool,
 
+    /// A single-table model: writes to its table are held against it, reads attributed to its patterns
+    #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL")]
+    pub model: Option<PathBuf>,
+
+    /// What happens to a write that breaks the model: a line in the log, or a ValidationException
+    #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
+    pub model_mode: ModelMode,
+
     /// Region that ARNs name
     #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
     pub region: String,
@@ -64,6 +72,12 @@ pub struct Serve {
 pub enum DurabilityLevel {
     Full,
     Relaxed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelMode {
+    Warn,
+    Enforce,
 }
 
 #[derive(Args)]

@@ -29,6 +29,8 @@ const FAILED: u8 = 2;
 /// An exit code, or a message for people.
 type Outcome = Result<u8, String>;
 
+pub use file::model as load;
+
 pub fn run(command: Model) -> ExitCode {
     let outcome = match command.task {
         Task::Check(arguments) => check::run(&arguments),

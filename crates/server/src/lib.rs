@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod housekeeping;
 mod listener;
+pub mod model_watch;
 mod panic_guard;
 pub mod pipeline;
 mod reply;

@@ -7,12 +7,14 @@
 
 use crate::access::Reach;
 use crate::body::{self, BodyError};
+use crate::model_watch::ModelWatch;
 use crate::panic_guard::guard;
 use crate::reply::{self, Reply};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, ORIGIN};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, SignedRequest};
@@ -21,6 +23,8 @@ use partita_engine::clock::Clock;
 use partita_store::Store;
 use partita_wire::Rejection;
 
+/// Where the figures of an attached model are.
+const MODEL_PATH: &str = "/_partita/model";
 const TARGET: &str = "x-amz-target";
 const TARGET_PREFIX: &str = "DynamoDB_20120810.";
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
@@ -32,6 +36,8 @@ pub struct Pipeline<S> {
     pub reach: Reach,
     pub clock: Clock,
     pub region: String,
+    /// A model that writes are held against and reads are attributed to.
+    pub model: Option<ModelWatch>,
 }
 
 impl<S: Store> Pipeline<S> {
@@ -40,6 +46,9 @@ impl<S: Store> Pipeline<S> {
         let (parts, incoming) = request.into_parts();
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
+        }
+        if let Some(watch) = self.model.as_ref().filter(|_| parts.uri.path() == MODEL_PATH) {
+            return self.model_figures(watch, &parts);
         }
         let body = match body::read(&parts.headers, incoming).await {
             Ok(body) => body,
@@ -78,13 +87,41 @@ impl<S: Store> Pipeline<S> {
         self.check_access(signed)?;
         let request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
+        let sighting = self.model.as_ref().map(|watch| watch.before(&request)).transpose()?.flatten();
         let response = self.engine.execute(request).await?;
+        if let Some(watch) = &self.model {
+            watch.after(sighting, &response);
+        }
         Ok(partita_wire::encode(&response))
+    }
+
+    /// The figures of the attached model, for whoever may send requests.
+    fn model_figures(&self, watch: &ModelWatch, parts: &Parts) -> Response<Full<Bytes>> {
+        let query = parts.uri.query().unwrap_or_default();
+        let signed = SignedRequest {
+            method: parts.method.as_str(),
+            path: MODEL_PATH,
+            query,
+            headers: &parts.headers,
+            body: b"",
+        };
+        let allowed = match self.authentication {
+            Authentication::Verified(_) => self.check_access(&signed),
+            Authentication::Unverified => self.check_reach(&parts.headers),
+        };
+        match allowed {
+            Ok(()) => Reply::new(Ok(watch.json().into_bytes())).encode(Some("application/json"), false),
+            Err(exception) => reply::exception(&exception),
+        }
     }
 
     fn check_access(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
         self.authentication.check(signed, self.clock.now_seconds())?;
-        let header = |name| signed.headers.get(name).and_then(|value| value.to_str().ok());
+        self.check_reach(signed.headers)
+    }
+
+    fn check_reach(&self, headers: &HeaderMap) -> Result<(), Exception> {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
         self.reach.check(header(HOST), header(ORIGIN))
     }
 }
