@@ -170,3 +170,37 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
     }
     assert!(infer(&[], &Known::default()).is_err());
 }
+
+#[test]
+fn items_move_from_one_version_to_the_next_and_back() {
+    use partita_design::migration::{Rewrite, rewrite};
+    let old = named("shop-orders.toml");
+    let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    let new = text
+        .replace("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]")
+        .replace("\"{createdAt}#{orderId}\"], when", "\"PENDING#{createdAt}#{orderId}\"], when");
+    let new = read_back("new.toml", &new);
+    let (mut moved, mut put) = (0, 0);
+    for item in Generator::new(&old, 9, 300).items() {
+        assert_eq!(rewrite(&old, &old, &item), Rewrite::Keep);
+        let made = match rewrite(&old, &new, &item) {
+            Rewrite::Keep => continue,
+            Rewrite::Put(made) => {
+                put += 1;
+                made
+            }
+            Rewrite::Move { put, delete } => {
+                moved += 1;
+                assert_eq!(delete.len(), 2);
+                put
+            }
+            Rewrite::Unknown(reason) => panic!("{reason}: {item:?}"),
+        };
+        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
+        match rewrite(&new, &old, &made) {
+            Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(moved > 0 && put > 0, "{moved} {put}");
+}

@@ -56,11 +56,12 @@ impl<'m> Checker<'m> {
 
     /// Patterns whose plan reads this index.
     fn users(&self, index: &Index) -> Vec<&'m Pattern> {
+        let is = |place: &Place<'_>| place.index.is_some_and(|used| used.name == index.name);
         let reads = |pattern: &&Pattern| match self.plans.get(pattern.name.as_str()) {
-            Some(Ok(plan)) => {
-                plan.steps.iter().any(|step| step.place.index.is_some_and(|used| used.name == index.name))
-            }
-            _ => false,
+            Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.place)),
+            // It would be read, but for one obstacle, which is reported.
+            Some(Err(unserved)) => is(&unserved.place),
+            None => false,
         };
         let asked = |pattern: &&Pattern| {
             pattern.request.as_ref().is_some_and(|request| request.index.as_deref() == Some(&index.name))

@@ -125,8 +125,9 @@ impl<'m> Checker<'m> {
         let (mut usual, mut most) = (0.0, 0.0);
         for action in &write.actions {
             let Some(entity) = model.entity(&action.entity) else { continue };
-            let each =
-                if action.many { estimate::items(model, entity, &parents(model, entity)) } else { one() };
+            let many = estimate::items(model, entity, &parents(model, entity));
+            // How many there are is only counted if the model says so.
+            let each = if action.many && entity.expect.per.is_some() { many } else { one() };
             let marks = 1.0 + entity.unique.len() as f64;
             usual += each.average * marks;
             most += each.max * marks;

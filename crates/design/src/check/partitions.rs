@@ -69,7 +69,7 @@ impl<'m> Checker<'m> {
                     "use an identifier as partition key; serve this question by a sparse, sharded index",
                 )
             }
-            Some(_) if cool => return,
+            Some(_) if self.heat_of(slot).is_hot() || (cool && !is_boolean(slot)) => return,
             Some(_) => {
                 let severity = if slot.is_sparse() { Severity::Note } else { Severity::Warning };
                 self.about_slot("P308", severity, slot)
@@ -161,6 +161,13 @@ fn is_time(slot: &Slot<'_>) -> bool {
         found |= name != SHARD;
     }
     found
+}
+
+/// A boolean alone is never a partition key.
+fn is_boolean(slot: &Slot<'_>) -> bool {
+    let mut fields = slot.partition.fields().filter(|name| *name != SHARD);
+    let boolean = |name: &str| slot.entity.attribute(name).is_some_and(|a| a.kind == ValueType::Bool);
+    fields.next().is_some_and(boolean) && fields.next().is_none() && !slot.is_sparse()
 }
 
 /// How many partition keys there are, if few: a product of types and declarations, not of other entities' numbers.

@@ -65,6 +65,15 @@ impl<'m> Checker<'m> {
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
         }
+        let reached = !matches!(
+            unserved.obstacle,
+            Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Consistency
+        );
+        if pattern.strong && reached && !unserved.place.is_consistent() {
+            let (code, message, help) = inconsistent(unserved.place.name());
+            let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+            self.report(finding);
+        }
     }
 
     /// The items cannot be found at all.
@@ -309,11 +318,7 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
             format!("{by} is a number, and as text in {template} 10 comes before 2"),
             format!("pad it: {}", template.replace(&format!("{{{by}}}"), &format!("{{{by}:012}}"))),
         ),
-        Obstacle::Consistency => (
-            "P111",
-            format!("only {place} serves this, and a global index is never strongly consistent"),
-            "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
-        ),
+        Obstacle::Consistency => inconsistent(place),
         Obstacle::Projection { missing } => (
             "P112",
             format!("{place} serves this, but does not hold {}", list(missing)),
@@ -332,6 +337,14 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
             ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
         }
     }
+}
+
+fn inconsistent(place: &str) -> Words {
+    (
+        "P111",
+        format!("only {place} serves this, and a global index is never strongly consistent"),
+        "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
+    )
 }
 
 fn move_first(by: &str, before: &str, add: &str) -> String {
