@@ -13,6 +13,7 @@ mod explain;
 mod explain_code;
 mod file;
 mod infer;
+mod migrate;
 mod progress;
 mod seed;
 
@@ -38,6 +39,7 @@ pub fn run(command: Model) -> ExitCode {
         Task::ExplainCode(arguments) => explain_code::run(&arguments),
         Task::Cost(arguments) => cost::run(&arguments),
         Task::Diff(arguments) => diff::run(&arguments),
+        Task::Migrate(arguments) => migrate::run(&arguments),
         Task::Seed(arguments) => seed::run(&arguments),
         Task::Infer(arguments) => infer::run(&arguments),
         Task::Import(arguments) => exchange::import(&arguments),

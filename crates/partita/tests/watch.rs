@@ -138,3 +138,44 @@ fn without_a_model_nothing_is_different() {
     assert_eq!(server.call("PutItem", &wrong()).0, 200);
     assert_ne!(server.figures().0, 200);
 }
+
+#[test]
+fn a_table_moves_to_the_next_version_and_back() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let old = root.join("models/shop-orders.toml");
+    let text = std::fs::read_to_string(&old).unwrap();
+    let new = folder.path().join("new.toml");
+    let text = text
+        .replace("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]")
+        .replace("[entity.User]", "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }")
+        .replace("[pattern]", "[pattern]\nuserByEmail = { in = [\"email\"], out = \"User\", rps = 1 }");
+    std::fs::write(&new, text).unwrap();
+    let migrate = |from: &PathBuf, to: &PathBuf, more: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_partita"))
+            .args(["model", "migrate"])
+            .args([from, to])
+            .args(more)
+            .args(["--endpoint", &format!("http://{}", server.place)])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), text)
+    };
+    let (code, text) = migrate(&old, &new, &[]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("dry run"), "{text}");
+    let checkpoint = folder.path().join("checkpoint");
+    let (code, text) = migrate(&old, &new, &["--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("adding index GSI3") && text.contains("0 are not"), "{text}");
+    let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
+    let (_, answer) = server.call("Scan", &scan);
+    assert!(answer["Count"].as_u64().unwrap() > 0);
+    assert_eq!(answer["Items"][0]["SK"]["S"], "PROFILE");
+    let (code, text) = migrate(&new, &old, &["--apply"]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(server.call("Scan", &scan).1["Count"], 0);
+}

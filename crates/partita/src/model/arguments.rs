@@ -27,6 +27,9 @@ pub enum Task {
     /// What changes from one version of a model to the next; exits with 1 if a finding appears
     #[command(after_help = EXIT_CODES)]
     Diff(Diff),
+    /// Rewrite a table's items from one version of a model to the next
+    #[command(after_help = EXIT_CODES)]
+    Migrate(Migrate),
     /// Generate realistic items and load them into a table, or print them
     Seed(Seed),
     /// Propose a model from the items of a table or of a file
@@ -141,6 +144,30 @@ pub struct Endpoint {
 
     #[arg(long, env = "AWS_REGION", default_value = "us-east-1")]
     pub region: String,
+}
+
+#[derive(Args)]
+pub struct Migrate {
+    /// The model that the items follow now
+    pub old: PathBuf,
+
+    /// The model that they shall follow
+    pub new: PathBuf,
+
+    /// Write; without it, the items are only read and counted
+    #[arg(long)]
+    pub apply: bool,
+
+    /// A file that remembers how far it came, so that it can go on after an interruption
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// The table, instead of the new model's name
+    #[arg(long)]
+    pub table: Option<String>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 #[derive(Args)]
