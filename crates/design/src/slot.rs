@@ -87,9 +87,14 @@ impl Slot<'_> {
         !self.when.is_empty()
     }
 
-    /// The partition key changes with time alone.
+    /// The partition key moves on with time, so that no collection grows for ever.
     pub fn has_time_bucket(&self) -> bool {
-        self.partition.parts.iter().any(|part| matches!(part, Part::Field { format: Format::Bucket(_), .. }))
+        self.partition.parts.iter().any(|part| match part {
+            Part::Field { name, format } => {
+                matches!(format, Format::Bucket(_)) || self.entity.attribute(name).is_some_and(|a| a.kind.is_time())
+            }
+            Part::Text(_) => false,
+        })
     }
 
     pub fn fields(&self) -> impl Iterator<Item = &str> {
