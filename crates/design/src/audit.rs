@@ -15,7 +15,7 @@ pub const MARKER: &str = "UNIQUE#";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// `type`, `key` or `index`.
+    /// `type`, `key`, `index`, `copy` or `unique`.
     pub rule: &'static str,
     pub message: String,
 }
@@ -179,6 +179,50 @@ fn index_violations(
                 index.name, entity.name, indexed.when
             );
             violations.push(violation("index", message));
+        }
+    }
+    violations
+}
+
+/// One write of a request: which entity, and which attributes; none means all of them.
+#[derive(Clone, Debug)]
+pub struct Written<'m> {
+    pub entity: &'m Entity,
+    pub touched: Option<BTreeSet<String>>,
+}
+
+/// The entity whose type, if it has one, and key these attributes have.
+pub fn recognise<'m>(model: &'m Model, attributes: &Attributes) -> Option<&'m Entity> {
+    let kind = model.table.type_attribute.as_ref().and_then(|name| attributes.get(name));
+    let typed = |entity: &&Entity| kind.is_none_or(|kind| entity.type_value == *kind);
+    model.entities.iter().filter(typed).find(|entity| has_key_of(model, entity, attributes))
+}
+
+/// The writes of one request, taken together: copies go with their originals, and what is unique needs a transaction.
+pub fn together(model: &Model, written: &[Written<'_>], transaction: bool) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for write in written {
+        let entity = write.entity;
+        let touches = |name: &str| write.touched.as_ref().is_none_or(|touched| touched.contains(name));
+        for copy in model.copies_of(&entity.name) {
+            let concerned = copy.attributes.iter().any(|attribute| touches(&attribute.name));
+            if concerned && !written.iter().any(|other| other.entity.name == copy.name) {
+                let message =
+                    format!("{} is written without its copy {} in one transaction", entity.name, copy.name);
+                violations.push(violation("copy", message));
+            }
+        }
+        let unique: Vec<&str> =
+            entity.unique.iter().map(String::as_str).filter(|name| touches(name)).collect();
+        if !transaction && !unique.is_empty() {
+            let message = format!(
+                "{} of {} is unique, which takes a transaction with a marker item ({MARKER}{}#{}#…)",
+                list(&unique),
+                entity.name,
+                entity.name,
+                unique[0]
+            );
+            violations.push(violation("unique", message));
         }
     }
     violations

@@ -91,7 +91,8 @@ impl Slot<'_> {
     pub fn has_time_bucket(&self) -> bool {
         self.partition.parts.iter().any(|part| match part {
             Part::Field { name, format } => {
-                matches!(format, Format::Bucket(_)) || self.entity.attribute(name).is_some_and(|a| a.kind.is_time())
+                matches!(format, Format::Bucket(_))
+                    || self.entity.attribute(name).is_some_and(|a| a.kind.is_time())
             }
             Part::Text(_) => false,
         })

@@ -5,7 +5,7 @@
 mod support;
 
 use partita_design::attribution::{Seen, SeenSort, pattern, shapes};
-use partita_design::audit::{Attributes, Violation, item, update};
+use partita_design::audit::{Attributes, Violation, Written, item, together, update};
 use partita_design::{Model, generate};
 use std::collections::BTreeSet;
 
@@ -107,4 +107,25 @@ fn requests_are_attributed_to_patterns() {
         Seen { index: Some("GSI2"), partition: "STATUS#PENDING#0", ..seen(SeenSort::None, true, false) };
     assert_eq!(pattern(&shapes, &index), Some("pendingOrders"));
     assert_eq!(pattern(&shapes, &seen(SeenSort::BeginsWith("INVOICE#"), true, false)), None);
+}
+
+#[test]
+fn copies_and_unique_values_need_a_transaction() {
+    let text = std::fs::read_to_string(support::root().join("models/shop-pending-orders.toml")).unwrap();
+    let model = support::model(&text);
+    let written = |name: &str, touched: Option<&str>| Written {
+        entity: model.entity(name).unwrap(),
+        touched: touched.map(|name| BTreeSet::from([name.to_owned()])),
+    };
+    let alone = together(&model, &[written("Order", Some("status"))], false);
+    assert!(alone[0].message.contains("without its copy OrderById"), "{}", alone[0].message);
+    let both = [written("Order", Some("status")), written("OrderById", Some("status"))];
+    assert_eq!(together(&model, &both, true), []);
+    assert_eq!(together(&model, &[written("Order", Some("note"))], false), []);
+    let shop = shop();
+    let user = |transaction| {
+        together(&shop, &[Written { entity: shop.entity("User").unwrap(), touched: None }], transaction)
+    };
+    assert_eq!(user(false)[0].rule, "unique");
+    assert_eq!(user(true), []);
 }

@@ -4,13 +4,14 @@
 //! and figures, which `GET /_partita/model` shows. A server without a model never comes here.
 
 use partita_api::batch_write_item::BatchWrite;
+use partita_api::put_item::PutItem;
 use partita_api::query::Query;
 use partita_api::transact_write_items::TransactWrite;
 use partita_api::update_item::UpdateItem;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::attribution::{Seen, SeenSort, Shape, pattern, shapes};
-use partita_design::audit::{self, Attributes, Violation};
+use partita_design::audit::{self, Attributes, Violation, Written};
 use partita_expression::KeyComparison;
 use partita_value::names::TableName;
 use partita_value::{Item, Value, ValueRef};
@@ -154,10 +155,11 @@ impl ModelWatch {
 
     fn violations(&self, request: &Request) -> Vec<Violation> {
         match request {
-            Request::PutItem(put) if self.concerns(&put.table) => {
-                audit::item(&self.model, &attributes(&put.item))
+            Request::PutItem(put) => [self.put(put), self.together([self.written_put(put)], false)].concat(),
+            Request::UpdateItem(update) => {
+                [self.update(update), self.together([self.written_update(update)], false)].concat()
             }
-            Request::UpdateItem(update) => self.update(update),
+            // How data are loaded in bulk: each item is judged on its own.
             Request::BatchWriteItem(batch) => {
                 let tables = batch.tables.iter().filter(|(table, _)| self.concerns(table));
                 let puts = tables.flat_map(|(_, writes)| writes).filter_map(|write| match write {
@@ -168,16 +170,45 @@ impl ModelWatch {
             }
             Request::TransactWriteItems(transaction) => {
                 let one = |action: &TransactWrite| match action {
-                    TransactWrite::Put(put) if self.concerns(&put.table) => {
-                        audit::item(&self.model, &attributes(&put.item))
-                    }
+                    TransactWrite::Put(put) => self.put(put),
                     TransactWrite::Update(update) => self.update(update),
                     _ => Vec::new(),
                 };
-                transaction.actions.iter().flat_map(one).collect()
+                let written = transaction.actions.iter().map(|action| match action {
+                    TransactWrite::Put(put) => self.written_put(put),
+                    TransactWrite::Update(update) => self.written_update(update),
+                    _ => None,
+                });
+                let together = self.together(written, true);
+                transaction.actions.iter().flat_map(one).chain(together).collect()
             }
             _ => Vec::new(),
         }
+    }
+
+    fn put(&self, put: &PutItem) -> Vec<Violation> {
+        if self.concerns(&put.table) { audit::item(&self.model, &attributes(&put.item)) } else { Vec::new() }
+    }
+
+    fn together<'m>(
+        &'m self,
+        written: impl IntoIterator<Item = Option<Written<'m>>>,
+        transaction: bool,
+    ) -> Vec<Violation> {
+        let written: Vec<Written<'m>> = written.into_iter().flatten().collect();
+        audit::together(&self.model, &written, transaction)
+    }
+
+    fn written_put(&self, put: &PutItem) -> Option<Written<'_>> {
+        let attributes =
+            Some(&put.table).filter(|table| self.concerns(table)).map(|_| attributes(&put.item))?;
+        Some(Written { entity: audit::recognise(&self.model, &attributes)?, touched: None })
+    }
+
+    fn written_update(&self, update: &UpdateItem) -> Option<Written<'_>> {
+        let changes = update.update.as_ref().filter(|_| self.concerns(&update.table))?;
+        let entity = audit::recognise(&self.model, &attributes(&update.key))?;
+        Some(Written { entity, touched: Some(changes.target_roots().map(str::to_owned).collect()) })
     }
 
     fn update(&self, update: &UpdateItem) -> Vec<Violation> {
