@@ -316,7 +316,10 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
         Obstacle::Unsorted { by, template } => (
             "P105",
             format!("{by} is a number, and as text in {template} 10 comes before 2"),
-            format!("pad it: {}", template.replace(&format!("{{{by}}}"), &format!("{{{by}:012}}"))),
+            format!(
+                "pad it: {}",
+                template.replace(&format!("{{{by}}}"), &remedy::padded(unserved.entity, by))
+            ),
         ),
         Obstacle::Consistency => inconsistent(place),
         Obstacle::Projection { missing } => (

@@ -2,6 +2,7 @@
 
 use crate::model::{Entity, Model, Pattern};
 use crate::template::Part;
+use crate::value_type::ValueType;
 
 /// A line to add to the model.
 pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
@@ -45,13 +46,21 @@ fn sort_for(pattern: &Pattern, entity: &Entity) -> String {
     };
     let mut parts: Vec<String> = Vec::new();
     for name in first.into_iter().chain(identity) {
-        let padded = entity.attribute(name).is_some_and(|attribute| attribute.kind.is_number());
-        let part = if padded { format!("{{{name}:012}}") } else { format!("{{{name}}}") };
+        let part = padded(entity, name);
         if !parts.contains(&part) {
             parts.push(part);
         }
     }
     format!("{}#{}", entity.name.to_uppercase(), parts.join("#"))
+}
+
+/// A field as it must stand in a sort key: numbers padded.
+pub fn padded(entity: &Entity, name: &str) -> String {
+    match entity.attribute(name).map(|attribute| &attribute.kind) {
+        Some(ValueType::Int) => format!("{{{name}:012}}"),
+        Some(ValueType::Decimal) => format!("{{{name}:012.2}}"),
+        _ => format!("{{{name}}}"),
+    }
 }
 
 /// The prefix that the table uses for an attribute, or one made of its name.
