@@ -153,7 +153,7 @@ impl Verifier {
         {
             return *key;
         }
-        let key = signing_key(credential, scope.text);
+        let key = derive_key(credential, scope.text);
         if let Ok(mut keys) = self.signing_keys.write() {
             if keys.len() >= CACHED_KEYS {
                 keys.clear();
@@ -165,7 +165,7 @@ impl Verifier {
 }
 
 /// The key for one day, region and service.
-pub(crate) fn signing_key(credential: &Credential, scope: &str) -> [u8; 32] {
+pub(crate) fn derive_key(credential: &Credential, scope: &str) -> [u8; 32] {
     let secret = format!("AWS4{}", credential.secret());
     let mut parts = scope.split('/');
     let first = hmac(secret.as_bytes(), parts.next().unwrap_or_default().as_bytes());

@@ -3,6 +3,7 @@
 use partita_auth::{Credential, Signer};
 use serde_json::{Value, json};
 use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub const TABLE: &str = "Bench";
 const ORDERS_PER_USER: u64 = 20;
@@ -156,21 +157,18 @@ pub struct Caller {
 
 impl Caller {
     pub fn new(host: &str, credential: Credential) -> Caller {
-        Caller { host: host.to_owned(), signer: Signer::new(credential, "us-east-1", "dynamodb") }
+        Caller { host: host.to_owned(), signer: Signer::new(credential, "us-east-1") }
     }
 
     pub fn request(&self, operation: &str, body: &Value) -> Vec<u8> {
         let body = body.to_string();
         let target = format!("DynamoDB_20120810.{operation}");
-        let headers = self.signer.sign(&self.host, &target, body.as_bytes());
-        let mut request = format!(
-            "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-amz-json-1.0\r\nX-Amz-Target: {target}\r\n\
-             X-Amz-Date: {}\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n",
-            self.host,
-            headers.date,
-            headers.authorization,
-            body.len()
-        );
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs() as i64);
+        let mut request = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        for (name, value) in self.signer.headers(&self.host, &target, body.as_bytes(), now) {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str("\r\n");
         request.push_str(&body);
         request.into_bytes()
     }

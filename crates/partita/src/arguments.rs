@@ -15,6 +15,8 @@ pub struct Arguments {
 pub enum Command {
     /// Start the database
     Serve(Serve),
+    /// Check, explain, price and fill single-table models
+    Model(crate::model::arguments::Model),
     /// Ask a running database whether it is well; exits with 0 if it is
     Healthcheck(Healthcheck),
 }
@@ -61,6 +63,14 @@ pub struct Serve {
     #[arg(long)]
     pub open_access: bool,
 
+    /// A single-table model: writes to its table are held against it, reads attributed to its patterns
+    #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL")]
+    pub model: Option<PathBuf>,
+
+    /// What happens to a write that breaks the model: a line in the log, or a ValidationException
+    #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
+    pub model_mode: ModelMode,
+
     /// Region that ARNs name
     #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
     pub region: String,
@@ -70,6 +80,12 @@ pub struct Serve {
 pub enum DurabilityLevel {
     Full,
     Relaxed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelMode {
+    Warn,
+    Enforce,
 }
 
 #[derive(Args)]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod healthcheck;
+mod model;
 mod serve;
 
 use arguments::{Arguments, Command};
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(serve) => serve::run(serve),
         Command::Healthcheck(check) => healthcheck::run(&check),
+        Command::Model(command) => return model::run(command),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,9 +1,10 @@
 //! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
 
-use crate::arguments::{DurabilityLevel, Serve};
+use crate::arguments::{DurabilityLevel, ModelMode, Serve};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
+use partita_server::model_watch::{Mode, ModelWatch};
 use partita_server::pipeline::Pipeline;
 use partita_server::{Reach, Server, tls};
 use partita_store::Store;
@@ -69,7 +70,8 @@ async fn serve<S: Store>(
         _ => Authentication::Unverified,
     };
     let region = arguments.region.clone();
-    let pipeline = Pipeline { engine, authentication, reach, clock: Clock::System, region };
+    let pipeline =
+        Pipeline { engine, authentication, reach, clock: Clock::System, region, model: watch(arguments)? };
     let tls = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
         _ => None,
@@ -89,6 +91,16 @@ async fn serve<S: Store>(
     drop(server.run(stop).await);
     say("Partita has stopped.");
     Ok(())
+}
+
+/// The attached model, if there is one.
+fn watch(arguments: &Serve) -> Result<Option<ModelWatch>, Box<dyn Error>> {
+    let Some(path) = &arguments.model else { return Ok(None) };
+    let mode = match arguments.model_mode {
+        ModelMode::Warn => Mode::Warn,
+        ModelMode::Enforce => Mode::Enforce,
+    };
+    Ok(Some(ModelWatch::new(crate::model::load(path)?, mode)))
 }
 
 fn greet(endpoint: &str, kept: &str) {

@@ -7,6 +7,7 @@ mod cors;
 mod housekeeping;
 mod lingering;
 mod listener;
+pub mod model_watch;
 mod panic_guard;
 pub mod pipeline;
 mod reply;

@@ -20,9 +20,10 @@ pub enum TlsError {
 
 /// Reads the certificate chain and the private key, both PEM.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, TlsError> {
-    let chain = CertificateDer::pem_file_iter(certificate)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| TlsError::Certificate { file: certificate.into(), reason: error.to_string() })?;
+    let chain =
+        CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| TlsError::Certificate { file: certificate.into(), reason: error.to_string() })?;
     let key = PrivateKeyDer::from_pem_file(key)
         .map_err(|error| TlsError::Key { file: key.into(), reason: error.to_string() })?;
     let config = ServerConfig::builder()

@@ -1,0 +1,130 @@
+//! The static check of a model: every pattern proved, every design rule applied. No data, no sample run.
+
+mod copies;
+mod edges;
+mod fit;
+mod indexes;
+mod keys;
+mod limits;
+mod partitions;
+mod patterns;
+mod remedy;
+mod requests;
+
+use crate::finding::{Finding, Severity};
+use crate::heat::{self, Heat};
+use crate::model::{Entity, Model, Pattern};
+use crate::plan::{self, Plan, Unserved};
+use crate::slot::{Place, Slot};
+use std::collections::BTreeMap;
+
+/// What the check found, and the plan of every pattern.
+pub struct Report<'m> {
+    pub model: &'m Model,
+    pub findings: Vec<Finding>,
+    pub plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
+}
+
+impl Report<'_> {
+    /// Findings of a severity that are not allowed.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|f| f.severity == severity && f.allowed.is_none()).count()
+    }
+
+    /// Neither errors nor warnings.
+    pub fn is_clean(&self) -> bool {
+        !self.findings.iter().any(Finding::counts)
+    }
+}
+
+pub fn check(model: &Model) -> Report<'_> {
+    let plans = plan::plans(model);
+    let heat = heat::heat(model, &plans);
+    let mut checker = Checker { model, plans, heat, findings: Vec::new() };
+    checker.patterns();
+    checker.keys();
+    checker.partitions();
+    checker.edges();
+    checker.indexes();
+    checker.limits();
+    checker.copies();
+    checker.fit();
+    checker.allow();
+    let Checker { plans, mut findings, .. } = checker;
+    findings.sort_by_key(|finding| (finding.span.start, finding.code));
+    findings.dedup();
+    Report { model, findings, plans }
+}
+
+struct Checker<'m> {
+    model: &'m Model,
+    plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
+    heat: BTreeMap<(String, String), Heat>,
+    findings: Vec<Finding>,
+}
+
+impl<'m> Checker<'m> {
+    fn report(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    fn about_entity(&self, code: &'static str, severity: Severity, entity: &Entity) -> Finding {
+        Finding::new(code, severity, entity.subject(), &entity.span)
+    }
+
+    /// About an entity's key, in the table or in an index.
+    fn about_slot(&self, code: &'static str, severity: Severity, slot: &Slot<'_>) -> Finding {
+        let indexed = slot.place.index.and_then(|index| slot.entity.indexed(&index.name));
+        let span = indexed.map_or(&slot.entity.key_span, |indexed| &indexed.span);
+        Finding::new(code, severity, slot.entity.subject(), span)
+    }
+
+    fn about_pattern(&self, code: &'static str, severity: Severity, pattern: &Pattern) -> Finding {
+        Finding::new(code, severity, pattern.subject(), &pattern.span)
+    }
+
+    fn has(&self, code: &str, subject: &str) -> bool {
+        self.findings.iter().any(|finding| finding.code == code && finding.subject == subject)
+    }
+
+    /// Every entity at every place.
+    fn slots(&self) -> Vec<Slot<'m>> {
+        Place::all(self.model).iter().flat_map(|place| place.slots(self.model)).collect()
+    }
+
+    fn heat_of(&self, slot: &Slot<'_>) -> Heat {
+        let key = (slot.place.name().to_owned(), slot.entity.name.clone());
+        self.heat.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Two entities can share a collection of the table.
+    fn share_collection(&self, left: &Entity, right: &Entity) -> bool {
+        match (left.key.first(), right.key.first()) {
+            (Some(a), Some(b)) => a.meets(left, b, right, false, false),
+            _ => false,
+        }
+    }
+
+    /// Marks what the model allows, and reports allowances that nothing needs.
+    fn allow(&mut self) {
+        let model = self.model;
+        for allow in &model.allows {
+            let mut used = false;
+            for finding in &mut self.findings {
+                let here = allow.on.as_ref().is_none_or(|on| *on == finding.subject);
+                if here && finding.code.eq_ignore_ascii_case(&allow.code) {
+                    finding.allowed = Some(allow.reason.clone());
+                    used = true;
+                }
+            }
+            if !used {
+                let place = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
+                self.report(
+                    Finding::new("P006", Severity::Warning, "allow", &allow.span)
+                        .says(format!("{}{place} is allowed, but is not found", allow.code))
+                        .helps("remove this allowance"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Rules about data that are stored more than once: declared, and written together.
+
+use super::Checker;
+use crate::finding::{Finding, Severity, list};
+use crate::model::{Entity, Verb, Write};
+
+impl Checker<'_> {
+    pub fn copies(&mut self) {
+        let model = self.model;
+        for copy in &model.entities {
+            let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else { continue };
+            for write in &model.writes {
+                self.in_step(write, original, copy);
+            }
+            let written = |entity: &Entity| {
+                model
+                    .writes
+                    .iter()
+                    .flat_map(|write| &write.actions)
+                    .any(|action| action.entity == entity.name)
+            };
+            if !written(copy) && !written(original) {
+                let finding = self.about_entity("P503", Severity::Warning, copy);
+                self.report(
+                    finding
+                        .says(format!(
+                            "{} copies {}, and no write keeps them in step",
+                            copy.name, original.name
+                        ))
+                        .helps(format!(
+                            "add to [write]: create{0} = {{ transact = [\"create {0}\", \"create {1}\"] }}",
+                            original.name, copy.name
+                        )),
+                );
+            }
+        }
+        self.undeclared();
+    }
+
+    /// Whoever writes the original writes the copy in the same transaction.
+    fn in_step(&mut self, write: &Write, original: &Entity, copy: &Entity) {
+        let Some(action) = write.actions.iter().find(|action| action.entity == original.name) else { return };
+        let concerns = match action.verb {
+            Verb::Update => action.set.iter().any(|name| copy.attribute(name).is_some()),
+            // An edge or a version is added; the copy follows in any case.
+            Verb::Create | Verb::Put | Verb::Delete => true,
+        };
+        let together = write.transact && write.actions.iter().any(|other| other.entity == copy.name);
+        if !concerns || together {
+            return;
+        }
+        let finding = Finding::new("P501", Severity::Error, write.subject(), &write.span);
+        let set =
+            if action.set.is_empty() { String::new() } else { format!(" set {}", action.set.join(", ")) };
+        let verb = action.verb.name();
+        self.report(
+            finding
+                .says(format!(
+                    "{} {}s {} without its copy {} in one transaction: they drift apart",
+                    write.name, verb, original.name, copy.name
+                ))
+                .helps(format!(
+                    "write transact = [\"{verb} {}{set}\", \"{verb} {}{set}\"]",
+                    original.name, copy.name
+                )),
+        );
+    }
+
+    /// Two entities with the same data about the same thing.
+    fn undeclared(&mut self) {
+        let model = self.model;
+        for original in &model.entities {
+            let Some(id) = original.identity() else { continue };
+            for other in &model.entities {
+                let related =
+                    other.copies.is_some() || original.copies.is_some() || other.name == original.name;
+                let same = other.has_key_field(id) && other.identity().is_none_or(|own| own == id);
+                // What the other's key adds tells its items apart: lines, comments, members.
+                let only = other.key_fields().all(|name| original.attribute(name).is_some());
+                if related || !same || !only || !original.has_key_field(id) || !other.edge.is_empty() {
+                    continue;
+                }
+                let data = |name: &str| !original.has_key_field(name) && !other.has_key_field(name);
+                let shared: Vec<&str> = other
+                    .attributes
+                    .iter()
+                    .map(|attribute| attribute.name.as_str())
+                    .filter(|name| data(name) && original.attribute(name).is_some())
+                    .collect();
+                if shared.len() >= 2 {
+                    let finding = self.about_entity("P502", Severity::Warning, other);
+                    self.report(
+                        finding
+                            .says(format!(
+                                "{} and {} both hold {} of one {id}",
+                                other.name,
+                                original.name,
+                                list(&shared)
+                            ))
+                            .helps(format!("add copies = \"{}\" to [entity.{}]", original.name, other.name)),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Rules about the whole: is one table right here?
+
+use super::Checker;
+use crate::finding::{Finding, Severity, list};
+use crate::model::Entity;
+use std::collections::BTreeMap;
+
+impl<'m> Checker<'m> {
+    pub fn fit(&mut self) {
+        let model = self.model;
+        if model.entities.len() < 2 {
+            return;
+        }
+        self.too_early();
+        let together =
+            self.plans.values().flatten().any(|plan| plan.steps.iter().any(|step| step.targets.len() > 1));
+        let pairs = || {
+            let entities = &model.entities;
+            entities
+                .iter()
+                .enumerate()
+                .flat_map(move |(number, left)| entities[number + 1..].iter().map(move |right| (left, right)))
+        };
+        let shared = pairs().any(|(left, right)| self.share_collection(left, right));
+        if !shared {
+            self.relational();
+        }
+        let proved = self.plans.values().all(Result::is_ok);
+        if !together && proved && !model.patterns.is_empty() {
+            let severity = if shared { Severity::Note } else { Severity::Warning };
+            let finding = Finding::new("P602", severity, "table", &model.table.span);
+            self.report(
+                finding
+                    .says(format!("{} types share the table, and no pattern reads two of them together", model.entities.len()))
+                    .helps("state the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
+            );
+        }
+        self.profiles();
+    }
+
+    fn too_early(&mut self) {
+        let context = &self.model.context;
+        let reasons = [
+            (context.team_is_new, "the team is new to DynamoDB"),
+            (context.patterns_are_unknown, "the patterns are not known yet"),
+            (context.life_is_short, "the project has a short life"),
+        ];
+        let reasons: Vec<&str> =
+            reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect();
+        if !reasons.is_empty() {
+            let finding = Finding::new("P604", Severity::Warning, "context", &context.span);
+            self.report(
+                finding
+                    .says(format!("a single table may be too early: {}", list(&reasons)))
+                    .helps("start with a table per entity, and consolidate once the patterns are stable"),
+            );
+        }
+    }
+
+    /// Each entity alone, foreign keys between them, and patterns that would need a join.
+    fn relational(&mut self) {
+        let model = self.model;
+        let foreign = |entity: &Entity, name: &str| {
+            entity.attribute(name).is_some()
+                && !entity.has_key_field(name)
+                && model.owner_of(name).is_some_and(|owner| owner.name != entity.name)
+        };
+        let joins: Vec<&str> = model
+            .patterns
+            .iter()
+            .filter(|pattern| matches!(self.plans.get(pattern.name.as_str()), Some(Err(_))))
+            .filter(|pattern| {
+                let targets = pattern.targets.iter().filter_map(|target| model.entity(&target.entity));
+                targets.into_iter().any(|entity| pattern.inputs.iter().any(|input| foreign(entity, input)))
+            })
+            .map(|pattern| pattern.name.as_str())
+            .collect();
+        if !joins.is_empty() {
+            let finding = Finding::new("P601", Severity::Warning, "table", &model.table.span);
+            self.report(
+                finding
+                    .says(format!("this is a relational schema: every type is alone in its partition, and {} would need a join", list(&joins)))
+                    .helps("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
+            );
+        }
+    }
+
+    /// A type that is written far more than all others, and never with them.
+    fn profiles(&mut self) {
+        let model = self.model;
+        let mut rates: BTreeMap<&str, f64> = BTreeMap::new();
+        for write in &model.writes {
+            for action in &write.actions {
+                *rates.entry(action.entity.as_str()).or_default() += write.rps.unwrap_or_default();
+            }
+        }
+        for entity in &model.entities {
+            let own = rates.get(entity.name.as_str()).copied().unwrap_or_default();
+            let alone = !model
+                .entities
+                .iter()
+                .any(|other| other.name != entity.name && self.share_collection(entity, other));
+            let others: f64 =
+                rates.iter().filter(|(name, _)| **name != entity.name).map(|(_, rate)| rate).sum();
+            if alone && own >= 100.0 && others > 0.0 && own / others >= 50.0 {
+                let finding = self.about_entity("P603", Severity::Note, entity);
+                let message = format!(
+                    "{} is written {:.0} times as often as everything else, and never read with it",
+                    entity.name,
+                    own / others
+                );
+                self.report(finding.says(message).helps("give it a table of its own"));
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Rules about indexes: how many, whether they earn their cost, what they copy.
+
+use super::Checker;
+use crate::finding::{Finding, Severity, list};
+use crate::model::{Index, Pattern, Projection};
+use crate::plan::Operation;
+use crate::slot::Place;
+use crate::write_plan;
+use std::collections::BTreeSet;
+
+const GLOBAL: usize = 20;
+const LOCAL: usize = 5;
+
+impl<'m> Checker<'m> {
+    pub fn indexes(&mut self) {
+        let model = self.model;
+        for (local, most, kind) in [(false, GLOBAL, "global"), (true, LOCAL, "local")] {
+            let indexes: Vec<&Index> = model.indexes.iter().filter(|index| index.local == local).collect();
+            if indexes.len() > most {
+                let finding = Finding::new("P301", Severity::Error, "table", &indexes[most].span);
+                let message = format!("{} {kind} indexes; a table has at most {most}", indexes.len());
+                self.report(
+                    finding
+                        .says(message)
+                        .helps("overload: one index serves several types under different prefixes"),
+                );
+            }
+        }
+        for index in &model.indexes {
+            let users = self.users(index);
+            if index.local {
+                self.local(index);
+            }
+            if users.is_empty() && !model.patterns.is_empty() {
+                let finding = Finding::new("P303", Severity::Warning, index.subject(), &index.span);
+                let message = format!("no pattern is served by {}", index.name);
+                self.report(finding.says(message).helps("remove it, or add the pattern that needs it"));
+                continue;
+            }
+            self.sparse(index, &users);
+            self.projection(index, &users);
+        }
+        for write in &model.writes {
+            let amplification = write_plan::amplification(model, write);
+            if amplification >= 4.0 {
+                let finding = Finding::new("P305", Severity::Note, write.subject(), &write.span);
+                let message = format!(
+                    "each item written becomes {amplification:.1} writes, indexes and markers included"
+                );
+                self.report(
+                    finding.says(message).helps("drop indexes that are rarely asked, or make them sparse"),
+                );
+            }
+        }
+    }
+
+    /// Patterns whose plan reads this index.
+    fn users(&self, index: &Index) -> Vec<&'m Pattern> {
+        let is = |place: &Place<'_>| place.index.is_some_and(|used| used.name == index.name);
+        let reads = |pattern: &&Pattern| match self.plans.get(pattern.name.as_str()) {
+            Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.place)),
+            // It would be read, but for one obstacle, which is reported.
+            Some(Err(unserved)) => is(&unserved.place),
+            None => false,
+        };
+        let asked = |pattern: &&Pattern| {
+            pattern.request.as_ref().is_some_and(|request| request.index.as_deref() == Some(&index.name))
+        };
+        self.model.patterns.iter().filter(|pattern| reads(pattern) || asked(pattern)).collect()
+    }
+
+    fn local(&mut self, index: &Index) {
+        let model = self.model;
+        let about = |code, severity| Finding::new(code, severity, index.subject(), &index.span);
+        if index.keys.first() != model.table.keys.first() || model.table.keys.len() < 2 {
+            let partition = model.table.keys.first().map_or("", String::as_str);
+            self.report(
+                about("P301", Severity::Error)
+                    .says(format!("a local index has the table's partition key {partition} and needs a table with a sort key"))
+                    .helps(format!("write keys = [\"{partition}\", \"…\"], or leave out local = true")),
+            );
+        }
+        self.report(
+            about("P302", Severity::Note)
+                .says("a local index must exist when the table is made, and caps every collection at 10 GB")
+                .helps("prefer a global index unless strong consistency is needed"),
+        );
+    }
+
+    /// All patterns on a full index ask for the same condition.
+    fn sparse(&mut self, index: &Index, users: &[&Pattern]) {
+        let full = Place { index: Some(index) }.slots(self.model).iter().any(|slot| !slot.is_sparse());
+        let first = users.first().map(|pattern| &pattern.filter).filter(|filter| !filter.is_empty());
+        if let Some(filter) =
+            first.filter(|first| full && users.iter().all(|pattern| pattern.filter == **first))
+        {
+            let finding = Finding::new("P304", Severity::Note, index.subject(), &index.span);
+            let message =
+                format!("every pattern on {} asks for {filter}, yet all items are in it", index.name);
+            self.report(finding.says(message).helps(format!("add when = \"{filter}\" to the entries")));
+        }
+    }
+
+    /// Attributes that are copied and never read from the index.
+    fn projection(&mut self, index: &Index, users: &[&Pattern]) {
+        if index.project != Projection::All || users.iter().any(|p| p.fields.is_empty() && !self.hydrates(p))
+        {
+            return;
+        }
+        let mut fields: BTreeSet<&str> = BTreeSet::new();
+        fields.extend(users.iter().flat_map(|pattern| pattern.fields.iter().map(String::as_str)));
+        let fields: Vec<&str> = fields.into_iter().collect();
+        let (message, help) = if fields.is_empty() {
+            (
+                "whole items are copied, and the patterns read the table anyway".to_owned(),
+                "write project = \"KEYS_ONLY\"".to_owned(),
+            )
+        } else {
+            (
+                format!("whole items are copied, and the patterns read only {}", list(&fields)),
+                format!("write project = [\"{}\"]", fields.join("\", \"")),
+            )
+        };
+        let finding = Finding::new("P306", Severity::Note, index.subject(), &index.span);
+        self.report(finding.says(message).helps(help));
+    }
+
+    fn hydrates(&self, pattern: &Pattern) -> bool {
+        match self.plans.get(pattern.name.as_str()) {
+            Some(Ok(plan)) => plan.steps.iter().any(|step| step.operation == Operation::BatchGet),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Rules about the text of keys: injective, distinct, identifying, prefixed, consistent, stable.
+
+use super::Checker;
+use crate::finding::{Finding, Severity, list};
+use crate::model::{Entity, Verb};
+use crate::plan::Sort;
+use crate::slot::{Place, Slot};
+use crate::template::{Part, Template};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl<'m> Checker<'m> {
+    pub fn keys(&mut self) {
+        self.injective();
+        self.distinct_types();
+        self.identified();
+        self.prefixed();
+        self.consistent();
+        self.stable();
+        self.tenants();
+        self.names();
+        self.versions_in_names();
+        self.table_key_in_use();
+    }
+
+    fn injective(&mut self) {
+        for slot in self.slots() {
+            for template in [Some(&slot.partition), slot.sort.as_ref()].into_iter().flatten() {
+                // An index need not tell its entries apart by the sort key.
+                let loose = slot.place.index.is_some() && Some(template) == slot.sort.as_ref();
+                let touching = template.run_on_fields(slot.entity, false);
+                let forgeable = self.forgeable(&slot, template);
+                let (severity, fields, why) = if !touching.is_empty() {
+                    let severity = if loose { Severity::Warning } else { Severity::Error };
+                    (
+                        severity,
+                        touching,
+                        "without a border before what follows, so that different values make the same key",
+                    )
+                } else if !forgeable.is_empty() {
+                    let severity = if loose { Severity::Note } else { Severity::Warning };
+                    (severity, forgeable, "free text, and a value with # in it forges another key")
+                } else {
+                    continue;
+                };
+                let finding = self
+                    .about_slot("P201", severity, &slot)
+                    .says(format!("{template}: {} is {why}", list(&fields)));
+                let help = format!(
+                    "declare {} as \"id\" (never contains #), or write {{{}:escaped}}",
+                    list(&fields),
+                    fields[0]
+                );
+                self.report(finding.helps(help));
+            }
+        }
+    }
+
+    /// Fields that may contain the delimiter and either are several or end a prefix that some pattern searches.
+    fn forgeable(&self, slot: &Slot<'m>, template: &Template) -> Vec<String> {
+        let several = template.forgeable_fields(slot.entity);
+        if !several.is_empty() {
+            return several;
+        }
+        let free = template.free_fields(slot.entity);
+        let steps = self.plans.values().flatten().flat_map(|plan| &plan.steps);
+        let here = steps.filter(|step| {
+            step.place.name() == slot.place.name()
+                && step.targets.iter().any(|target| target.name == slot.entity.name)
+        });
+        let prefixes: Vec<&Template> = here
+            .filter_map(|step| match &step.sort {
+                Sort::BeginsWith(prefix) | Sort::Between { prefix, .. } => Some(prefix),
+                _ => None,
+            })
+            .collect();
+        let searched = |name: &String| {
+            Some(template) == slot.sort.as_ref() && prefixes.iter().any(|prefix| prefix.has_field(name))
+        };
+        free.into_iter().filter(searched).collect()
+    }
+
+    /// No two types may make the same primary key.
+    fn distinct_types(&mut self) {
+        let model = self.model;
+        let slots = Place { index: None }.slots(model);
+        for (number, left) in slots.iter().enumerate() {
+            for right in &slots[number + 1..] {
+                if !same_key(left, right, true) {
+                    continue;
+                }
+                let (severity, why) = if same_key(left, right, false) {
+                    (Severity::Error, "one overwrites the other")
+                } else {
+                    (Severity::Warning, "a value that contains # is enough")
+                };
+                let (a, b) = (&left.entity.name, &right.entity.name);
+                let finding = self.about_slot("P202", severity, right);
+                self.report(finding.says(format!("{b} and {a} can have the same key: {why}")).helps(
+                    "give each type a prefix of its own, and declare identifiers as \"id\", ulid or uuid",
+                ));
+            }
+        }
+    }
+
+    /// The primary key must contain what tells one item from another.
+    fn identified(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let missing: Vec<&str> =
+                needed(model, entity).into_iter().filter(|name| !entity.has_key_field(name)).collect();
+            let otherwise = entity.unique.iter().any(|name| entity.has_key_field(name));
+            if missing.is_empty() || otherwise {
+                continue;
+            }
+            let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
+            let finding = Finding::new("P203", Severity::Error, entity.subject(), &entity.key_span);
+            let last = key.last().cloned().unwrap_or_default();
+            let rest: String = missing.iter().map(|name| format!("#{{{name}}}")).collect();
+            self.report(
+                finding
+                    .says(format!(
+                        "the key {} does not contain {}: two different {} items can overwrite each other",
+                        key.join(" / "),
+                        list(&missing),
+                        entity.name
+                    ))
+                    .helps(format!("append it: \"{last}{rest}\"")),
+            );
+        }
+        for entity in &model.entities {
+            let Some(versions) = &entity.versions else { continue };
+            let in_sort = entity.key.get(1).is_some_and(|sort| sort.has_field(versions));
+            let padded = entity.key.get(1).is_some_and(|sort| sort_keeps(sort, entity, versions));
+            let (code, message) = match (in_sort, padded) {
+                (true, true) => continue,
+                (false, _) => {
+                    ("P504", format!("{versions} numbers the versions, but is not in the sort key"))
+                }
+                (true, false) => {
+                    ("P105", format!("{versions} is not padded: version 10 comes before version 2"))
+                }
+            };
+            let finding = Finding::new(code, Severity::Error, entity.subject(), &entity.key_span);
+            self.report(finding.says(message).helps(format!("write V#{{{versions}:08}} in the sort key")));
+        }
+    }
+
+    /// `USER#123`, not `123`.
+    fn prefixed(&mut self) {
+        let several = self.model.entities.len() > 1;
+        for slot in self.slots() {
+            let names = slot.place.key_names(self.model);
+            let bare = matches!(slot.partition.parts.first(), Some(Part::Field { .. }));
+            let semantic = slot.partition.bare_field() == names.first().map(String::as_str);
+            let alone = slot.place.index.is_some() && slot.place.slots(self.model).len() == 1;
+            if bare && !semantic && !alone {
+                let field = slot.partition.fields().next().unwrap_or_default().to_owned();
+                let finding = self.about_slot("P204", Severity::Warning, &slot);
+                let word = field.trim_end_matches("Id").to_uppercase();
+                self.report(
+                    finding
+                        .says(format!(
+                            "the partition key {} of {} has no prefix",
+                            slot.partition,
+                            slot.place.name()
+                        ))
+                        .helps(format!("write {word}#{{{field}}}")),
+                );
+            }
+            let Some(sort) = slot.sort.as_ref().filter(|_| several && slot.place.index.is_none()) else {
+                continue;
+            };
+            let bare = matches!(sort.parts.first(), Some(Part::Field { .. }));
+            let shares =
+                |other: &Entity| other.name != slot.entity.name && self.share_collection(slot.entity, other);
+            if bare && self.model.entities.iter().any(shares) {
+                let finding = self.about_slot("P213", Severity::Note, &slot);
+                let word = slot.entity.name.to_uppercase();
+                self.report(
+                    finding
+                        .says(format!("the sort key {sort} has no prefix, in a collection of several types"))
+                        .helps(format!("write {word}#{sort}")),
+                );
+            }
+        }
+    }
+
+    /// One attribute, one spelling of its prefix; one delimiter.
+    fn consistent(&mut self) {
+        let mut spellings: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        let mut delimiters: BTreeMap<char, Slot<'m>> = BTreeMap::new();
+        for slot in self.slots() {
+            for pair in slot.partition.parts.clone().windows(2) {
+                let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
+                let mark = text.chars().last().filter(|last| !last.is_alphanumeric());
+                if let Some(mark) = mark {
+                    delimiters.entry(mark).or_insert_with(|| slot.clone());
+                }
+                let word: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+                let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
+                let similar = prefixes.iter().find(|other| **other != *text && alike(other, &word)).cloned();
+                prefixes.insert(text.clone());
+                if let Some(other) = similar {
+                    let finding = self.about_slot("P205", Severity::Warning, &slot);
+                    let message = format!("{name} has the prefix {text} here and {other} elsewhere");
+                    self.report(
+                        finding.says(message).helps("use one prefix, so that both are in one collection"),
+                    );
+                }
+            }
+        }
+        if delimiters.len() > 1 {
+            let marks: Vec<String> = delimiters.keys().map(|mark| format!("'{mark}'")).collect();
+            let odd = delimiters.into_iter().find(|(mark, _)| *mark != '#');
+            if let Some((_, slot)) = odd {
+                let finding = self.about_slot("P205", Severity::Warning, &slot);
+                let message = format!("partition keys are delimited by {}", list(&marks));
+                self.report(finding.says(message).helps("use one delimiter everywhere; # is the usual one"));
+            }
+        }
+    }
+
+    /// Attributes of the table's key never change.
+    fn stable(&mut self) {
+        let model = self.model;
+        for write in &model.writes {
+            for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
+                let Some(entity) = model.entity(&action.entity) else { continue };
+                let changed: Vec<&str> =
+                    action.set.iter().map(String::as_str).filter(|name| entity.has_key_field(name)).collect();
+                if !changed.is_empty() {
+                    let finding = Finding::new("P206", Severity::Error, write.subject(), &write.span);
+                    self.report(
+                        finding
+                            .says(format!("{} changes {}, which is part of the key of {}", write.name, list(&changed), entity.name))
+                            .helps("build the key from attributes that never change, and put this one into an index"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// A declared tenant comes first in every partition key.
+    fn tenants(&mut self) {
+        let Some(tenant) = self.model.table.tenant.clone() else { return };
+        for slot in self.slots() {
+            if slot.partition.fields().next() != Some(tenant.as_str()) {
+                let finding = self.about_slot("P217", Severity::Error, &slot);
+                self.report(
+                    finding
+                        .says(format!(
+                            "the partition key {} of {} does not begin with {tenant}",
+                            slot.partition,
+                            slot.place.name()
+                        ))
+                        .helps(format!("write TENANT#{{{tenant}}}#{}", slot.partition)),
+                );
+            }
+        }
+    }
+
+    fn names(&mut self) {
+        let model = self.model;
+        if model.entities.len() < 2 {
+            return;
+        }
+        let semantic: Vec<&str> = model
+            .table
+            .keys
+            .iter()
+            .map(String::as_str)
+            .filter(|key| model.attribute(key).is_some())
+            .collect();
+        if !semantic.is_empty() {
+            let finding = Finding::new("P218", Severity::Warning, "table", &model.table.span);
+            self.report(
+                finding
+                    .says(format!(
+                        "{} types share a table whose key is named {}",
+                        model.entities.len(),
+                        list(&semantic)
+                    ))
+                    .helps("name the keys PK and SK, and build them with templates"),
+            );
+        }
+        if model.table.type_attribute.is_none() {
+            let finding = Finding::new("P219", Severity::Warning, "table", &model.table.span);
+            self.report(
+                finding
+                    .says(format!(
+                        "{} types share the table, and no attribute says which one an item is",
+                        model.entities.len()
+                    ))
+                    .helps("add type_attribute = \"EntityType\" to [table]"),
+            );
+        }
+    }
+
+    fn versions_in_names(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let versioned = |name: &str| {
+                let (version, rest) = name.split_once('_')?;
+                let number = version.strip_prefix(['v', 'V'])?;
+                number.parse::<u32>().ok().map(|_| rest.to_owned())
+            };
+            let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for attribute in &entity.attributes {
+                if let Some(rest) = versioned(&attribute.name) {
+                    seen.entry(rest).or_default().push(attribute.name.clone());
+                }
+            }
+            for names in seen.values().filter(|names| names.len() > 1) {
+                let finding = self.about_entity("P220", Severity::Note, entity);
+                let message = format!("{} live side by side", list(names));
+                self.report(
+                    finding
+                        .says(message)
+                        .helps("plan when readers need only the newest, then remove the others"),
+                );
+            }
+        }
+    }
+
+    /// The table's own key should serve a pattern.
+    fn table_key_in_use(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let served = self.plans.values().filter_map(|plan| plan.as_ref().ok());
+            let steps: Vec<_> = served
+                .flat_map(|plan| &plan.steps)
+                .filter(|step| step.targets.iter().any(|target| target.name == entity.name))
+                .collect();
+            if steps.is_empty() || steps.iter().any(|step| step.place.is_consistent()) {
+                continue;
+            }
+            let written = model.writes.iter().flat_map(|write| &write.actions);
+            let keyed = written
+                .filter(|action| action.entity == entity.name)
+                .any(|action| action.verb != Verb::Create);
+            let severity = if keyed { Severity::Note } else { Severity::Warning };
+            let finding = Finding::new("P221", severity, entity.subject(), &entity.key_span);
+            self.report(
+                finding
+                    .says(format!(
+                        "no pattern reads {} by the table's key; all go through an index",
+                        entity.name
+                    ))
+                    .helps("use the key of its most frequent pattern as the table's key"),
+            );
+        }
+    }
+}
+
+fn same_key(left: &Slot<'_>, right: &Slot<'_>, strict: bool) -> bool {
+    let meets = |a: &Template, b: &Template| a.meets(left.entity, b, right.entity, strict, false);
+    let sorts = match (&left.sort, &right.sort) {
+        (Some(a), Some(b)) => meets(a, b),
+        _ => true,
+    };
+    meets(&left.partition, &right.partition) && sorts
+}
+
+/// Attributes without which an entity's key is not unique.
+fn needed<'m>(model: &'m crate::model::Model, entity: &'m Entity) -> Vec<&'m str> {
+    if !entity.identity.is_empty() {
+        return entity.identity.iter().map(String::as_str).collect();
+    }
+    if !entity.edge.is_empty() {
+        return entity.edge.iter().map(String::as_str).collect();
+    }
+    if let Some(original) = entity.copies.as_deref().and_then(|name| model.entity(name)) {
+        let version = original.versions.as_deref();
+        let fields = match original.identity() {
+            Some(id) => vec![id],
+            None => original.key_fields().filter(|name| *name != crate::template::SHARD).collect(),
+        };
+        let held = |name: &&str| entity.attribute(name).is_some() && Some(*name) != version;
+        return fields.into_iter().filter(held).collect();
+    }
+    entity.identity().into_iter().collect()
+}
+
+fn sort_keeps(sort: &Template, entity: &Entity, name: &str) -> bool {
+    let kind = entity.attribute(name).map(|attribute| &attribute.kind);
+    sort.parts.iter().any(|part| match part {
+        Part::Field { name: field, format } => {
+            field == name && kind.is_some_and(|kind| format.keeps_order(kind))
+        }
+        Part::Text(_) => false,
+    }) || sort.bare_field() == Some(name)
+}
+
+/// Two prefixes that mean the same: one is the other in another case, in the plural, or shortened.
+fn alike(prefix: &str, word: &str) -> bool {
+    let clean = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
+    };
+    let (a, b) = (clean(prefix), clean(word));
+    a.starts_with(&b) || b.starts_with(&a)
+}

@@ -1,0 +1,155 @@
+//! Rules about sizes: items, keys, collections, transactions.
+
+use super::Checker;
+use crate::estimate::{self, size};
+use crate::finding::{Finding, Severity};
+use crate::model::Entity;
+use crate::slot::{Place, Slot};
+use crate::template::Part;
+
+const ITEM: u64 = 400 * 1024;
+const COLLECTION: f64 = 10e9;
+const ACTIONS: f64 = 100.0;
+/// So many items per parent are a stream, not a list.
+const STREAM: f64 = 1000.0;
+
+impl<'m> Checker<'m> {
+    pub fn limits(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let largest = entity.expect.max_bytes.unwrap_or_default().max(entity.bytes());
+            if largest > ITEM {
+                let finding = self.about_entity("P401", Severity::Error, entity);
+                let message = format!("an item of {} is larger than 400 KB", size(largest as f64));
+                self.report(finding.says(message).helps(
+                    "split it under one partition key: PART#{number:04}, or store the large part elsewhere",
+                ));
+            }
+            self.key_length(entity);
+        }
+        for slot in (Place { index: None }).slots(model) {
+            self.collection(&slot);
+        }
+        self.local_collections();
+        for write in model.writes.iter().filter(|write| write.transact) {
+            self.transaction(write);
+        }
+    }
+
+    fn key_length(&mut self, entity: &Entity) {
+        for (template, most) in entity.key.iter().zip([2048, 1024]) {
+            let text: usize = template
+                .parts
+                .iter()
+                .map(|part| if let Part::Text(text) = part { text.len() } else { 1 })
+                .sum();
+            if text > most {
+                let finding = Finding::new("P404", Severity::Error, entity.subject(), &entity.key_span);
+                let message = format!("a key of at least {text} bytes; {most} are the most");
+                self.report(finding.says(message).helps("shorten the text of the template"));
+            }
+        }
+    }
+
+    /// Items that gather under one key for ever.
+    fn collection(&mut self, slot: &Slot<'m>) {
+        let entity = slot.entity;
+        let own =
+            entity.identity().is_some_and(|id| slot.partition.has_field(id)) && entity.versions.is_none();
+        let grows = slot.sort.as_ref().is_some_and(|sort| {
+            sort.fields().any(|name| {
+                entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time())
+                    || entity.versions.as_deref() == Some(name)
+            })
+        });
+        if own || !grows || slot.has_time_bucket() || entity.ttl.is_some() {
+            return;
+        }
+        let bytes = entity.expect.max.map(|max| max as f64 * entity.bytes() as f64);
+        let (severity, message) = match bytes {
+            Some(bytes) if bytes > COLLECTION => (
+                Severity::Warning,
+                format!("up to {} of {} gather under one partition key", size(bytes), entity.name),
+            ),
+            Some(_) => return,
+            None => {
+                let average = self.average_in(slot);
+                let severity = if average >= STREAM { Severity::Warning } else { Severity::Note };
+                (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
+            }
+        };
+        let finding = self.about_slot("P402", severity, slot).says(message);
+        self.report(finding.helps("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
+    }
+
+    /// Items of the entity under one partition key, as far as the model says.
+    fn average_in(&self, slot: &Slot<'m>) -> f64 {
+        let fixed: Vec<String> = slot.partition.fields().map(str::to_owned).collect();
+        let known = |name: &String| estimate::distinct(self.model, slot.entity, name).is_some();
+        if slot.entity.expect.average.is_none() && !fixed.iter().all(known) {
+            return 0.0;
+        }
+        let amount = estimate::items(self.model, slot.entity, &fixed);
+        if amount.known { amount.average } else { 0.0 }
+    }
+
+    /// With a local index a collection ends at 10 GB.
+    fn local_collections(&mut self) {
+        let model = self.model;
+        let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
+        for entity in &model.entities {
+            let together = model.entities.iter().filter(|other| self.share_collection(entity, other));
+            let bytes: f64 = together
+                .map(|other| {
+                    let many = other.expect.max.map_or(1.0, |max| max as f64);
+                    many * other.bytes() as f64
+                })
+                .sum();
+            if bytes > COLLECTION && entity.expect.max.is_some() {
+                let finding = self.about_entity("P403", Severity::Error, entity);
+                self.report(
+                    finding
+                        .says(format!(
+                            "a collection of up to {} meets the 10 GB limit that the local index {} brings",
+                            size(bytes),
+                            index.name
+                        ))
+                        .helps("make it a global index, or split the collection by time"),
+                );
+            }
+        }
+    }
+
+    fn transaction(&mut self, write: &crate::model::Write) {
+        let model = self.model;
+        let (mut usual, mut most) = (0.0, 0.0);
+        for action in &write.actions {
+            let Some(entity) = model.entity(&action.entity) else { continue };
+            let many = estimate::items(model, entity, &parents(model, entity));
+            // How many there are is only counted if the model says so.
+            let each = if action.many && entity.expect.per.is_some() { many } else { one() };
+            let marks = 1.0 + entity.unique.len() as f64;
+            usual += each.average * marks;
+            most += each.max * marks;
+        }
+        if most <= ACTIONS {
+            return;
+        }
+        let severity = if usual > ACTIONS { Severity::Error } else { Severity::Note };
+        let finding = Finding::new("P405", severity, write.subject(), &write.span);
+        let message = format!("{usual:.0} actions usually, {most:.0} at most; a transaction has at most 100");
+        self.report(finding.says(message).helps(
+            "write the first items in the transaction and the rest in batches, or keep the parts as one item",
+        ));
+    }
+}
+
+fn one() -> estimate::Amount {
+    estimate::Amount { average: 1.0, max: 1.0, known: true }
+}
+
+/// The identifier of the entity that this one belongs to.
+fn parents(model: &crate::model::Model, entity: &Entity) -> Vec<String> {
+    let parent = entity.expect.per.as_deref().and_then(|name| model.entity(name));
+    parent.and_then(Entity::identity).map(str::to_owned).into_iter().collect()
+}

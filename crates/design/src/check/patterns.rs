@@ -1,0 +1,355 @@
+//! Rules about access patterns: served or not, in which order, with how many requests and pages, and what is wasted.
+
+use super::{Checker, remedy};
+use crate::estimate::{PAGE_BYTES, figure, size};
+use crate::finding::{Finding, Severity, counted, list};
+use crate::model::{Entity, Pattern};
+use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
+use crate::value_type::ValueType;
+
+impl<'m> Checker<'m> {
+    pub fn patterns(&mut self) {
+        let model = self.model;
+        if model.patterns.is_empty() {
+            self.report(
+                Finding::new("P119", Severity::Warning, "table", &model.table.span)
+                    .says("the model lists no access patterns, so nothing can be proved")
+                    .helps("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
+            );
+        }
+        for pattern in &model.patterns {
+            self.bounds(pattern);
+            if pattern.request.is_some() {
+                self.request(pattern);
+            }
+            match self.plans.get(pattern.name.as_str()).cloned() {
+                Some(Ok(plan)) => self.served(pattern, &plan),
+                Some(Err(unserved)) => self.unserved(pattern, &unserved),
+                None => {}
+            }
+            if pattern.rps.is_none() {
+                let finding = self.about_pattern("P118", Severity::Note, pattern);
+                self.report(finding.says("how often this runs is not said").helps("add rps = 10"));
+            }
+        }
+        for entity in &model.entities {
+            let read =
+                model.patterns.iter().any(|p| p.targets.iter().any(|target| target.entity == entity.name));
+            if !read && !model.patterns.is_empty() {
+                let finding = self.about_entity("P507", Severity::Warning, entity);
+                self.report(
+                    finding
+                        .says(format!("no pattern returns {}", entity.name))
+                        .helps("add the pattern that reads it, or leave it out of this table"),
+                );
+            }
+        }
+    }
+
+    /// A range's upper bound must not be shorter than the values.
+    fn bounds(&mut self, pattern: &Pattern) {
+        let Some(range) = &pattern.range else { return };
+        let Some(to) = &range.to else { return };
+        let kind = self.model.attribute(&range.by).map(|attribute| attribute.kind.clone());
+        if kind.is_some_and(|kind| cuts_off(&kind, to)) {
+            let finding = Finding::new("P107", Severity::Error, pattern.subject(), &range.span);
+            self.report(truncated(finding, to));
+        }
+    }
+
+    fn unserved(&mut self, pattern: &Pattern, unserved: &Unserved<'_>) {
+        let add = remedy::index_for(self.model, pattern, unserved.entity);
+        let (code, message, help) =
+            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| shapeless(pattern, unserved, &add));
+        let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+        if !self.has(code, &pattern.subject()) {
+            self.report(finding);
+        }
+        let reached = !matches!(
+            unserved.obstacle,
+            Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Consistency
+        );
+        if pattern.strong && reached && !unserved.place.is_consistent() {
+            let (code, message, help) = inconsistent(unserved.place.name());
+            let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+            self.report(finding);
+        }
+    }
+
+    /// The items cannot be found at all.
+    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<Words> {
+        let (place, name) = (unserved.place.name(), &unserved.entity.name);
+        let add = add.to_owned();
+        let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
+        let words = match &unserved.obstacle {
+            Obstacle::Absent | Obstacle::Partition { partial: false, .. } if scans => {
+                ("P114", format!("without inputs, only a Scan of the whole table returns {name}"), add)
+            }
+            Obstacle::Absent | Obstacle::Partition { partial: false, .. } => {
+                let message =
+                    format!("no key serves this: {name} cannot be found by {}", self.knowledge(pattern));
+                ("P101", message, add)
+            }
+            Obstacle::Partition { template, missing, partial: true } => (
+                "P102",
+                format!(
+                    "{place} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
+                    self.knowledge(pattern),
+                    list(missing)
+                ),
+                format!("move {} into the sort key, or {add}", list(missing)),
+            ),
+            Obstacle::Sparse { when } => (
+                "P121",
+                format!("{place} holds {name} only when {when}, and the pattern does not ask for that"),
+                format!("add where = \"{when}\" to the pattern if that is meant; otherwise {add}"),
+            ),
+            _ => return None,
+        };
+        Some(words)
+    }
+
+    /// What the caller knows, in words.
+    fn knowledge(&self, pattern: &Pattern) -> String {
+        let mut parts: Vec<String> = pattern.inputs.clone();
+        if !pattern.filter.is_empty() {
+            parts.push(format!("where {}", pattern.filter));
+        }
+        if parts.is_empty() { "nothing at all".to_owned() } else { list(&parts) }
+    }
+
+    fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
+        for step in plan.steps.iter().filter(|step| step.operation != Operation::BatchGet) {
+            self.waste(pattern, step);
+            self.pages(pattern, step);
+            self.uniqueness(pattern, step);
+        }
+        let Some(split) = &plan.split else { return };
+        let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
+        let (code, severity, help) = match split {
+            Split::Apart => (
+                "P116",
+                Severity::Note,
+                "they are not under one partition key; that is fine if it is rare".to_owned(),
+            ),
+            Split::Ambiguous(prefix) => (
+                "P106",
+                Severity::Warning,
+                format!(
+                    "one Query with begins_with {prefix} would also match longer values; end the shorter key with a delimiter: {prefix}#"
+                ),
+            ),
+            Split::Between(others) => (
+                "P116",
+                Severity::Note,
+                format!(
+                    "{} would come along in one Query; choose prefixes that sort next to each other",
+                    list(others)
+                ),
+            ),
+            Split::WrongEnd { single, many } => (
+                "P116",
+                Severity::Note,
+                format!(
+                    "{single} sorts at the other end than the one from which {many} is read; choose a prefix on the other side of {many}"
+                ),
+            ),
+        };
+        let requests = counted(plan.requests(), "request");
+        let message = format!("{} are read by {requests}, not one", list(&types));
+        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        if !self.has(code, &pattern.subject()) {
+            self.report(finding);
+        }
+    }
+
+    fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
+        if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
+            let others: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
+            let finding = self
+                .about_pattern("P109", Severity::Warning, pattern)
+                .says(format!("the request also returns {}, which the pattern does not want", list(&others)));
+            self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
+        }
+        if !step.filter.is_empty() {
+            let finding = self.about_pattern("P113", Severity::Warning, pattern).says(format!(
+                "{} is a filter: {} items ({}) are read and billed before it drops any",
+                step.filter.join(" and "),
+                figure(step.items.average),
+                size(step.bytes)
+            ));
+            let entity = step.targets[0];
+            self.report(finding.helps(remedy::index_for(self.model, pattern, entity)));
+        }
+    }
+
+    fn pages(&mut self, pattern: &Pattern, step: &Step<'_>) {
+        if step.operation != Operation::Query || pattern.limit.is_some() {
+            return;
+        }
+        let large = step.max_bytes > PAGE_BYTES;
+        let open = !step.items.known && pattern.targets.iter().any(|target| target.many);
+        let severity = match (large, pattern.first_page_only) {
+            (true, true) => Severity::Error,
+            (true, false) => Severity::Note,
+            (false, true) if open => Severity::Warning,
+            _ => return,
+        };
+        let amount =
+            if large { format!("up to {}", size(step.max_bytes)) } else { "an unknown size".to_owned() };
+        let pages = counted(step.pages() as u64, "page");
+        let message = if pattern.first_page_only {
+            format!(
+                "only the first page is read, and the result has {amount} ({pages}): the rest is lost silently"
+            )
+        } else {
+            format!("the result has {amount}: {pages}")
+        };
+        let finding = self.about_pattern("P115", severity, pattern).says(message);
+        self.report(finding.helps("go on from LastEvaluatedKey until there is none, or set a limit"));
+    }
+
+    /// A pattern that wants one item must get at most one.
+    fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
+        let Some(target) = pattern.has_one_target().filter(|target| !target.many) else { return };
+        if step.operation != Operation::Query || pattern.limit == Some(1) {
+            return;
+        }
+        let entity = step.targets[0];
+        if target.entity != entity.name || self.is_single(pattern, step, entity) {
+            return;
+        }
+        let own = entity.identity().or_else(|| entity.key.first().and_then(|key| key.fields().last()));
+        let singleton = step.place.index.is_none()
+            && own.is_some_and(|id| step.partition.has_field(id))
+            && !matches!(step.sort, Sort::Equals(_));
+        let (code, message, help) = if singleton {
+            let sort = entity.key.get(1).map(ToString::to_string).unwrap_or_default();
+            (
+                "P212",
+                format!(
+                    "one {} is wanted, but its sort key {sort} is not known, so GetItem is impossible",
+                    entity.name
+                ),
+                "make the sort key a constant such as METADATA, or repeat the partition key".to_owned(),
+            )
+        } else {
+            let known = self.knowledge(pattern);
+            (
+                "P117",
+                format!("nothing says that {known} belongs to one {} only", entity.name),
+                format!(
+                    "declare unique = [\"{}\"] on {}, or ask for \"{}*\"",
+                    pattern.inputs.first().map_or("", String::as_str),
+                    entity.name,
+                    entity.name
+                ),
+            )
+        };
+        // An email address or a user name belongs to one, whether or not the model says so.
+        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
+        let usual =
+            pattern.inputs.iter().any(|name| natural.iter().any(|word| name.to_lowercase().contains(word)));
+        let severity = if code == "P117" && usual { Severity::Note } else { Severity::Warning };
+        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        self.report(finding);
+    }
+
+    fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
+        let fixed = |name: &str| pattern.is_fixed(name);
+        let unique =
+            |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_globally_unique());
+        let owned_elsewhere =
+            |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
+        let by_id = pattern
+            .inputs
+            .iter()
+            .any(|name| unique(name) && !owned_elsewhere(name) && entity.edge.is_empty());
+        let singleton = !matches!(step.sort, Sort::Equals(_)) && step.place.index.is_none();
+        (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
+            || (entity.unique.iter().any(|name| fixed(name)))
+            || entity.key_fields().all(fixed)
+            || (by_id && !singleton)
+    }
+}
+
+/// An upper bound that ends before values that it should include.
+pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
+    let enough = match kind {
+        ValueType::Timestamp => 16,
+        ValueType::Date => 10,
+        _ => return false,
+    };
+    let length = bound.chars().count();
+    let digits = bound.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'));
+    digits && length > 0 && length < enough
+}
+
+pub fn truncated(finding: Finding, bound: &str) -> Finding {
+    finding
+        .says(format!(
+            "the upper bound '{bound}' ends before the values that begin with it, so all of {bound} is lost"
+        ))
+        .helps(format!("write the bound in full, or end it with a character above all others: '{bound}~'"))
+}
+
+/// A code, a message, and what to do.
+type Words = (&'static str, String, String);
+
+/// The items are found, but not in the order, within the range or with the attributes that are wanted.
+fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
+    let (place, name) = (unserved.place.name(), &unserved.entity.name);
+    match &unserved.obstacle {
+        Obstacle::NoSortKey { wanted } => {
+            let message = format!("{place} has no sort key, so {wanted} can neither be ordered nor bounded");
+            ("P104", message, add.to_owned())
+        }
+        Obstacle::Order { by, before } => {
+            let message =
+                format!("{name} does not come in the order of {by}: in {place}, {} stands first", before[0]);
+            ("P103", message, move_first(by, &before[0], add))
+        }
+        Obstacle::Range { by, before } => {
+            let message = format!("{name} cannot be bounded by {by}: in {place}, {} stands first", before[0]);
+            ("P104", message, move_first(by, &before[0], add))
+        }
+        Obstacle::Unsorted { by, template } => (
+            "P105",
+            format!("{by} is a number, and as text in {template} 10 comes before 2"),
+            format!(
+                "pad it: {}",
+                template.replace(&format!("{{{by}}}"), &remedy::padded(unserved.entity, by))
+            ),
+        ),
+        Obstacle::Consistency => inconsistent(place),
+        Obstacle::Projection { missing } => (
+            "P112",
+            format!("{place} serves this, but does not hold {}", list(missing)),
+            format!(
+                "add them to its project, name only the fields needed, or set hydrate = true on {}",
+                pattern.name
+            ),
+        ),
+        Obstacle::Interleave { by } => {
+            let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
+            let help =
+                format!("give all of them one partition in an index, with {by} first in the sort key: {add}");
+            ("P103", format!("{} are not stored together in the order of {by}", list(&types)), help)
+        }
+        Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Sparse { .. } => {
+            ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
+        }
+    }
+}
+
+fn inconsistent(place: &str) -> Words {
+    (
+        "P111",
+        format!("only {place} serves this, and a global index is never strongly consistent"),
+        "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
+    )
+}
+
+fn move_first(by: &str, before: &str, add: &str) -> String {
+    format!("put {{{by}}} before {{{before}}} in the sort key, or {add}")
+}

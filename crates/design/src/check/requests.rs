@@ -1,0 +1,253 @@
+//! A request that code already sends, checked as it is written: does it return what its pattern wants, and nothing else?
+
+use super::Checker;
+use super::patterns::{cuts_off, truncated};
+use crate::condition::{Test, call, split_and};
+use crate::finding::{Finding, Severity, list};
+use crate::model::{Entity, Pattern, Request};
+use crate::plan::{Sort, sort_meets};
+use crate::slot::{Place, Slot};
+use crate::template::Template;
+use crate::value_type::ValueType;
+use std::collections::BTreeMap;
+
+/// One comparison with a key attribute.
+struct Clause {
+    key: String,
+    operator: Operator,
+    values: Vec<Template>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equals,
+    BeginsWith,
+    Between,
+    Above,
+    Below,
+}
+
+impl<'m> Checker<'m> {
+    pub fn request(&mut self, pattern: &'m Pattern) {
+        let Some(request) = &pattern.request else { return };
+        let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
+        for test in request.filter.tests.iter().filter(|test| matches!(test, Test::Contains(..))) {
+            self.report(
+                about("P113", Severity::Warning)
+                    .says(format!("{test} is a filter: everything is read and billed before it drops any"))
+                    .helps("bring what is searched into the sort key, or into a search engine"),
+            );
+        }
+        if request.scan {
+            self.report(
+                about("P114", Severity::Error)
+                    .says("the request is a Scan: it reads and bills every item of the table")
+                    .helps("give the pattern a key and use Query"),
+            );
+            return;
+        }
+        match clauses(&request.condition) {
+            Ok(clauses) => self.clauses(pattern, request, &clauses),
+            Err(message) => self.report(
+                about("P005", Severity::Error)
+                    .says(message)
+                    .helps("for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\""),
+            ),
+        }
+    }
+
+    fn clauses(&mut self, pattern: &'m Pattern, request: &Request, clauses: &[Clause]) {
+        let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
+        let place = Place { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
+        let names = place.key_names(self.model);
+        let partition = clauses.iter().find(|clause| names.first() == Some(&clause.key));
+        let sort = clauses.iter().find(|clause| names.get(1) == Some(&clause.key));
+        for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
+            self.report(
+                about("P101", Severity::Error)
+                    .says(format!("{} is no key of {}", clause.key, place.name()))
+                    .helps(format!("its keys are {}; anything else can only be filtered", list(names))),
+            );
+        }
+        let Some(partition) = partition.filter(|clause| clause.operator == Operator::Equals) else {
+            let key = names.first().map_or("", String::as_str);
+            self.report(
+                about("P102", Severity::Error)
+                    .says(format!("a Query needs {key} = a whole value; begins_with and ranges work on the sort key only"))
+                    .helps("put what is known into the partition key, the rest into the sort key"),
+            );
+            return;
+        };
+        if let Some(clause) = sort {
+            self.sort_clause(pattern, request, place, clause);
+        }
+        self.coverage(pattern, request, place, &partition.values[0], &region(sort));
+    }
+
+    /// The bounds and prefixes of the sort key.
+    fn sort_clause(&mut self, pattern: &'m Pattern, request: &Request, place: Place<'m>, clause: &Clause) {
+        let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
+        let slots: Vec<Slot<'m>> =
+            self.targets(pattern).iter().filter_map(|entity| place.slot(entity)).collect();
+        if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
+            self.report(
+                about("P110", Severity::Error)
+                    .says("begins_with an empty text is refused: a key value must not be empty")
+                    .helps("leave the sort key out of the condition to read the whole collection"),
+            );
+            return;
+        }
+        for slot in slots {
+            let Some(template) = &slot.sort else { continue };
+            let Some(text) = sample(&clause.values[clause.values.len() - 1], slot.entity) else { continue };
+            let Some((field, length)) = template.cut(&text) else { continue };
+            let Some(attribute) = slot.entity.attribute(field) else { continue };
+            match clause.operator {
+                Operator::BeginsWith if !attribute.kind.is_time() && !attribute.kind.has_fixed_width() => {
+                    let shown = &clause.values[0];
+                    self.report(
+                        about("P106", Severity::Error)
+                            .says(format!("begins_with '{shown}' ends inside {field}: it also matches longer values of {field}"))
+                            .helps(format!("end the prefix at a delimiter: '{shown}#'")),
+                    );
+                    return;
+                }
+                Operator::Between | Operator::Below => {
+                    let bound: String =
+                        text.chars().rev().take(length).collect::<Vec<_>>().into_iter().rev().collect();
+                    if cuts_off(&attribute.kind, &bound) {
+                        self.report(truncated(about("P107", Severity::Error), &bound));
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn targets(&self, pattern: &Pattern) -> Vec<&'m Entity> {
+        pattern.targets.iter().filter_map(|target| self.model.entity(&target.entity)).collect()
+    }
+
+    /// Every wanted type must be within the request, and no other should be.
+    fn coverage(
+        &mut self,
+        pattern: &'m Pattern,
+        request: &Request,
+        place: Place<'m>,
+        partition: &Template,
+        sort: &Sort,
+    ) {
+        let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
+        let targets = self.targets(pattern);
+        let Some(types) = targets.first().copied() else { return };
+        let within = |slot: &Slot<'_>| {
+            let there = partition.meets(types, &slot.partition, slot.entity, false, false);
+            there && sort_meets(sort, types, slot)
+        };
+        let slots = place.slots(self.model);
+        let found =
+            |entity: &Entity| slots.iter().any(|slot| slot.entity.name == entity.name && within(slot));
+        let missing: Vec<&str> =
+            targets.iter().filter(|entity| !found(entity)).map(|entity| entity.name.as_str()).collect();
+        if !missing.is_empty() {
+            self.report(
+                about("P108", Severity::Error)
+                    .says(format!(
+                        "the request never returns {}: its keys in {} are others",
+                        list(&missing),
+                        place.name()
+                    ))
+                    .helps("widen the condition, or give the type a key within it"),
+            );
+        }
+        let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
+        let extras: Vec<&str> = slots
+            .iter()
+            .filter(|slot| !wanted(slot.entity) && within(slot))
+            .map(|slot| slot.entity.name.as_str())
+            .collect();
+        if !extras.is_empty() {
+            self.report(
+                about("P109", Severity::Warning)
+                    .says(format!("the request also returns {}, which the pattern does not want", list(&extras)))
+                    .helps("narrow the condition with a prefix, or give the wanted types a partition of their own"),
+            );
+        }
+    }
+}
+
+/// A key of this template for some values.
+fn sample(template: &Template, entity: &Entity) -> Option<String> {
+    let value = |name: &str| match entity.attribute(name).map(|attribute| &attribute.kind) {
+        Some(ValueType::Timestamp) => "2026-04-05T10:30:00Z",
+        Some(ValueType::Date) => "2026-04-05",
+        Some(ValueType::Int | ValueType::Decimal) => "7",
+        _ => "x",
+    };
+    let values: BTreeMap<String, String> =
+        template.fields().map(|name| (name.to_owned(), value(name).to_owned())).collect();
+    template.fill(&values).ok()
+}
+
+/// The sort keys that a clause covers.
+fn region(clause: Option<&Clause>) -> Sort {
+    let Some(clause) = clause else { return Sort::Any };
+    let first = &clause.values[0];
+    let text = |template: &Template| template.prefix().to_owned();
+    match clause.operator {
+        Operator::Equals => Sort::Equals(first.clone()),
+        Operator::BeginsWith => Sort::BeginsWith(first.clone()),
+        Operator::Between => {
+            let to = clause.values.get(1).unwrap_or(first);
+            Sort::Span { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
+        }
+        Operator::Above => Sort::Span { from: text(first), to: "\u{10FFFF}".to_owned() },
+        Operator::Below => Sort::Span { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) },
+    }
+}
+
+fn clauses(text: &str) -> Result<Vec<Clause>, String> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    for part in split_and(text) {
+        let open = clauses
+            .last_mut()
+            .filter(|clause| clause.operator == Operator::Between && clause.values.len() == 1);
+        match open {
+            Some(clause) => clause.values.push(value(&part)?),
+            None => clauses.push(clause(&part)?),
+        }
+    }
+    if clauses.is_empty() { Err("the request has no condition".to_owned()) } else { Ok(clauses) }
+}
+
+fn clause(text: &str) -> Result<Clause, String> {
+    let make = |key: &str, operator, text: &str| {
+        Ok(Clause { key: key.trim().to_owned(), operator, values: vec![value(text)?] })
+    };
+    if let Some((key, text)) = call(text, "begins_with").and_then(|inside| inside.split_once(',')) {
+        return make(key, Operator::BeginsWith, text);
+    }
+    let words = [
+        (" begins_with ", Operator::BeginsWith),
+        (" BETWEEN ", Operator::Between),
+        (" between ", Operator::Between),
+        ("<=", Operator::Below),
+        (">=", Operator::Above),
+        ("<", Operator::Below),
+        (">", Operator::Above),
+        ("=", Operator::Equals),
+    ];
+    for (word, operator) in words {
+        if let Some((key, text)) = text.split_once(word) {
+            return make(key, operator, text);
+        }
+    }
+    Err(format!("`{text}` is no key condition"))
+}
+
+fn value(text: &str) -> Result<Template, String> {
+    let text = text.trim();
+    let unquoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    Template::parse(unquoted.unwrap_or(text)).map_err(|error| error.message)
+}

@@ -1,0 +1,169 @@
+//! The small language of `where` and `when`: `status == 'PENDING' and exists(dueDate)`.
+//!
+//! Conditions are conjunctions, so that one implies another exactly if each of the other's parts follows from one of its own.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    Equals(String, String),
+    Differs(String, String),
+    Exists(String),
+    /// Only for filters: DynamoDB looks at every item that it has read.
+    Contains(String, String),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    pub tests: Vec<Test>,
+}
+
+impl Test {
+    pub fn attribute(&self) -> &str {
+        match self {
+            Test::Equals(name, _) | Test::Differs(name, _) | Test::Exists(name) | Test::Contains(name, _) => {
+                name
+            }
+        }
+    }
+
+    /// Whether a value, or its absence, meets the test.
+    pub fn holds(&self, value: Option<&str>) -> bool {
+        match self {
+            Test::Equals(_, wanted) => value == Some(wanted),
+            Test::Differs(_, excluded) => value != Some(excluded),
+            Test::Exists(_) => value.is_some(),
+            Test::Contains(_, part) => value.is_some_and(|value| value.contains(part.as_str())),
+        }
+    }
+
+    fn implies(&self, other: &Test) -> bool {
+        match (self, other) {
+            (Test::Equals(name, value), Test::Differs(theirs, excluded)) => {
+                name == theirs && value != excluded
+            }
+            (Test::Equals(name, _) | Test::Contains(name, _), Test::Exists(theirs)) => name == theirs,
+            _ => self == other,
+        }
+    }
+
+    fn parse(text: &str) -> Result<Test, String> {
+        let text = text.trim();
+        for (word, make) in
+            [("==", Test::Equals as fn(_, _) -> _), ("!=", Test::Differs), (" = ", Test::Equals)]
+        {
+            if let Some((name, value)) = text.split_once(word) {
+                return Ok(make(attribute(name)?, constant(value)?));
+            }
+        }
+        if let Some(name) = call(text, "exists") {
+            return Ok(Test::Exists(attribute(name)?));
+        }
+        if let Some((name, value)) = call(text, "contains").and_then(|inside| inside.split_once(',')) {
+            return Ok(Test::Contains(attribute(name)?, constant(value)?));
+        }
+        Err(format!(
+            "`{text}` is no condition; write attribute == 'value', attribute != 'value', exists(attribute) or contains(attribute, 'text')"
+        ))
+    }
+}
+
+impl Condition {
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        let tests: Result<Vec<Test>, String> = split_and(text).iter().map(|part| Test::parse(part)).collect();
+        Ok(Condition { tests: tests? })
+    }
+
+    /// Whatever meets this condition meets `other`.
+    pub fn implies(&self, other: &Condition) -> bool {
+        other.tests.iter().all(|wanted| self.tests.iter().any(|own| own.implies(wanted)))
+    }
+
+    /// The value that it fixes for an attribute.
+    pub fn fixed(&self, attribute: &str) -> Option<&str> {
+        self.tests.iter().find_map(|test| match test {
+            Test::Equals(name, value) if name == attribute => Some(value.as_str()),
+            _ => None,
+        })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+}
+
+/// Parts between `and`, which may be written in any case; quoted text is left alone.
+pub fn split_and(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for word in text.split_inclusive(' ') {
+        let quotes = word.matches('\'').count() % 2 == 1;
+        if !quoted && word.trim().eq_ignore_ascii_case("and") {
+            parts.push(String::new());
+        } else if let Some(last) = parts.last_mut() {
+            last.push_str(word);
+        }
+        quoted ^= quotes;
+    }
+    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// The text between the parentheses of `name(…)`.
+pub fn call<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.trim().strip_prefix(name)?.trim_start().strip_prefix('(')?.strip_suffix(')')
+}
+
+fn attribute(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let fine =
+        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
+    if fine { Ok(name.to_owned()) } else { Err(format!("`{name}` does not name an attribute")) }
+}
+
+/// A quoted text, a number, `true` or `false`.
+fn constant(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if let Some(inside) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return Ok(inside.to_owned());
+    }
+    let plain = text == "true" || text == "false" || text.parse::<f64>().is_ok();
+    if plain { Ok(text.to_owned()) } else { Err(format!("`{text}` is no value; put text in single quotes")) }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tests: Vec<String> = self.tests.iter().map(Test::to_string).collect();
+        out.write_str(&tests.join(" and "))
+    }
+}
+
+impl fmt::Display for Test {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Test::Equals(name, value) => write!(out, "{name} == '{value}'"),
+            Test::Differs(name, value) => write!(out, "{name} != '{value}'"),
+            Test::Exists(name) => write!(out, "exists({name})"),
+            Test::Contains(name, value) => write!(out, "contains({name}, '{value}')"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn implication_is_per_part() {
+        let parse = |text: &str| Condition::parse(text).unwrap();
+        let pending = parse("status == 'PENDING' and exists(due)");
+        assert!(pending.implies(&parse("status == 'PENDING'")));
+        assert!(pending.implies(&parse("status != 'PAID'")));
+        assert!(pending.implies(&parse("exists(status)")));
+        assert!(!parse("exists(due)").implies(&pending));
+        assert_eq!(pending.to_string(), "status == 'PENDING' and exists(due)");
+        assert_eq!(pending.fixed("status"), Some("PENDING"));
+        assert_eq!(parse("title == 'salt and pepper'").fixed("title"), Some("salt and pepper"));
+        assert!(Condition::parse("status").is_err());
+        assert!(Condition::parse("status == PENDING").is_err());
+    }
+}

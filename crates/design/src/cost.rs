@@ -1,0 +1,174 @@
+//! What a model costs a month at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
+
+use crate::estimate::{self, figure, read_units, size};
+use crate::model::Model;
+use crate::plan::{Operation, Plan, Step, plan};
+use crate::price::Prices;
+use crate::slot::Place;
+use crate::write_plan;
+use serde_json::{Value, json};
+
+const HOURS: f64 = 730.0;
+const SECONDS: f64 = HOURS * 3600.0;
+
+/// Units a second and bytes stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    pub reads: f64,
+    pub writes: f64,
+    pub requests: f64,
+    pub bytes: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub name: String,
+    pub rps: f64,
+    pub units: f64,
+    pub month: f64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cost {
+    pub single: Load,
+    pub apart: Load,
+    pub patterns: Vec<Line>,
+    pub writes: Vec<Line>,
+    /// Patterns and writes without a rate: they are not in the sum.
+    pub unknown: Vec<String>,
+}
+
+impl Load {
+    pub fn on_demand(&self, prices: &Prices) -> f64 {
+        let million = SECONDS / 1e6;
+        self.reads * million * prices.million_reads + self.writes * million * prices.million_writes
+    }
+
+    pub fn provisioned(&self, prices: &Prices) -> f64 {
+        let capacity = |units: f64| (units / prices.utilisation).ceil();
+        (capacity(self.reads) * prices.read_hour + capacity(self.writes) * prices.write_hour) * HOURS
+    }
+
+    pub fn storage(&self, prices: &Prices) -> f64 {
+        self.bytes / 1e9 * prices.gigabyte
+    }
+}
+
+pub fn cost(model: &Model, prices: &Prices) -> Cost {
+    let mut cost = Cost {
+        single: Load::default(),
+        apart: Load::default(),
+        patterns: Vec::new(),
+        writes: Vec::new(),
+        unknown: Vec::new(),
+    };
+    for pattern in &model.patterns {
+        let (Some(rps), Ok(plan)) = (pattern.rps, plan(model, pattern)) else {
+            cost.unknown.push(pattern.name.clone());
+            continue;
+        };
+        let units = plan.units();
+        let (apart_units, apart_requests) = apart(&plan);
+        cost.single.reads += units * rps;
+        cost.single.requests += plan.requests() as f64 * rps;
+        cost.apart.reads += apart_units * rps;
+        cost.apart.requests += apart_requests * rps;
+        let month = units * rps * SECONDS / 1e6 * prices.million_reads;
+        cost.patterns.push(Line { name: pattern.name.clone(), rps, units, month });
+    }
+    for write in &model.writes {
+        let Some(rps) = write.rps else {
+            cost.unknown.push(write.name.clone());
+            continue;
+        };
+        let units = write_plan::units(model, write);
+        for load in [&mut cost.single, &mut cost.apart] {
+            load.writes += units * rps;
+            load.requests += rps;
+        }
+        let month = units * rps * SECONDS / 1e6 * prices.million_writes;
+        cost.writes.push(Line { name: write.name.clone(), rps, units, month });
+    }
+    let bytes = stored(model);
+    cost.single.bytes = bytes;
+    cost.apart.bytes = bytes;
+    cost
+}
+
+/// The same plan with a table for each entity: a request for each type.
+fn apart(plan: &Plan<'_>) -> (f64, f64) {
+    let one = |step: &Step<'_>| {
+        let types = step.targets.len() as f64;
+        if step.operation == Operation::BatchGet || types <= 1.0 {
+            return (step.units(), step.fan_out as f64);
+        }
+        (
+            read_units(step.bytes / types, step.strong) * types * step.fan_out as f64,
+            types * step.fan_out as f64,
+        )
+    };
+    plan.steps.iter().map(one).fold((0.0, 0.0), |(units, requests), (u, r)| (units + u, requests + r))
+}
+
+/// Bytes of the table and its indexes.
+pub fn stored(model: &Model) -> f64 {
+    let overhead = 100.0; // billed for every item and every index entry
+    let mut bytes = 0.0;
+    for place in Place::all(model) {
+        for slot in place.slots(model) {
+            let all = estimate::count(model, slot.entity);
+            let here =
+                if slot.is_sparse() { slot.count.map_or(all / 4.0, |count| count as f64) } else { all };
+            bytes += here * (slot.bytes() as f64 + overhead);
+        }
+    }
+    bytes
+}
+
+pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
+    let mut text = format!(
+        "{}: a month at the declared rates, in {} (prices of {}, {})\n\n",
+        model.table.name, prices.currency, prices.date, prices.region
+    );
+    let lines = cost.patterns.iter().chain(&cost.writes);
+    let width = lines.clone().map(|line| line.name.len()).max().unwrap_or_default().max(8);
+    text.push_str(&format!("{:width$} {:>10} {:>10} {:>12}\n", "", "a second", "units each", "on demand"));
+    for line in lines {
+        let (name, rps, units) = (&line.name, figure(line.rps), figure(line.units));
+        text.push_str(&format!("{name:width$} {rps:>10} {units:>10} {:>12.2}\n", line.month));
+    }
+    text.push_str(&format!("\n{:24} {:>16} {:>18}\n", "", "one table", "table per entity"));
+    let mut row = |name: &str, of: &dyn Fn(&Load) -> String| {
+        text.push_str(&format!("{name:24} {:>16} {:>18}\n", of(&cost.single), of(&cost.apart)));
+    };
+    row("requests a second", &|load| figure(load.requests));
+    row("read units a second", &|load| figure(load.reads));
+    row("write units a second", &|load| figure(load.writes));
+    row("stored", &|load| size(load.bytes));
+    row("on demand", &|load| format!("{:.2}", load.on_demand(prices)));
+    row("or provisioned", &|load| format!("{:.2}", load.provisioned(prices)));
+    row("storage", &|load| format!("{:.2}", load.storage(prices)));
+    if !cost.unknown.is_empty() {
+        text.push_str(&format!("\nnot included, no rate or not served: {}\n", cost.unknown.join(", ")));
+    }
+    text
+}
+
+pub fn json(cost: &Cost, prices: &Prices) -> Value {
+    let load = |load: &Load| {
+        json!({
+            "requestsPerSecond": load.requests, "readUnitsPerSecond": load.reads, "writeUnitsPerSecond": load.writes,
+            "bytes": load.bytes, "onDemand": load.on_demand(prices), "provisioned": load.provisioned(prices),
+            "storage": load.storage(prices),
+        })
+    };
+    let lines = |lines: &[Line]| -> Vec<Value> {
+        let one = |line: &Line| json!({ "name": line.name, "rps": line.rps, "units": line.units, "onDemand": line.month });
+        lines.iter().map(one).collect()
+    };
+    json!({
+        "pricesOf": prices.date, "region": prices.region, "currency": prices.currency,
+        "singleTable": load(&cost.single), "tablePerEntity": load(&cost.apart),
+        "patterns": lines(&cost.patterns), "writes": lines(&cost.writes), "notIncluded": cost.unknown,
+    })
+}

@@ -1,0 +1,82 @@
+//! The CreateTable request that a model describes.
+
+use crate::model::{Index, Model, Projection};
+use crate::slot::Place;
+use serde_json::{Map, Value, json};
+
+pub fn create_table(model: &Model) -> Value {
+    let mut attributes: Map<String, Value> = Map::new();
+    for place in Place::all(model) {
+        for (position, name) in place.key_names(model).iter().enumerate() {
+            let kind = if place.key_is_number(model, position) { "N" } else { "S" };
+            attributes.entry(name.clone()).or_insert(json!(kind));
+        }
+    }
+    let attributes: Vec<Value> = attributes
+        .iter()
+        .map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
+        .collect();
+    let mut request = json!({
+        "TableName": model.table.name,
+        "AttributeDefinitions": attributes,
+        "KeySchema": key_schema(&model.table.keys),
+        "BillingMode": "PAY_PER_REQUEST",
+    });
+    for (field, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
+        let indexes: Vec<Value> =
+            model.indexes.iter().filter(|index| index.local == local).map(index_json).collect();
+        if !indexes.is_empty() {
+            request[field] = json!(indexes);
+        }
+    }
+    request
+}
+
+fn key_schema(keys: &[String]) -> Vec<Value> {
+    let kinds = ["HASH", "RANGE"];
+    keys.iter().zip(kinds).map(|(name, kind)| json!({ "AttributeName": name, "KeyType": kind })).collect()
+}
+
+fn index_json(index: &Index) -> Value {
+    let projection = match &index.project {
+        Projection::All => json!({ "ProjectionType": "ALL" }),
+        Projection::KeysOnly => json!({ "ProjectionType": "KEYS_ONLY" }),
+        Projection::Include(names) => json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": names }),
+    };
+    json!({ "IndexName": index.name, "KeySchema": key_schema(&index.keys), "Projection": projection })
+}
+
+/// The indexes of a DescribeTable answer, and the table's keys.
+pub fn from_description(table: &Value) -> (Vec<String>, Vec<Index>) {
+    let names = |schema: &Value| -> Vec<String> {
+        let mut keys: Vec<(&str, &str)> = schema
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|key| Some((key["KeyType"].as_str()?, key["AttributeName"].as_str()?)))
+            .collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, name)| name.to_owned()).collect()
+    };
+    let mut indexes = Vec::new();
+    for (field, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
+        for index in table[field].as_array().into_iter().flatten() {
+            let included = index["Projection"]["NonKeyAttributes"].as_array().into_iter().flatten();
+            let project = match index["Projection"]["ProjectionType"].as_str() {
+                Some("KEYS_ONLY") => Projection::KeysOnly,
+                Some("INCLUDE") => {
+                    Projection::Include(included.filter_map(Value::as_str).map(str::to_owned).collect())
+                }
+                _ => Projection::All,
+            };
+            indexes.push(Index {
+                name: index["IndexName"].as_str().unwrap_or_default().to_owned(),
+                local,
+                keys: names(&index["KeySchema"]),
+                project,
+                span: 0..0,
+            });
+        }
+    }
+    (names(&table["KeySchema"]), indexes)
+}

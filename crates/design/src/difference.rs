@@ -1,0 +1,267 @@
+//! What changes from one version of a model to the next: structure, items to rewrite, findings, cost.
+
+use crate::check::check;
+use crate::cost::{Cost, cost};
+use crate::estimate::{count, figure};
+use crate::finding::Finding;
+use crate::model::{Entity, Model};
+use crate::price::Prices;
+use crate::report::summary;
+use crate::template::Template;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug)]
+pub struct Difference {
+    pub changes: Vec<Change>,
+    /// Errors and warnings that only one version has.
+    pub appeared: Vec<Finding>,
+    pub disappeared: Vec<Finding>,
+    pub before: Cost,
+    pub after: Cost,
+}
+
+/// One change, and the items that must be written for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub what: String,
+    pub rewrites: f64,
+}
+
+pub fn difference(old: &Model, new: &Model, prices: &Prices) -> Difference {
+    let mut changes = Vec::new();
+    tables(old, new, &mut changes);
+    indexes(old, new, &mut changes);
+    entities(old, new, &mut changes);
+    patterns(old, new, &mut changes);
+    writes(old, new, &mut changes);
+    let counted = |model: &Model| -> Vec<Finding> {
+        check(model).findings.into_iter().filter(Finding::counts).collect()
+    };
+    let (before, after) = (counted(old), counted(new));
+    let key = |finding: &Finding| (finding.code, finding.subject.clone());
+    let only = |mine: &[Finding], other: &[Finding]| -> Vec<Finding> {
+        let known: BTreeSet<_> = other.iter().map(key).collect();
+        mine.iter().filter(|finding| !known.contains(&key(finding))).cloned().collect()
+    };
+    Difference {
+        changes,
+        appeared: only(&after, &before),
+        disappeared: only(&before, &after),
+        before: cost(old, prices),
+        after: cost(new, prices),
+    }
+}
+
+fn push(changes: &mut Vec<Change>, what: String, rewrites: f64) {
+    changes.push(Change { what, rewrites });
+}
+
+fn tables(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    if old.table.keys != new.table.keys {
+        let all = old.entities.iter().map(|entity| count(old, entity)).sum();
+        push(
+            changes,
+            format!("table: keys {:?} become {:?}: a new table", old.table.keys, new.table.keys),
+            all,
+        );
+    }
+    if old.table.type_attribute != new.table.type_attribute {
+        let all = old.entities.iter().map(|entity| count(old, entity)).sum();
+        push(changes, "table: another type attribute".to_owned(), all);
+    }
+}
+
+fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    for index in &new.indexes {
+        match old.index(&index.name) {
+            None if index.local => {
+                push(changes, format!("+ index {}: local, so a new table", index.name), 0.0)
+            }
+            None => push(
+                changes,
+                format!("+ index {}: added online, backfilled by the database", index.name),
+                0.0,
+            ),
+            Some(before)
+                if before.keys != index.keys
+                    || before.project != index.project
+                    || before.local != index.local =>
+            {
+                push(changes, format!("~ index {}: must be removed and added again", index.name), 0.0);
+            }
+            Some(_) => {}
+        }
+    }
+    for index in old.indexes.iter().filter(|index| new.index(&index.name).is_none()) {
+        push(changes, format!("- index {}", index.name), 0.0);
+    }
+}
+
+fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    for entity in &new.entities {
+        let Some(before) = old.entity(&entity.name) else {
+            push(changes, format!("+ entity {}", entity.name), 0.0);
+            continue;
+        };
+        let items = count(old, before);
+        if before.key != entity.key {
+            let what =
+                format!("~ entity {}: key {} becomes {}", entity.name, keys(&before.key), keys(&entity.key));
+            push(changes, format!("{what}; every item is written anew and the old one deleted"), items * 2.0);
+        }
+        index_entries(before, entity, items, changes);
+        let names = |entity: &Entity| -> BTreeSet<String> {
+            entity
+                .attributes
+                .iter()
+                .map(|attribute| format!("{} {}", attribute.name, attribute.kind.print()))
+                .collect()
+        };
+        let (was, is) = (names(before), names(entity));
+        for name in is.difference(&was) {
+            push(changes, format!("~ entity {}: + attribute {name}", entity.name), 0.0);
+        }
+        for name in was.difference(&is) {
+            push(changes, format!("~ entity {}: - attribute {name}", entity.name), 0.0);
+        }
+        if before.copies != entity.copies {
+            push(changes, format!("~ entity {}: copies change", entity.name), items);
+        }
+    }
+    for entity in old.entities.iter().filter(|entity| new.entity(&entity.name).is_none()) {
+        push(changes, format!("- entity {}", entity.name), count(old, entity));
+    }
+}
+
+fn index_entries(before: &Entity, entity: &Entity, items: f64, changes: &mut Vec<Change>) {
+    for indexed in &entity.indexes {
+        let known = before.indexed(&indexed.index);
+        let same = known.is_some_and(|known| {
+            known.key == indexed.key && known.when == indexed.when && known.shard == indexed.shard
+        });
+        if !same {
+            let sign = if known.is_some() { "~" } else { "+" };
+            let share = if indexed.when.is_empty() {
+                items
+            } else {
+                indexed.count.map_or(items, |count| count as f64)
+            };
+            let what =
+                format!("{sign} entity {}: {} has key {}", entity.name, indexed.index, keys(&indexed.key));
+            push(changes, format!("{what}; its items get these attributes"), share);
+        }
+    }
+    for indexed in before.indexes.iter().filter(|indexed| entity.indexed(&indexed.index).is_none()) {
+        push(changes, format!("- entity {}: leaves {}", entity.name, indexed.index), items);
+    }
+}
+
+fn keys(templates: &[Template]) -> String {
+    templates.iter().map(Template::to_string).collect::<Vec<_>>().join(" / ")
+}
+
+fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    let shown = |model: &Model, name: &str| {
+        let pattern = model.patterns.iter().find(|pattern| pattern.name == name)?;
+        Some(
+            crate::plan::plan(model, pattern).map_or_else(|_| "not served".to_owned(), |plan| summary(&plan)),
+        )
+    };
+    let names: BTreeSet<&str> =
+        old.patterns.iter().chain(&new.patterns).map(|pattern| pattern.name.as_str()).collect();
+    for name in names {
+        match (shown(old, name), shown(new, name)) {
+            (None, Some(after)) => push(changes, format!("+ pattern {name}: {after}"), 0.0),
+            (Some(_), None) => push(changes, format!("- pattern {name}"), 0.0),
+            (Some(before), Some(after)) if before != after => {
+                push(changes, format!("~ pattern {name}: {before} becomes {after}"), 0.0);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn writes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    let units = |model: &Model, name: &str| {
+        let write = model.writes.iter().find(|write| write.name == name)?;
+        Some(crate::write_plan::units(model, write))
+    };
+    let names: BTreeSet<&str> =
+        old.writes.iter().chain(&new.writes).map(|write| write.name.as_str()).collect();
+    for name in names {
+        match (units(old, name), units(new, name)) {
+            (None, Some(after)) => {
+                push(changes, format!("+ write {name}: {} write units", figure(after)), 0.0)
+            }
+            (Some(_), None) => push(changes, format!("- write {name}"), 0.0),
+            (Some(before), Some(after)) if before != after => {
+                push(
+                    changes,
+                    format!("~ write {name}: {} write units become {}", figure(before), figure(after)),
+                    0.0,
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Difference {
+    /// The new version is worse: an error or a warning appeared.
+    pub fn is_worse(&self) -> bool {
+        !self.appeared.is_empty()
+    }
+
+    pub fn rewrites(&self) -> f64 {
+        self.changes.iter().map(|change| change.rewrites).sum()
+    }
+
+    pub fn text(&self, prices: &Prices) -> String {
+        let mut text = String::new();
+        for change in &self.changes {
+            let rewrites = if change.rewrites > 0.0 {
+                format!(" ({} writes)", figure(change.rewrites))
+            } else {
+                String::new()
+            };
+            text.push_str(&format!("{}{rewrites}\n", change.what));
+        }
+        if self.changes.is_empty() {
+            text.push_str("no change in structure\n");
+        }
+        for (sign, findings) in [("new", &self.appeared), ("gone", &self.disappeared)] {
+            for finding in findings {
+                text.push_str(&format!(
+                    "{sign} {}[{}] {}: {}\n",
+                    finding.severity.name(),
+                    finding.code,
+                    finding.subject,
+                    finding.message
+                ));
+            }
+        }
+        let (before, after) = (self.before.single.on_demand(prices), self.after.single.on_demand(prices));
+        text.push_str(&format!(
+            "\non demand {before:.2} → {after:.2} {} a month ({:+.2}); items to write for the change: {}\n",
+            prices.currency,
+            after - before,
+            figure(self.rewrites())
+        ));
+        text
+    }
+
+    pub fn json(&self, prices: &Prices) -> Value {
+        let findings = |findings: &[Finding]| -> Vec<Value> {
+            let one = |f: &Finding| json!({ "code": f.code, "severity": f.severity.name(), "subject": f.subject, "message": f.message });
+            findings.iter().map(one).collect()
+        };
+        json!({
+            "changes": self.changes.iter().map(|change| json!({ "what": change.what, "writes": change.rewrites })).collect::<Vec<_>>(),
+            "appeared": findings(&self.appeared),
+            "disappeared": findings(&self.disappeared),
+            "before": crate::cost::json(&self.before, prices),
+            "after": crate::cost::json(&self.after, prices),
+        })
+    }
+}

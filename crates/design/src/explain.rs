@@ -1,0 +1,284 @@
+//! The query plan of each pattern and the effects of each write: the request to send, keys filled in, units.
+
+use crate::estimate::{amount, figure, size};
+use crate::finding::{counted, list};
+use crate::generate::example_key;
+use crate::model::{Model, Pattern, Verb, Write};
+use crate::plan::{Operation, Plan, Sort, Step, plan};
+use crate::template::Template;
+use crate::write_plan::{amplification, effects, units};
+use serde_json::{Map, Value, json};
+
+/// All patterns and writes, or those whose name is `only`.
+pub fn text(model: &Model, only: Option<&str>) -> String {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let mut text = String::new();
+    for pattern in model.patterns.iter().filter(|pattern| wanted(&pattern.name)) {
+        text.push_str(&pattern_text(model, pattern));
+        text.push('\n');
+    }
+    for write in model.writes.iter().filter(|write| wanted(&write.name)) {
+        text.push_str(&write_text(model, write));
+        text.push('\n');
+    }
+    text
+}
+
+/// The same for programs.
+pub fn json(model: &Model, only: Option<&str>) -> Value {
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let patterns = model.patterns.iter().filter(|pattern| wanted(&pattern.name)).map(|pattern| {
+        let steps = match plan(model, pattern) {
+            Ok(plan) => plan.steps.iter().map(|step| step_json(model, pattern, step)).collect(),
+            Err(_) => Vec::new(),
+        };
+        json!({ "pattern": pattern.name, "served": !steps.is_empty(), "steps": steps })
+    });
+    let writes = model.writes.iter().filter(|write| wanted(&write.name)).map(|write| {
+        let touched: Vec<Value> = effects(model, write)
+            .iter()
+            .map(|effect| json!({ "entity": effect.entity, "index": effect.index, "what": effect.what, "times": effect.times, "writeUnits": effect.units }))
+            .collect();
+        json!({
+            "write": write.name, "effects": touched,
+            "writeUnits": units(model, write), "amplification": amplification(model, write),
+        })
+    });
+    json!({ "patterns": patterns.collect::<Vec<_>>(), "writes": writes.collect::<Vec<_>>() })
+}
+
+fn step_json(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Value {
+    json!({
+        "operation": operation(step),
+        "request": request(model, pattern, step),
+        "requests": step.fan_out,
+        "items": step.items.average,
+        "readUnits": step.units(),
+        "pagesAtMost": step.pages(),
+        "filter": step.filter,
+    })
+}
+
+fn pattern_text(model: &Model, pattern: &Pattern) -> String {
+    let targets: Vec<String> = pattern
+        .targets
+        .iter()
+        .map(|target| format!("{}{}", target.entity, if target.many { "*" } else { "" }))
+        .collect();
+    let inputs =
+        if pattern.inputs.is_empty() { String::new() } else { format!("{} → ", pattern.inputs.join(", ")) };
+    let mut text = format!("pattern {}: {inputs}{}\n", pattern.name, targets.join(", "));
+    if !pattern.about.is_empty() {
+        text.push_str(&format!("  {}\n", pattern.about));
+    }
+    match plan(model, pattern) {
+        Ok(plan) => text.push_str(&plan_text(model, pattern, &plan)),
+        Err(unserved) => text.push_str(&format!(
+            "  not served: {} cannot be reached in {}; `partita model check` says why\n",
+            unserved.entity.name,
+            unserved.place.name()
+        )),
+    }
+    text
+}
+
+fn plan_text(model: &Model, pattern: &Pattern, plan: &Plan<'_>) -> String {
+    let mut text = String::new();
+    for (number, step) in plan.steps.iter().enumerate() {
+        let place = step.place.index.map_or("the table", |index| index.name.as_str());
+        text.push_str(&format!("  {}. {} on {place}\n", number + 1, operation(step)));
+        for line in step_lines(model, pattern, step) {
+            text.push_str(&format!("     {line}\n"));
+        }
+    }
+    let rate = pattern
+        .rps
+        .map(|rps| format!(", {} a second at {rps} requests a second", figure(plan.units() * rps)));
+    let requests = counted(plan.requests(), "request");
+    text.push_str(&format!(
+        "  {requests}, {} a call{}\n",
+        amount(plan.units(), "read unit"),
+        rate.unwrap_or_default()
+    ));
+    text
+}
+
+fn step_lines(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Vec<String> {
+    let names = step.place.key_names(model);
+    let name = |position: usize| names.get(position).map_or("", String::as_str);
+    let mut lines = Vec::new();
+    let key = format!("{} = \"{}\"", name(0), step.partition);
+    let sort = match &step.sort {
+        Sort::Any => String::new(),
+        Sort::Equals(template) => format!(" AND {} = \"{template}\"", name(1)),
+        Sort::BeginsWith(template) => format!(" AND begins_with({}, \"{template}\")", name(1)),
+        Sort::Between { prefix, by } => {
+            format!(" AND {} BETWEEN \"{prefix}{{{by} from}}\" AND \"{prefix}{{{by} to}}\"", name(1))
+        }
+        Sort::Span { from, to } => format!(" AND {} BETWEEN \"{from}\" AND \"{}\"", name(1), shown(to)),
+    };
+    if step.operation == Operation::Query {
+        lines.push(format!("key     {key}{sort}"));
+    } else {
+        lines.push(format!("key     {key}{}", sort.replace(" AND", ",")));
+    }
+    let mut options = Vec::new();
+    if step.operation == Operation::Query {
+        options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
+        options.extend(step.limit.map(|limit| format!("Limit {limit}")));
+    }
+    options.push(if step.strong { "strongly consistent" } else { "eventually consistent" }.to_owned());
+    lines.push(format!("options {}", options.join(", ")));
+    if step.fan_out > 1 {
+        lines.push(format!(
+            "sent    {} times (shards, time buckets or batches), the answers merged",
+            step.fan_out
+        ));
+    }
+    if !step.filter.is_empty() {
+        lines.push(format!("filter  {} (after the read, billed in full)", step.filter.join(" and ")));
+    }
+    if !step.extras.is_empty() {
+        let extras: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
+        lines.push(format!("also    {} come along", list(&extras)));
+    }
+    if step.targets.len() > 1 {
+        let attribute = model.table.type_attribute.as_deref().unwrap_or("prefix");
+        lines.push(format!("split   the items by {attribute}"));
+    }
+    let assumed = if step.items.known { "" } else { " (assumed)" };
+    let pages = if step.pages() > 1.0 { format!(", at most {} pages", step.pages()) } else { String::new() };
+    lines.push(format!(
+        "reads   {}, {}{assumed}: {}{pages}",
+        amount(step.items.average, "item"),
+        size(step.bytes),
+        amount(step.units(), "read unit")
+    ));
+    lines.push(format!("send    {}", request(model, pattern, step)));
+    lines
+}
+
+/// The last character there is, shown as what it means.
+fn shown(text: &str) -> String {
+    text.replace('\u{10FFFF}', "…")
+}
+
+pub fn operation(step: &Step<'_>) -> &'static str {
+    match step.operation {
+        Operation::Get => "GetItem",
+        Operation::Query => "Query",
+        Operation::BatchGet => "BatchGetItem",
+    }
+}
+
+/// The request with example values, as an SDK or the AWS CLI takes it.
+pub fn request(model: &Model, _pattern: &Pattern, step: &Step<'_>) -> Value {
+    let entity = step.targets[0];
+    let names = step.place.key_names(model);
+    let wire = |position: usize, text: String| {
+        let kind = if step.place.key_is_number(model, position) { "N" } else { "S" };
+        json!({ kind: text })
+    };
+    let value = |position: usize, template: &Template| wire(position, example_key(entity, template));
+    if step.operation != Operation::Query {
+        let mut key = Map::new();
+        key.insert(names[0].clone(), value(0, &step.partition));
+        if let (Sort::Equals(template), Some(name)) = (&step.sort, names.get(1)) {
+            key.insert(name.clone(), value(1, template));
+        }
+        return match step.operation {
+            Operation::Get if step.strong => {
+                json!({ "TableName": model.table.name, "Key": key, "ConsistentRead": true })
+            }
+            Operation::Get => json!({ "TableName": model.table.name, "Key": key }),
+            _ => json!({ "RequestItems": { model.table.name.clone(): { "Keys": [key] } } }),
+        };
+    }
+    let mut values = Map::new();
+    values.insert(":pk".to_owned(), value(0, &step.partition));
+    let sort_name = names.get(1).map_or("", String::as_str);
+    let condition = match &step.sort {
+        Sort::Any => String::new(),
+        Sort::Equals(template) => {
+            values.insert(":sk".to_owned(), value(1, template));
+            format!(" AND {sort_name} = :sk")
+        }
+        Sort::BeginsWith(template) => {
+            values.insert(":sk".to_owned(), value(1, template));
+            format!(" AND begins_with({sort_name}, :sk)")
+        }
+        Sort::Between { prefix, by } => {
+            let bound = |end: &str| {
+                let field = entity.attribute(by).map(|attribute| attribute.kind.is_time());
+                let text = if field == Some(true) { end } else { "0" };
+                wire(1, format!("{}{text}", example_key(entity, prefix)))
+            };
+            values.insert(":from".to_owned(), bound("2026-04-01T00:00:00Z"));
+            values.insert(":to".to_owned(), bound("2026-04-30T23:59:59Z"));
+            format!(" AND {sort_name} BETWEEN :from AND :to")
+        }
+        Sort::Span { from, to } => {
+            values.insert(":from".to_owned(), wire(1, from.clone()));
+            values.insert(":to".to_owned(), wire(1, to.clone()));
+            format!(" AND {sort_name} BETWEEN :from AND :to")
+        }
+    };
+    let mut body = json!({
+        "TableName": model.table.name,
+        "KeyConditionExpression": format!("{} = :pk{condition}", names[0]),
+        "ExpressionAttributeValues": values,
+    });
+    if let Some(index) = step.place.index {
+        body["IndexName"] = json!(index.name);
+    }
+    if !step.forward {
+        body["ScanIndexForward"] = json!(false);
+    }
+    if let Some(limit) = step.limit {
+        body["Limit"] = json!(limit);
+    }
+    if step.strong {
+        body["ConsistentRead"] = json!(true);
+    }
+    body
+}
+
+fn write_text(model: &Model, write: &Write) -> String {
+    let kind = if write.transact { " (one transaction)" } else { "" };
+    let mut text = format!("write {}{kind}\n", write.name);
+    for effect in effects(model, write) {
+        let place = effect.index.as_deref().unwrap_or("table");
+        let times = if effect.times == 1.0 { String::new() } else { format!("{} × ", figure(effect.times)) };
+        text.push_str(&format!(
+            "  {place:6} {times}{}: {}, {}\n",
+            effect.entity,
+            effect.what,
+            amount(effect.units, "write unit")
+        ));
+    }
+    for action in write.actions.iter().filter(|action| action.verb == Verb::Update) {
+        let Some(entity) = model.entity(&action.entity) else { continue };
+        for indexed in &entity.indexes {
+            let touched = |name: &str| action.set.iter().any(|set| set == name);
+            let keys = indexed.key.iter().flat_map(Template::fields).any(touched);
+            let sparse = indexed.when.tests.iter().any(|test| touched(test.attribute()));
+            let names = model.index(&indexed.index).map(|index| list(&index.keys)).unwrap_or_default();
+            if sparse {
+                text.push_str(&format!(
+                    "  also set or remove {names}: they exist only when {}\n",
+                    indexed.when
+                ));
+            } else if keys {
+                text.push_str(&format!("  also set {names}: they are made of what this changes\n"));
+            }
+        }
+    }
+    let rate =
+        write.rps.map(|rps| format!(", {} a second", figure(units(model, write) * rps))).unwrap_or_default();
+    text.push_str(&format!(
+        "  {}{rate}; each item becomes {}\n",
+        amount(units(model, write), "write unit"),
+        amount(amplification(model, write), "write")
+    ));
+    text
+}

@@ -1,0 +1,122 @@
+//! What the reader and the checker have to say: a code, a severity, a place, a message and what to do.
+
+use crate::source::Span;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// One thing found in a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Stable: `P101`.
+    pub code: &'static str,
+    pub severity: Severity,
+    /// What it is about: `pattern.orderById`, `entity.Order`, `index.GSI1`, `table`.
+    pub subject: String,
+    pub message: String,
+    /// The smallest change that helps.
+    pub help: String,
+    pub span: Span,
+    /// The reason, if the model allows it.
+    pub allowed: Option<String>,
+}
+
+impl Finding {
+    pub fn new(code: &'static str, severity: Severity, subject: impl Into<String>, span: &Span) -> Finding {
+        Finding {
+            code,
+            severity,
+            subject: subject.into(),
+            message: String::new(),
+            help: String::new(),
+            span: span.clone(),
+            allowed: None,
+        }
+    }
+
+    pub fn says(mut self, message: impl Into<String>) -> Finding {
+        self.message = message.into();
+        self
+    }
+
+    pub fn helps(mut self, help: impl Into<String>) -> Finding {
+        self.help = help.into();
+        self
+    }
+
+    /// Neither allowed nor a mere note.
+    pub fn counts(&self) -> bool {
+        self.allowed.is_none() && self.severity > Severity::Note
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [start @ .., last] => {
+            let start: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", start.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// `1 item`, `2 items`.
+pub fn counted(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// The closest of `known` to `name`, if it is close enough to be meant.
+pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
+    distances.min().filter(|(distance, _)| *distance <= name.len() / 3 + 1).map(|(_, candidate)| candidate)
+}
+
+/// Letters to change, add or drop, upper and lower case being equal.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, letter) in left.to_lowercase().chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, other) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != *other);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_mistake_is_recognised() {
+        assert_eq!(closest("userid", ["userId", "orderId"]), Some("userId"));
+        assert_eq!(closest("atributes", ["attributes", "key"]), Some("attributes"));
+        assert_eq!(closest("zebra", ["attributes", "key"]), None);
+    }
+
+    #[test]
+    fn names_are_listed() {
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(counted(1, "item"), "1 item");
+    }
+}

@@ -1,0 +1,117 @@
+//! Heat: which part of the declared traffic the hottest partition key takes.
+
+use crate::estimate;
+use crate::model::{Entity, Model};
+use crate::plan::{Plan, Unserved};
+use crate::slot::{Place, Slot};
+use crate::template::{Format, Part, SHARD};
+use crate::write_plan;
+use std::collections::BTreeMap;
+
+/// What one partition does in a second.
+pub const WRITES: f64 = 1000.0;
+pub const READS: f64 = 3000.0;
+/// Shards are computed for this part of the limit.
+const HEADROOM: f64 = 0.7;
+/// Read units of a full page, eventually consistent.
+const PAGE_UNITS: f64 = 128.0;
+
+/// The load of the hottest partition key of one entity at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Heat {
+    pub writes: f64,
+    pub reads: f64,
+    /// Part of the traffic that the hottest key takes.
+    pub share: f64,
+}
+
+impl Heat {
+    /// Shards that bring it below the limits, or one.
+    pub fn shards(&self) -> u64 {
+        let needed = (self.writes / (WRITES * HEADROOM)).max(self.reads / (READS * HEADROOM));
+        needed.ceil().max(1.0) as u64
+    }
+
+    pub fn is_hot(&self) -> bool {
+        self.writes > WRITES || self.reads > READS
+    }
+}
+
+/// Part of all requests that goes to the most wanted partition key.
+pub fn share(model: &Model, slot: &Slot<'_>) -> f64 {
+    let mut share = 1.0;
+    let entity = slot.entity;
+    for part in &slot.partition.parts {
+        let Part::Field { name, format } = part else { continue };
+        if name == SHARD {
+            share /= slot.shards() as f64;
+            continue;
+        }
+        let Some(attribute) = entity.attribute(name) else { continue };
+        if matches!(format, Format::Bucket(_)) || attribute.kind.is_time() {
+            continue; // now
+        }
+        let part = attribute.top.unwrap_or_else(|| match slot.when.fixed(name) {
+            Some(_) => 1.0,
+            None => usual_share(model, entity, name),
+        });
+        share *= part.clamp(0.0, 1.0);
+    }
+    share
+}
+
+/// Choices and booleans are skewed; identifiers are even unless the expectations say otherwise.
+fn usual_share(model: &Model, entity: &Entity, name: &str) -> f64 {
+    let attribute = entity.attribute(name);
+    if attribute.and_then(|attribute| attribute.kind.distinct()).is_some() {
+        return 1.0;
+    }
+    let per = entity.expect.per.as_deref().and_then(|parent| model.entity(parent));
+    if let (Some(parent), Some(max)) = (per, entity.expect.max)
+        && parent.identity() == Some(name)
+        && estimate::is_counted(model, parent)
+    {
+        let total = estimate::count(model, entity).max(1.0);
+        return (max as f64 / total).max(1.0 / estimate::count(model, parent).max(1.0)).min(1.0);
+    }
+    match estimate::distinct(model, entity, name) {
+        Some(values) => 1.0 / values.max(1.0),
+        None => 0.001,
+    }
+}
+
+/// Heat of every entity at every place that any declared rate touches.
+pub fn heat(
+    model: &Model,
+    plans: &BTreeMap<&str, Result<Plan<'_>, Unserved<'_>>>,
+) -> BTreeMap<(String, String), Heat> {
+    let mut heats: BTreeMap<(String, String), Heat> = BTreeMap::new();
+    for write in &model.writes {
+        let rate = write.rps.unwrap_or_default();
+        for effect in write_plan::effects(model, write) {
+            let Some(entity) = model.entity(&effect.entity) else { continue };
+            let place = Place { index: effect.index.as_deref().and_then(|name| model.index(name)) };
+            let Some(slot) = place.slot(entity) else { continue };
+            let share = share(model, &slot);
+            let heat = heats.entry((place.name().to_owned(), entity.name.clone())).or_default();
+            heat.writes += rate * effect.units * share;
+            heat.share = heat.share.max(share);
+        }
+    }
+    for pattern in &model.patterns {
+        let Some(Ok(plan)) = plans.get(pattern.name.as_str()) else { continue };
+        for step in &plan.steps {
+            let Some(slot) = step.targets.first().and_then(|entity| step.place.slot(entity)) else {
+                continue;
+            };
+            // Every shard is read by every call, so shards divide what one call reads, not the calls.
+            let calls = share(model, &slot) * slot.shards() as f64;
+            let heat = heats.entry((step.place.name().to_owned(), slot.entity.name.clone())).or_default();
+            // An assumed amount proves nothing: at most a page of it counts.
+            let most = if step.items.known { f64::MAX } else { PAGE_UNITS };
+            let each = (step.units() / step.fan_out.max(1) as f64).min(most);
+            heat.reads += pattern.rps.unwrap_or_default() * each * calls.min(1.0);
+        }
+    }
+    heats
+}

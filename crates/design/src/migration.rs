@@ -1,0 +1,137 @@
+//! From one version of a model to the next, item by item: an item of the old model in, what to write for the new one out.
+//!
+//! An item's entity is known from its keys; its attributes are its own and those that its old keys spell out. New keys are
+//! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
+
+use crate::audit::Attributes;
+use crate::generate::meets;
+use crate::model::{Entity, Model};
+use crate::random::hash;
+use crate::slot::{Place, Slot};
+use crate::template::SHARD;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+type Item = Map<String, Value>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rewrite {
+    /// As the new model wants it.
+    Keep,
+    /// The same primary key, other index keys or type.
+    Put(Item),
+    /// Another primary key: the new item and the key of the old one, to be written in one transaction.
+    Move { put: Item, delete: Item },
+    /// No entity of the old model has such a key, or the new one lacks a value; the reason.
+    Unknown(String),
+}
+
+pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
+    let texts = texts(item);
+    let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
+        return Rewrite::Unknown("no entity has such a key".to_owned());
+    };
+    let Some(after) = new.entity(&before.name) else {
+        return Rewrite::Unknown(format!("the new model has no {}", before.name));
+    };
+    let mut values = texts.clone();
+    for model in [old, new] {
+        for place in Place::all(model) {
+            let slot = model.entity(&before.name).and_then(|entity| place.slot(entity));
+            let Some(slot) = slot else { continue };
+            for (name, template) in
+                place.key_names(model).iter().zip([Some(&slot.partition), slot.sort.as_ref()])
+            {
+                let found = texts
+                    .get(name)
+                    .zip(template)
+                    .and_then(|(key, template)| template.matches(key, slot.entity));
+                for (field, value) in found.into_iter().flatten().filter(|(field, _)| field != SHARD) {
+                    values.entry(field).or_insert(value);
+                }
+            }
+        }
+    }
+    rebuild(old, new, after, item, &values)
+}
+
+fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attributes) -> Rewrite {
+    let mut made = item.clone();
+    let keys = |model: &Model| -> BTreeSet<String> {
+        model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
+    };
+    for name in keys(old).union(&keys(new)) {
+        if entity.attribute(name).is_none() {
+            made.remove(name);
+        }
+    }
+    for place in Place::all(new) {
+        let Some(slot) = place.slot(entity) else { continue };
+        if place.index.is_some() && !meets(&slot, values) {
+            continue;
+        }
+        for (position, name) in place.key_names(new).iter().enumerate() {
+            let template = if position == 0 { Some(&slot.partition) } else { slot.sort.as_ref() };
+            let mut values = values.clone();
+            values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
+            match template.map(|template| template.fill(&values)) {
+                Some(Ok(key)) => {
+                    let kind = if place.key_is_number(new, position) { "N" } else { "S" };
+                    made.insert(name.clone(), json!({ kind: key }));
+                }
+                Some(Err(missing)) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
+                None => {}
+            }
+        }
+    }
+    if let Some(name) = &new.table.type_attribute {
+        made.insert(name.clone(), json!({ "S": entity.type_value }));
+    }
+    if made == *item {
+        return Rewrite::Keep;
+    }
+    let same =
+        new.table.keys == old.table.keys && new.table.keys.iter().all(|key| made.get(key) == item.get(key));
+    if same {
+        return Rewrite::Put(made);
+    }
+    let delete =
+        old.table.keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
+    Rewrite::Move { put: made, delete }
+}
+
+/// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
+fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+    let own = item.get(name).and_then(|value| value["S"].as_str());
+    let template = if slot.partition.has_field(SHARD) { Some(&slot.partition) } else { slot.sort.as_ref() };
+    let had = own
+        .zip(template)
+        .and_then(|(key, template)| template.matches(key, slot.entity))
+        .and_then(|mut v| v.remove(SHARD));
+    let fits = had.filter(|shard| shard.parse::<u64>().is_ok_and(|number| number < slot.shards()));
+    fits.unwrap_or_else(|| {
+        let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
+        let by = by.cloned().unwrap_or_else(|| values.values().cloned().collect());
+        (hash(&by) % slot.shards()).to_string()
+    })
+}
+
+fn texts(item: &Item) -> Attributes {
+    let text = |value: &Value| {
+        let plain = value.get("S").or_else(|| value.get("N")).and_then(Value::as_str).map(str::to_owned);
+        plain.or_else(|| Some(value.get("BOOL")?.as_bool()?.to_string())).unwrap_or_default()
+    };
+    item.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+}
+
+/// The entity whose type and key an item has.
+fn entity_of<'m>(model: &'m Model, texts: &Attributes) -> Option<&'m Entity> {
+    let kind = model.table.type_attribute.as_ref().and_then(|name| texts.get(name));
+    model.entities.iter().find(|entity| {
+        let typed = kind.is_none_or(|kind| entity.type_value == *kind);
+        typed
+            && model.table.keys.iter().zip(&entity.key).all(|(name, template)| {
+                texts.get(name).is_some_and(|key| template.matches(key, *entity).is_some())
+            })
+    })
+}

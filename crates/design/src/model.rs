@@ -1,0 +1,345 @@
+//! A single-table model as data: table, indexes, entities, access patterns, writes.
+
+use crate::condition::Condition;
+use crate::source::Span;
+use crate::template::{Template, Types};
+use crate::value_type::ValueType;
+use std::collections::BTreeMap;
+
+/// The newest version of the format.
+pub const FORMAT: i64 = 1;
+
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub table: Table,
+    pub context: Context,
+    pub indexes: Vec<Index>,
+    pub entities: Vec<Entity>,
+    pub patterns: Vec<Pattern>,
+    pub writes: Vec<Write>,
+    pub allows: Vec<Allow>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub name: String,
+    /// The partition key and, mostly, the sort key.
+    pub keys: Vec<String>,
+    pub type_attribute: Option<String>,
+    /// The attribute that must stand in every partition key.
+    pub tenant: Option<String>,
+    pub ttl: Option<String>,
+    pub span: Span,
+}
+
+/// What is known about the people and the project.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    pub team_is_new: bool,
+    pub patterns_are_unknown: bool,
+    pub life_is_short: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Index {
+    pub name: String,
+    pub local: bool,
+    pub keys: Vec<String>,
+    pub project: Projection,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Projection {
+    All,
+    KeysOnly,
+    Include(Vec<String>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    pub name: String,
+    pub kind: ValueType,
+    /// How many different values there are.
+    pub values: Option<u64>,
+    /// The part of all items or requests that the most frequent value takes.
+    pub top: Option<f64>,
+    pub optional: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Entity {
+    pub name: String,
+    /// What its type attribute says.
+    pub type_value: String,
+    pub attributes: Vec<Attribute>,
+    /// Templates of the table's key.
+    pub key: Vec<Template>,
+    pub shard: Option<Shard>,
+    pub indexes: Vec<Indexed>,
+    pub unique: Vec<String>,
+    pub lock: Option<String>,
+    /// The attribute that numbers kept versions.
+    pub versions: Option<String>,
+    /// The entity of which this is a copy.
+    pub copies: Option<String>,
+    /// The two attributes that a relationship connects: from, to.
+    pub edge: Vec<String>,
+    /// Attributes that tell one item from every other, if the names do not say it.
+    pub identity: Vec<String>,
+    pub ttl: Option<String>,
+    pub expect: Expect,
+    pub span: Span,
+    pub key_span: Span,
+}
+
+/// An entity's key in an index.
+#[derive(Clone, Debug)]
+pub struct Indexed {
+    pub index: String,
+    pub key: Vec<Template>,
+    pub when: Condition,
+    pub shard: Option<Shard>,
+    /// Items in it at a time, if it is sparse.
+    pub count: Option<u64>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The attribute whose hash chooses the shard; none means at random.
+    pub by: Option<String>,
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Expect {
+    pub count: Option<u64>,
+    pub per: Option<String>,
+    pub average: Option<f64>,
+    pub max: Option<u64>,
+    pub bytes: Option<u64>,
+    pub max_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Pattern {
+    pub name: String,
+    pub about: String,
+    pub inputs: Vec<String>,
+    pub targets: Vec<Target>,
+    pub order: Option<Order>,
+    pub range: Option<Bounds>,
+    pub limit: Option<u64>,
+    pub filter: Condition,
+    pub rps: Option<f64>,
+    pub strong: bool,
+    pub hydrate: bool,
+    pub fields: Vec<String>,
+    /// The caller reads one page and does not go on.
+    pub first_page_only: bool,
+    pub request: Option<Request>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub entity: String,
+    pub many: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub by: String,
+    pub descending: bool,
+}
+
+/// A range over an attribute; the bounds show how the caller writes them.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    pub by: String,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub span: Span,
+}
+
+/// A request that code already sends, to be checked as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub index: Option<String>,
+    pub scan: bool,
+    /// `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
+    pub condition: String,
+    pub filter: Condition,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub name: String,
+    pub actions: Vec<Action>,
+    pub transact: bool,
+    pub rps: Option<f64>,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Create,
+    Put,
+    Update,
+    Delete,
+}
+
+#[derive(Clone, Debug)]
+pub struct Action {
+    pub verb: Verb,
+    pub entity: String,
+    /// As many as expected per parent.
+    pub many: bool,
+    /// Attributes that an update sets.
+    pub set: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Allow {
+    pub code: String,
+    pub on: Option<String>,
+    pub reason: String,
+    pub span: Span,
+}
+
+impl Verb {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Create => "create",
+            Verb::Put => "put",
+            Verb::Update => "update",
+            Verb::Delete => "delete",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Verb> {
+        [Verb::Create, Verb::Put, Verb::Update, Verb::Delete].into_iter().find(|verb| verb.name() == text)
+    }
+}
+
+impl Model {
+    pub fn entity(&self, name: &str) -> Option<&Entity> {
+        self.entities.iter().find(|entity| entity.name == name)
+    }
+
+    pub fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.name == name)
+    }
+
+    /// The entity whose own identifier this attribute is.
+    pub fn owner_of(&self, attribute: &str) -> Option<&Entity> {
+        let own =
+            |entity: &&Entity| entity.copies.is_none() && entity.identity().is_some_and(|id| id == attribute);
+        self.entities.iter().find(own)
+    }
+
+    /// A field of any entity by this name, for attributes that patterns share.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.entities.iter().find_map(|entity| entity.attribute(name))
+    }
+
+    /// Copies of an entity.
+    pub fn copies_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entity> {
+        self.entities.iter().filter(move |entity| entity.copies.as_deref() == Some(name))
+    }
+}
+
+impl Entity {
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| attribute.name == name)
+    }
+
+    pub fn indexed(&self, index: &str) -> Option<&Indexed> {
+        self.indexes.iter().find(|indexed| indexed.index == index)
+    }
+
+    /// The attribute that identifies it: declared alone, named after it, or `id`.
+    pub fn identity(&self) -> Option<&str> {
+        if let [one] = self.identity.as_slice() {
+            return Some(one);
+        }
+        if !self.identity.is_empty() || !self.edge.is_empty() {
+            return None;
+        }
+        let own = format!("{}id", self.name.to_lowercase());
+        let named = |attribute: &&Attribute| {
+            let name = attribute.name.to_lowercase().replace(['_', '-'], "");
+            name == own || name == "id"
+        };
+        self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
+    }
+
+    /// Every field of the table's key.
+    pub fn key_fields(&self) -> impl Iterator<Item = &str> {
+        self.key.iter().flat_map(Template::fields)
+    }
+
+    pub fn has_key_field(&self, name: &str) -> bool {
+        self.key_fields().any(|field| field == name)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.expect.bytes.unwrap_or_else(|| {
+            let attributes = &self.attributes;
+            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.usual_bytes()).sum();
+            data + self.key.len() as u64 * 30 + self.indexes.len() as u64 * 60 + 20
+        })
+    }
+
+    pub fn subject(&self) -> String {
+        format!("entity.{}", self.name)
+    }
+
+    pub fn types_map(&self) -> BTreeMap<String, ValueType> {
+        self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
+    }
+}
+
+const SHARD_TYPE: ValueType = ValueType::Int;
+
+impl Types for Entity {
+    fn type_of(&self, field: &str) -> Option<&ValueType> {
+        if field == crate::template::SHARD && self.attribute(field).is_none() {
+            return Some(&SHARD_TYPE);
+        }
+        self.attribute(field).map(|attribute| &attribute.kind)
+    }
+}
+
+impl Pattern {
+    pub fn subject(&self) -> String {
+        format!("pattern.{}", self.name)
+    }
+
+    /// `limit`, or one if a single item is wanted.
+    pub fn has_one_target(&self) -> Option<&Target> {
+        match self.targets.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    pub fn is_fixed(&self, attribute: &str) -> bool {
+        self.inputs.iter().any(|input| input == attribute) || self.filter.fixed(attribute).is_some()
+    }
+}
+
+impl Write {
+    pub fn subject(&self) -> String {
+        format!("write.{}", self.name)
+    }
+}
+
+impl Index {
+    pub fn subject(&self) -> String {
+        format!("index.{}", self.name)
+    }
+}

@@ -1,0 +1,162 @@
+//! Findings as text for people, JSON for programs, SARIF for code scanning.
+
+use crate::check::Report;
+use crate::code;
+use crate::estimate::amount;
+use crate::finding::{Finding, Severity, counted};
+use crate::plan::{Operation, Plan};
+use crate::source::Source;
+use serde_json::{Value, json};
+
+/// Findings with excerpts, one after another.
+pub fn text_of(findings: &[Finding], source: &Source) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let level = if finding.allowed.is_some() { "allowed" } else { finding.severity.name() };
+        text.push_str(&format!("{level}[{}] {}: {}\n", finding.code, finding.subject, finding.message));
+        text.push_str(&source.excerpt(&finding.span));
+        if let Some(reason) = &finding.allowed {
+            text.push_str(&format!("  = allowed: {reason}\n"));
+        } else if !finding.help.is_empty() {
+            text.push_str(&format!("  = help: {}\n", finding.help));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The whole report: findings (notes only if asked for), then one line for each pattern.
+pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
+    let shown: Vec<Finding> =
+        report.findings.iter().filter(|finding| finding.counts() || notes).cloned().collect();
+    let mut text = text_of(&shown, source);
+    let width = report.plans.keys().map(|name| name.len()).max().unwrap_or_default();
+    for pattern in &report.model.patterns {
+        let served = match report.plans.get(pattern.name.as_str()) {
+            Some(Ok(plan)) => summary(plan),
+            _ => "not served".to_owned(),
+        };
+        text.push_str(&format!("{:width$}  {served}\n", pattern.name));
+    }
+    let [errors, warnings, notes] =
+        [Severity::Error, Severity::Warning, Severity::Note].map(|s| report.count(s));
+    let served = report.plans.values().filter(|plan| plan.is_ok()).count();
+    text.push_str(&format!(
+        "\n{served} of {} patterns served; {}, {}, {}\n",
+        report.plans.len(),
+        counted(errors as u64, "error"),
+        counted(warnings as u64, "warning"),
+        counted(notes as u64, "note"),
+    ));
+    text
+}
+
+/// `Query GSI1, 1 request, 0.5 read units`.
+pub fn summary(plan: &Plan<'_>) -> String {
+    let steps: Vec<String> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            let operation = match step.operation {
+                Operation::Get => "GetItem",
+                Operation::Query => "Query",
+                Operation::BatchGet => "BatchGetItem",
+            };
+            format!("{operation} {}", step.place.index.map_or("table", |index| index.name.as_str()))
+        })
+        .collect();
+    let requests = counted(plan.requests(), "request");
+    format!("{}, {requests}, {}", steps.join(" + "), amount(plan.units(), "read unit"))
+}
+
+/// `{"findings": […], "patterns": […]}`.
+pub fn json(report: &Report<'_>, source: &Source) -> Value {
+    let patterns: Vec<Value> = report
+        .model
+        .patterns
+        .iter()
+        .map(|pattern| match report.plans.get(pattern.name.as_str()) {
+            Some(Ok(plan)) => json!({
+                "name": pattern.name,
+                "served": true,
+                "requests": plan.requests(),
+                "readUnits": plan.units(),
+                "steps": plan.steps.iter().map(|step| json!({
+                    "operation": format!("{:?}", step.operation),
+                    "index": step.place.index.map(|index| index.name.clone()),
+                })).collect::<Vec<_>>(),
+            }),
+            _ => json!({ "name": pattern.name, "served": false }),
+        })
+        .collect();
+    json!({
+        "file": source.name,
+        "errors": report.count(Severity::Error),
+        "warnings": report.count(Severity::Warning),
+        "notes": report.count(Severity::Note),
+        "findings": findings_json(&report.findings, source),
+        "patterns": patterns,
+    })
+}
+
+pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
+    let one = |finding: &Finding| {
+        let place = source.position(finding.span.start);
+        json!({
+            "code": finding.code,
+            "severity": finding.severity.name(),
+            "subject": finding.subject,
+            "message": finding.message,
+            "help": finding.help,
+            "line": place.line,
+            "column": place.column,
+            "allowed": finding.allowed,
+        })
+    };
+    findings.iter().map(one).collect()
+}
+
+/// SARIF 2.1.0, as code scanning reads it.
+pub fn sarif(findings: &[Finding], source: &Source) -> Value {
+    let rules: Vec<Value> = code::CODES
+        .iter()
+        .map(|code| {
+            json!({
+                "id": code.code,
+                "name": code.title,
+                "shortDescription": { "text": code.title },
+                "fullDescription": { "text": code.page },
+                "defaultConfiguration": { "level": code.severity.name() },
+            })
+        })
+        .collect();
+    let results: Vec<Value> = findings.iter().map(|finding| sarif_result(finding, source)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "partita model check", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "results": results,
+        }],
+    })
+}
+
+fn sarif_result(finding: &Finding, source: &Source) -> Value {
+    let (start, end) = (source.position(finding.span.start), source.position(finding.span.end));
+    let mut result = json!({
+        "ruleId": finding.code,
+        "level": finding.severity.name(),
+        "message": { "text": format!("{}: {}. {}", finding.subject, finding.message, finding.help) },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": source.name },
+            "region": {
+                "startLine": start.line, "startColumn": start.column,
+                "endLine": end.line, "endColumn": end.column,
+            },
+        }}],
+    });
+    if let Some(reason) = &finding.allowed {
+        result["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
+    }
+    result
+}

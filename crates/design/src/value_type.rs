@@ -1,0 +1,169 @@
+//! Attribute types of a model: which characters their text has, whether it sorts as the values do, how many values there are.
+
+/// The type of an attribute, as the model declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// Any text.
+    String,
+    /// Text that never contains the delimiter: the writer guarantees it.
+    Id,
+    Int,
+    Decimal,
+    Bool,
+    Binary,
+    /// ISO 8601 in UTC: `2026-04-05T10:30:00Z`.
+    Timestamp,
+    /// `2026-04-05`.
+    Date,
+    Ulid,
+    Uuid,
+    Ksuid,
+    /// `PENDING|PAID`.
+    Choice(Vec<String>),
+    List,
+    Map,
+    Set,
+}
+
+const NAMES: [(&str, ValueType); 14] = [
+    ("string", ValueType::String),
+    ("id", ValueType::Id),
+    ("int", ValueType::Int),
+    ("decimal", ValueType::Decimal),
+    ("bool", ValueType::Bool),
+    ("binary", ValueType::Binary),
+    ("timestamp", ValueType::Timestamp),
+    ("date", ValueType::Date),
+    ("ulid", ValueType::Ulid),
+    ("uuid", ValueType::Uuid),
+    ("ksuid", ValueType::Ksuid),
+    ("list", ValueType::List),
+    ("map", ValueType::Map),
+    ("set", ValueType::Set),
+];
+
+impl ValueType {
+    pub fn parse(text: &str) -> Option<ValueType> {
+        if text.contains('|') {
+            let choices: Vec<String> = text.split('|').map(|choice| choice.trim().to_owned()).collect();
+            return choices.iter().all(|choice| !choice.is_empty()).then_some(ValueType::Choice(choices));
+        }
+        let found = NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, kind)| kind.clone())
+    }
+
+    /// The name here of a type that is called otherwise elsewhere.
+    pub fn synonym(text: &str) -> Option<&'static str> {
+        let known = [
+            ("decimal", ["number", "float", "double", "money", "n"]),
+            ("int", ["integer", "long", "counter", "u64", "epoch"]),
+            ("bool", ["boolean", "flag", "b", "bit", "yesno"]),
+            ("timestamp", ["datetime", "iso8601", "time", "instant", "iso"]),
+            ("string", ["text", "str", "s", "varchar", "email"]),
+            ("list", ["array", "l", "seq", "sequence", "tuple"]),
+            ("map", ["object", "m", "json", "dict", "struct"]),
+        ];
+        let lower = text.to_lowercase();
+        known.iter().find(|(_, others)| others.contains(&lower.as_str())).map(|(name, _)| *name)
+    }
+
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
+    pub fn print(&self) -> String {
+        if let ValueType::Choice(choices) = self {
+            return choices.join("|");
+        }
+        let found = NAMES.iter().find(|(_, kind)| kind == self);
+        found.map(|(name, _)| (*name).to_owned()).unwrap_or_default()
+    }
+
+    pub fn is_number(&self) -> bool {
+        matches!(self, ValueType::Int | ValueType::Decimal)
+    }
+
+    pub fn is_time(&self) -> bool {
+        matches!(self, ValueType::Timestamp | ValueType::Date)
+    }
+
+    /// May stand in a key.
+    pub fn is_scalar(&self) -> bool {
+        !matches!(self, ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary)
+    }
+
+    /// Made to be different for every item in the world.
+    pub fn is_globally_unique(&self) -> bool {
+        matches!(self, ValueType::Ulid | ValueType::Uuid | ValueType::Ksuid)
+    }
+
+    /// Every value has the same number of characters, so no value is the beginning of another.
+    pub fn has_fixed_width(&self) -> bool {
+        self.is_globally_unique() || matches!(self, ValueType::Date)
+    }
+
+    /// Its text sorts as its values do.
+    pub fn sorts_as_text(&self) -> bool {
+        !self.is_number()
+    }
+
+    /// How many values there are, if the type says so.
+    pub fn distinct(&self) -> Option<u64> {
+        match self {
+            ValueType::Bool => Some(2),
+            ValueType::Choice(choices) => Some(choices.len() as u64),
+            ValueType::Date => Some(365),
+            _ => None,
+        }
+    }
+
+    /// Whether the text of a value can contain `letter`.
+    pub fn may_contain(&self, letter: char) -> bool {
+        match self {
+            ValueType::String | ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => true,
+            ValueType::Id => letter != '#',
+            ValueType::Int => letter.is_ascii_digit() || letter == '-',
+            ValueType::Decimal => letter.is_ascii_digit() || matches!(letter, '-' | '.' | 'e' | 'E' | '+'),
+            ValueType::Bool => "truefalse".contains(letter),
+            ValueType::Timestamp => {
+                letter.is_ascii_digit() || matches!(letter, '-' | ':' | '.' | 'T' | 'Z' | '+')
+            }
+            ValueType::Date => letter.is_ascii_digit() || letter == '-',
+            ValueType::Uuid => letter.is_ascii_hexdigit() || letter == '-',
+            ValueType::Ulid | ValueType::Ksuid => letter.is_ascii_alphanumeric(),
+            ValueType::Choice(choices) => choices.iter().any(|choice| choice.contains(letter)),
+        }
+    }
+
+    /// The type of the attribute on the wire: `S`, `N`, `B`, `BOOL`, `L`, `M`, `SS`.
+    pub fn wire_type(&self) -> &'static str {
+        match self {
+            ValueType::Int | ValueType::Decimal => "N",
+            ValueType::Bool => "BOOL",
+            ValueType::Binary => "B",
+            ValueType::List => "L",
+            ValueType::Map => "M",
+            ValueType::Set => "SS",
+            _ => "S",
+        }
+    }
+
+    /// Bytes that a value usually has.
+    pub fn usual_bytes(&self) -> u64 {
+        match self {
+            ValueType::Int | ValueType::Decimal => 6,
+            ValueType::Bool => 1,
+            ValueType::Timestamp => 20,
+            ValueType::Date => 10,
+            ValueType::Ulid => 26,
+            ValueType::Uuid => 36,
+            ValueType::Ksuid => 27,
+            ValueType::Choice(choices) => {
+                choices.iter().map(|choice| choice.len() as u64).max().unwrap_or_default()
+            }
+            ValueType::String => 24,
+            ValueType::Id => 12,
+            ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => 100,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Documents and the editor schema say what the code does.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::{Source, code, read, schema};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// `PARTITA_WRITE=1 cargo test -p partita-design --test documents` writes it anew.
+#[test]
+fn the_page_of_codes_is_printed_from_the_codes() {
+    let path = support::root().join("docs/codes.md");
+    if std::env::var_os("PARTITA_WRITE").is_some() {
+        std::fs::write(&path, code::document()).unwrap();
+    }
+    assert!(std::fs::read_to_string(&path).unwrap() == code::document(), "docs/codes.md is not up to date");
+}
+
+/// Fields that the reader knows in a section, from its own message about an unknown one.
+fn known(text: &str) -> BTreeSet<String> {
+    let findings = read(&Source::new("t.toml", text)).unwrap_err();
+    let help = findings.iter().find_map(|finding| finding.help.strip_prefix("known here: "));
+    let help = help.unwrap_or_else(|| panic!("{text}: {findings:?}"));
+    help.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
+    let schema: Value = serde_json::from_str(schema::SCHEMA).unwrap();
+    let base = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\"]\n";
+    let odd = "qqqqqqqqqqqq = 1";
+    let entity = "/properties/entity/additionalProperties";
+    let pattern = "/properties/pattern/additionalProperties";
+    let indexed = format!("{entity}/properties/index/additionalProperties");
+    let cases = [
+        (String::new(), format!("{odd}\n{base}")),
+        ("/properties/table".to_owned(), format!("{base}{odd}")),
+        ("/properties/context".to_owned(), format!("{base}[context]\n{odd}")),
+        (
+            "/properties/index/additionalProperties".to_owned(),
+            format!("{base}[index.G]\nkeys = [\"A\"]\n{odd}"),
+        ),
+        (entity.to_owned(), format!("{base}[entity.E]\n{odd}")),
+        (
+            indexed.clone(),
+            format!("{base}[index.G]\nkeys = [\"A\"]\n[entity.E]\nindex.G = {{ {odd}, key = [\"A\"] }}"),
+        ),
+        (format!("{indexed}/properties/shard"), format!("{base}[entity.E]\nshard = {{ {odd} }}")),
+        (format!("{entity}/properties/expect"), format!("{base}[entity.E]\nexpect = {{ {odd} }}")),
+        (
+            format!("{entity}/properties/attributes/additionalProperties/oneOf/1"),
+            format!("{base}[entity.E]\nattributes.a = {{ type = \"id\", {odd} }}"),
+        ),
+        (pattern.to_owned(), format!("{base}[pattern.p]\nout = \"E\"\n{odd}")),
+        (
+            format!("{pattern}/properties/range/oneOf/1"),
+            format!("{base}[pattern.p]\nout = \"E\"\nrange = {{ by = \"a\", {odd} }}"),
+        ),
+        (
+            format!("{pattern}/properties/request"),
+            format!("{base}[pattern.p]\nout = \"E\"\nrequest = {{ {odd} }}"),
+        ),
+        ("/properties/write/additionalProperties".to_owned(), format!("{base}[write.w]\nput = \"E\"\n{odd}")),
+        (
+            "/properties/allow/items".to_owned(),
+            format!("{base}[[allow]]\ncode = \"P101\"\nreason = \"r\"\n{odd}"),
+        ),
+    ];
+    for (pointer, text) in cases {
+        let properties =
+            schema.pointer(&format!("{pointer}/properties")).unwrap_or_else(|| panic!("{pointer}"));
+        let listed: BTreeSet<String> = properties.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(listed, known(&text), "{pointer}");
+    }
+}
+
+#[test]
+fn mistakes_in_a_model_are_shown_where_they_are() {
+    let text = |line: &str| {
+        format!(
+            "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{}{line}\n",
+            if line.starts_with('[') { "key = [\"A#{userId}\", \"B\"]\n" } else { "" }
+        )
+    };
+    let cases = [
+        ("key = [\"USER#{userid}\", \"X\"]", "P003", "did you mean `userId`?", 7),
+        ("key = [\"USER#{userId\", \"X\"]", "P004", "text with fields in braces", 7),
+        ("key = [\"USER#{userId}\"]", "P002", "one template for each key attribute", 7),
+        ("kee = [\"USER#{userId}\", \"X\"]", "P002", "did you mean `key`?", 7),
+        (
+            "index.GSI1 = { key = [\"A\", \"B\"] }\nkey = [\"A#{userId}\", \"B\"]",
+            "P003",
+            "declare the index first",
+            7,
+        ),
+        ("expect = { count = -1 }", "P002", "1_000_000", 7),
+        ("key = [\"A#{userId}\", \"B\"", "P001", "toml.io", 0),
+        ("[pattern]\np = { in = [\"userId\"] }", "P002", "out = ", 9),
+        ("[pattern]\np = { in = [\"userId\"], out = \"Usr\" }", "P003", "did you mean `User`?", 9),
+        ("[pattern]\np = { where = \"a = \", out = \"User\" }", "P005", "joined by `and`", 9),
+        ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),
+    ];
+    for (line, code, help, at) in cases {
+        let source = Source::new("t.toml", text(line));
+        let findings = read(&source).unwrap_err();
+        let found = findings.iter().find(|finding| finding.code == code && finding.help.contains(help));
+        let found = found.unwrap_or_else(|| panic!("{line}: {findings:?}"));
+        assert!(
+            at == 0 || source.position(found.span.start).line == at,
+            "{line}: {:?}",
+            source.position(found.span.start)
+        );
+    }
+}

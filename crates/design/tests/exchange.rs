@@ -1,0 +1,206 @@
+//! Data made from models, and models made from data and from other tools' files.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use partita_design::generate::Generator;
+use partita_design::inference::{Known, infer};
+use partita_design::model::Entity;
+use partita_design::template::Template;
+use partita_design::{Model, Source, emission, onetable, read, report, workbench};
+use std::collections::BTreeSet;
+
+/// Every model of the project, by file name.
+fn all() -> Vec<(String, Model)> {
+    let mut models = Vec::new();
+    for folder in ["models", "crates/design/tests/good"] {
+        for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(".toml") {
+                models.push((name, support::model(&std::fs::read_to_string(&path).unwrap())));
+            }
+        }
+    }
+    models
+}
+
+fn named(name: &str) -> Model {
+    all().into_iter().find(|(own, _)| own == name).unwrap().1
+}
+
+fn read_back(name: &str, text: &str) -> Model {
+    let source = Source::new(name, text);
+    read(&source).unwrap_or_else(|findings| panic!("{}\n{text}", report::text_of(&findings, &source)))
+}
+
+fn keys(entity: &Entity) -> Vec<String> {
+    entity.key.iter().map(Template::to_string).collect()
+}
+
+#[test]
+fn generated_items_have_distinct_keys_that_match_their_templates() {
+    for (name, model) in all() {
+        let generator = Generator::new(&model, 7, 400);
+        let mut seen = BTreeSet::new();
+        let mut count = 0;
+        for entity in &model.entities {
+            for number in 0..generator.count(entity) {
+                let item = generator.item(entity, number);
+                let key: Vec<String> = model
+                    .table
+                    .keys
+                    .iter()
+                    .map(|key| {
+                        let value =
+                            item.get(key).unwrap_or_else(|| panic!("{name} {} lacks {key}", entity.name));
+                        value.get("S").or_else(|| value.get("N")).unwrap().as_str().unwrap().to_owned()
+                    })
+                    .collect();
+                for (template, text) in entity.key.iter().zip(&key) {
+                    assert!(template.matches(text, entity).is_some(), "{name}: {text} is not {template}");
+                }
+                count += usize::from(seen.insert(key));
+            }
+        }
+        let total = generator.total() as usize;
+        assert!(count * 100 >= total * 90, "{name}: {count} of {total} keys are distinct");
+        assert!(generator.items().take(20).eq(Generator::new(&model, 7, 400).items().take(20)), "repeatable");
+        assert!(!generator.items().take(20).eq(Generator::new(&model, 8, 400).items().take(20)), "by seed");
+    }
+}
+
+#[test]
+fn generated_sparse_entries_follow_their_condition() {
+    let model = named("shop-orders.toml");
+    let order = model.entity("Order").unwrap();
+    let generator = Generator::new(&model, 1, 2000);
+    let mut pending = 0;
+    for number in 0..generator.count(order) {
+        let item = generator.item(order, number);
+        assert_eq!(item.contains_key("GSI2PK"), item["status"]["S"] == "PENDING");
+        assert_eq!(item["GSI1PK"]["S"], format!("ORDER#{}", item["orderId"]["S"].as_str().unwrap()));
+        pending += usize::from(item.contains_key("GSI2PK"));
+    }
+    assert!(pending > 0);
+}
+
+#[test]
+fn a_model_printed_as_toml_is_the_same_model() {
+    for (name, model) in all() {
+        let again = read_back(&name, &emission::toml(&model, "printed"));
+        assert_eq!(model.table.keys, again.table.keys);
+        for entity in &model.entities {
+            let other = again.entity(&entity.name).unwrap();
+            assert_eq!(keys(entity), keys(other), "{name}");
+            for indexed in &entity.indexes {
+                let twin = other.indexed(&indexed.index).unwrap();
+                assert_eq!((&indexed.key, &indexed.when), (&twin.key, &twin.when), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn workbench_models_go_out_and_come_back() {
+    for (name, model) in all() {
+        let text = workbench::export(&model).to_string();
+        let again = workbench::import(&text).unwrap();
+        assert_eq!(again.table.name, model.table.name);
+        for entity in &model.entities {
+            assert_eq!(keys(entity), keys(again.entity(&entity.name).unwrap()), "{name}");
+        }
+        read_back(&name, &emission::toml(&again, "imported"));
+    }
+    assert!(workbench::import("{}").unwrap_err().contains("NoSQL Workbench"));
+    assert!(workbench::import("not json").unwrap_err().contains("not JSON"));
+}
+
+#[test]
+fn onetable_schemas_go_out_and_come_back() {
+    for (name, model) in all() {
+        let text = onetable::export(&model).to_string();
+        let again = onetable::import(&text, &model.table.name).unwrap();
+        for entity in &model.entities {
+            let other = again.entity(&entity.name).unwrap();
+            let plain = !keys(entity).iter().any(|key| key.contains(":month") || key.contains(":escaped"));
+            assert!(!plain || keys(entity) == keys(other), "{name} {:?} {:?}", keys(entity), keys(other));
+            assert_eq!(entity.unique, other.unique);
+        }
+    }
+    let schema = r#"{ "indexes": { "primary": { "hash": "pk", "sort": "sk" } },
+        "models": { "User": { "pk": { "type": "String", "value": "user#${id}" }, "sk": { "value": "v#${version:8:0}" },
+                              "id": { "type": "String", "generate": "ulid" }, "version": { "type": "Number" } } } }"#;
+    let model = onetable::import(schema, "T").unwrap();
+    assert_eq!(keys(&model.entities[0]), ["user#{id}", "v#{version:08}"]);
+    assert!(onetable::import("{}", "T").unwrap_err().contains("OneTable"));
+}
+
+#[test]
+fn a_model_is_inferred_from_its_own_items() {
+    let model = named("shop-orders.toml");
+    let items: Vec<_> = Generator::new(&model, 3, 400).items().collect();
+    let known = Known { table: "Shop".to_owned(), ..Known::default() };
+    let found = infer(&items, &known).unwrap();
+    for entity in &model.entities {
+        assert_eq!(keys(entity), keys(found.entity(&entity.name).unwrap()));
+    }
+    let order = found.entity("Order").unwrap();
+    assert_eq!(order.indexed("GSI1").unwrap().key[0].to_string(), "ORDER#{orderId}");
+    assert_eq!(order.indexed("GSI2").unwrap().when.to_string(), "status == 'PENDING'");
+    assert!(found.patterns.iter().any(|pattern| pattern.name == "ordersByUserId"));
+}
+
+#[test]
+fn inferred_models_can_be_read_and_their_patterns_are_served() {
+    for (name, model) in all() {
+        let items: Vec<_> = Generator::new(&model, 3, 300).items().collect();
+        let known = Known {
+            table: model.table.name.clone(),
+            keys: model.table.keys.clone(),
+            indexes: model.indexes.clone(),
+        };
+        let found = infer(&items, &known).unwrap();
+        let again = read_back(&name, &emission::toml(&found, "inferred"));
+        let report = partita_design::check(&again);
+        for (pattern, plan) in &report.plans {
+            assert!(plan.is_ok(), "{name}: {pattern}\n{}", emission::toml(&found, "inferred"));
+        }
+    }
+    assert!(infer(&[], &Known::default()).is_err());
+}
+
+#[test]
+fn items_move_from_one_version_to_the_next_and_back() {
+    use partita_design::migration::{Rewrite, rewrite};
+    let old = named("shop-orders.toml");
+    let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    let new = text
+        .replace("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]")
+        .replace("\"{createdAt}#{orderId}\"], when", "\"PENDING#{createdAt}#{orderId}\"], when");
+    let new = read_back("new.toml", &new);
+    let (mut moved, mut put) = (0, 0);
+    for item in Generator::new(&old, 9, 300).items() {
+        assert_eq!(rewrite(&old, &old, &item), Rewrite::Keep);
+        let made = match rewrite(&old, &new, &item) {
+            Rewrite::Keep => continue,
+            Rewrite::Put(made) => {
+                put += 1;
+                made
+            }
+            Rewrite::Move { put, delete } => {
+                moved += 1;
+                assert_eq!(delete.len(), 2);
+                put
+            }
+            Rewrite::Unknown(reason) => panic!("{reason}: {item:?}"),
+        };
+        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
+        match rewrite(&new, &old, &made) {
+            Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(moved > 0 && put > 0, "{moved} {put}");
+}

@@ -1,0 +1,366 @@
+//! Fifteen mistakes that published designs make, each as its author wrote it down, each flagged by its code.
+
+mod support;
+
+use partita_design::Severity::{Error, Warning};
+use support::{codes, findings, has, with_table};
+
+fn message(text: &str, code: &str) -> String {
+    let found = findings(text).into_iter().find(|finding| finding.code == code);
+    found.map(|finding| format!("{} {}", finding.message, finding.help)).unwrap_or_default()
+}
+
+const USER: &str = r#"
+[entity.User]
+attributes = { userId = "id", name = "string", email = "string" }
+key = ["USER#{userId}", "USER#{userId}"]
+"#;
+
+/// a. Order by id and orders by status are on the list, and no key serves them.
+#[test]
+fn a_order_by_id_and_by_status_are_not_served() {
+    let text = with_table(&format!(
+        r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+{USER}
+[entity.Order]
+attributes = {{ orderId = "id", userId = "id", createdAt = "timestamp", status = "pending|shipped" }}
+key = ["USER#{{userId}}", "ORDER#{{createdAt}}#{{orderId}}"]
+[entity.Item]
+attributes = {{ orderId = "id", itemId = "id", product = "string" }}
+key = ["ITEM#{{itemId}}", "ITEM#{{itemId}}"]
+index.GSI1 = {{ key = ["ORDER#{{orderId}}", "ITEM#{{itemId}}"] }}
+[pattern]
+profile       = {{ in = ["userId"], out = "User" }}
+orders        = {{ in = ["userId"], out = "Order*" }}
+order         = {{ in = ["orderId"], out = "Order" }}
+ordersByDates = {{ in = ["userId"], range = "createdAt", out = "Order*" }}
+items         = {{ in = ["orderId"], out = "Item*" }}
+recent        = {{ in = ["userId"], out = "Order*", order = "createdAt desc", limit = 10 }}
+pending       = {{ where = "status == 'pending'", out = "Order*" }}
+"#
+    ));
+    assert_eq!(codes(&text, "pattern.order"), ["P101"]);
+    assert_eq!(codes(&text, "pattern.pending"), ["P101"]);
+    for served in ["profile", "orders", "ordersByDates", "items", "recent"] {
+        assert!(codes(&text, &format!("pattern.{served}")).is_empty(), "{served}");
+    }
+    assert!(
+        message(&text, "P101").contains(r#"index.GSI1 = { key = ["ORDER#{orderId}", "ORDER#{orderId}"]"#)
+    );
+}
+
+/// b. Order by id and products of a category are on the list, and no key serves them.
+#[test]
+fn b_order_by_id_and_products_of_a_category_are_not_served() {
+    let text = with_table(&format!(
+        r#"{USER}
+[entity.Order]
+attributes = {{ orderId = "id", userId = "id" }}
+key = ["USER#{{userId}}", "ORDER#{{orderId}}"]
+[entity.OrderItem]
+attributes = {{ orderId = "id", itemId = "id" }}
+key = ["ORDER#{{orderId}}", "ITEM#{{itemId}}"]
+[entity.Product]
+attributes = {{ productId = "id", category = "string" }}
+key = ["PRODUCT#{{productId}}", "PRODUCT#{{productId}}"]
+[pattern]
+user     = {{ in = ["userId"], out = "User" }}
+orders   = {{ in = ["userId"], out = "Order*" }}
+order    = {{ in = ["orderId"], out = "Order" }}
+items    = {{ in = ["orderId"], out = "OrderItem*" }}
+product  = {{ in = ["productId"], out = "Product" }}
+category = {{ in = ["category"], out = "Product*" }}
+"#
+    ));
+    assert_eq!(codes(&text, "pattern.order"), ["P101"]);
+    assert_eq!(codes(&text, "pattern.category"), ["P101"]);
+    assert!(message(&text, "P101").contains("with a new [index.GSI1]"));
+    assert!(codes(&text, "pattern.items").is_empty());
+}
+
+const CMS: &str = r#"
+[index.GSI1]
+keys = ["GSI1PK", "GSI1SK"]
+[entity.User]
+attributes = { userId = "id", username = "string" }
+key = ["USER#{userId}", "PROFILE"]
+index.GSI1 = { key = ["USER#{userId}", "PROFILE"] }
+[entity.Article]
+attributes = { articleId = "id", userId = "id", publishedAt = "date", title = "string" }
+key = ["ARTICLE#{articleId}", "METADATA"]
+index.GSI1 = { key = ["USER#{userId}", "ARTICLE#{articleId}#{publishedAt}"] }
+[entity.Comment]
+attributes = { commentId = "id", articleId = "id", userId = "id", createdAt = "timestamp", content = "string" }
+key = ["ARTICLE#{articleId}", "COMMENT#{commentId}#{createdAt}"]
+index.GSI1 = { key = ["USER#{userId}", "COMMENT#{commentId}#{createdAt}"] }
+[entity.Favorite]
+attributes = { userId = "id", articleId = "id", createdAt = "timestamp" }
+key = ["USER#{userId}", "FAVORITE#ARTICLE#{articleId}#{createdAt}"]
+index.GSI1 = { key = ["ARTICLE#{articleId}", "FAVORITE#USER#{userId}#{createdAt}"] }
+[pattern]
+"#;
+
+/// c. The feed reads a partition where no favourite is, and where profile and articles are.
+#[test]
+fn c_the_activity_feed_misses_favourites_and_returns_others() {
+    let feed = r#"feed = { in = ["userId"], out = ["Comment*", "Favorite*"], request = { index = "GSI1", condition = "GSI1PK = 'USER#{userId}'" } }"#;
+    let text = with_table(&format!("{CMS}{feed}"));
+    assert!(has(&text, "P108", Error));
+    assert!(message(&text, "P108").contains("never returns Favorite"));
+    assert!(has(&text, "P109", Warning));
+    assert!(message(&text, "P109").contains("User and Article"));
+    // Without the request: no place holds both in the order of time.
+    let feed = r#"feed = { in = ["userId"], out = ["Comment*", "Favorite*"], order = "createdAt desc" }"#;
+    assert_eq!(codes(&with_table(&format!("{CMS}{feed}")), "pattern.feed"), ["P103"]);
+}
+
+const TENANT: &str = r#"
+[entity.Document]
+attributes = { tenantId = "id", docId = "id", title = "string" }
+key = ["TENANT#{tenantId}#DOC#{docId}", "METADATA"]
+[pattern]
+"#;
+
+/// d. `PK begins_with` is no key condition.
+#[test]
+fn d_a_partition_key_has_no_prefix_search() {
+    let derived = with_table(&format!("{TENANT}all = {{ in = [\"tenantId\"], out = \"Document*\" }}"));
+    assert_eq!(codes(&derived, "pattern.all"), ["P102"]);
+    let written = with_table(&format!(
+        r#"{TENANT}all = {{ in = ["tenantId"], out = "Document*", request = {{ condition = "PK begins_with 'TENANT#{{tenantId}}#DOC#'" }} }}"#
+    ));
+    assert_eq!(codes(&written, "pattern.all"), ["P102"]);
+}
+
+/// e. Two orders on one day overwrite each other.
+#[test]
+fn e_a_date_does_not_identify_an_order() {
+    let text = with_table(&format!(
+        r#"{USER}
+[entity.Order]
+attributes = {{ orderId = "id", userId = "id", date = "date", total = "decimal" }}
+key = ["USER#{{userId}}", "ORDER#{{date}}"]
+[pattern]
+both = {{ in = ["userId"], out = ["User", "Order*"] }}
+"#
+    ));
+    assert_eq!(codes(&text, "entity.Order"), ["P203"]);
+    assert!(message(&text, "P203").contains("ORDER#{date}#{orderId}"));
+}
+
+const STORE: &str = r#"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "PROFILE"]
+[entity.Order]
+attributes = { orderId = "id", userId = "id", date = "date", total = "decimal" }
+key = ["USER#{userId}", "ORDER#{date}#{orderId}"]
+[pattern]
+"#;
+
+/// f. `begins_with ORDER#` leaves the profile out.
+#[test]
+fn f_the_profile_is_not_among_the_orders() {
+    let text = with_table(&format!(
+        r#"{STORE}both = {{ in = ["userId"], out = ["User", "Order*"], request = {{ condition = "PK = 'USER#{{userId}}' AND begins_with(SK, 'ORDER#')" }} }}"#
+    ));
+    assert_eq!(codes(&text, "pattern.both"), ["P108"]);
+    assert!(message(&text, "P108").contains("never returns User"));
+    let right = with_table(&format!(r#"{STORE}both = {{ in = ["userId"], out = ["User", "Order*"] }}"#));
+    assert!(codes(&right, "").is_empty());
+}
+
+const ORG: &str = r#"
+[entity.Org]
+attributes = { orgId = "id", name = "string" }
+key = ["ORG#{orgId}", "METADATA"]
+[entity.Department]
+attributes = { orgId = "id", department = "id" }
+key = ["ORG#{orgId}", "DEPT#{department}"]
+[entity.Member]
+attributes = { orgId = "id", department = "id", memberId = "id" }
+key = ["ORG#{orgId}", "DEPT#{department}#USER#{memberId}"]
+[pattern]
+"#;
+
+/// g. `begins_with ""` is refused.
+#[test]
+fn g_an_empty_prefix_is_refused() {
+    let text = with_table(&format!(
+        r#"{ORG}whole = {{ in = ["orgId"], out = ["Org", "Department*", "Member*"], request = {{ condition = "PK = 'ORG#{{orgId}}' AND begins_with(SK, '')" }} }}"#
+    ));
+    assert_eq!(codes(&text, "pattern.whole"), ["P110"]);
+}
+
+const VERSIONS: &str = r#"
+[entity.Version]
+attributes = { docId = "id", version = "int", createdAt = "timestamp", content = "string" }
+identity = ["docId", "version"]
+key = ["DOC#{docId}", "V#{version}#{createdAt}"]
+[pattern]
+"#;
+
+/// h. `V#10` sorts before `V#2`, and a date behind the version cannot be compared.
+#[test]
+fn h_unpadded_versions_do_not_sort() {
+    let text = with_table(&format!(
+        r#"{VERSIONS}
+latest = {{ in = ["docId"], out = "Version*", order = "version desc", limit = 1 }}
+since  = {{ in = ["docId"], out = "Version*", range = "createdAt" }}
+"#
+    ));
+    assert_eq!(codes(&text, "pattern.latest"), ["P105"]);
+    assert!(message(&text, "P105").contains("V#{version:012}"));
+    assert_eq!(codes(&text, "pattern.since"), ["P104"]);
+}
+
+/// i. The id stands before the time, so the order is not by time.
+#[test]
+fn i_an_id_before_the_time_destroys_the_order() {
+    let comments = r#"comments = { in = ["articleId"], out = "Comment*", order = "createdAt asc" }"#;
+    let text = with_table(&format!("{CMS}{comments}"));
+    assert_eq!(codes(&text, "pattern.comments"), ["P103"]);
+    assert!(message(&text, "P103").contains("put {createdAt} before {commentId}"));
+}
+
+/// j. A prefix without a delimiter also matches longer siblings.
+#[test]
+fn j_a_prefix_must_end_at_a_delimiter() {
+    let text = with_table(&format!(
+        r#"{ORG}dept = {{ in = ["orgId", "department"], out = ["Department", "Member*"], request = {{ condition = "PK = 'ORG#{{orgId}}' AND begins_with(SK, 'DEPT#{{department}}')" }} }}"#
+    ));
+    assert!(has(&text, "P106", Error));
+    let derived = with_table(&format!(
+        r#"{ORG}dept = {{ in = ["orgId", "department"], out = ["Department", "Member*"] }}"#
+    ));
+    assert!(has(&derived, "P106", Warning));
+    let country = with_table(
+        r#"
+[entity.City]
+attributes = { chain = "id", country = "id", state = "id", city = "id" }
+key = ["CHAIN#{chain}", "COUNTRY#{country}#STATE#{state}#CITY#{city}"]
+[pattern]
+us = { in = ["chain", "country"], out = "City*", request = { condition = "PK = 'CHAIN#{chain}' AND begins_with(SK, 'COUNTRY#US')" } }
+"#,
+    );
+    assert_eq!(codes(&country, "pattern.us"), ["P106"]);
+}
+
+/// k. BETWEEN '2024-01' AND '2024-06' loses June.
+#[test]
+fn k_a_short_upper_bound_loses_its_month() {
+    let text = with_table(&format!(
+        r#"{STORE}half = {{ in = ["userId"], out = "Order*", range = {{ by = "date", from = "2024-01", to = "2024-06" }} }}"#
+    ));
+    assert_eq!(codes(&text, "pattern.half"), ["P107"]);
+    let written = with_table(&format!(
+        r#"{STORE}year = {{ in = ["userId"], out = "Order*", request = {{ condition = "PK = 'USER#{{userId}}' AND SK BETWEEN 'ORDER#2024-01' AND 'ORDER#2024-12'" }} }}"#
+    ));
+    assert_eq!(codes(&written, "pattern.year"), ["P107"]);
+    let right = with_table(&format!(
+        r#"{STORE}half = {{ in = ["userId"], out = "Order*", range = {{ by = "date", from = "2024-01-01", to = "2024-06-30" }} }}"#
+    ));
+    assert!(codes(&right, "pattern.half").is_empty());
+}
+
+/// l. An order is stored twice, and no transaction keeps the copies in step.
+#[test]
+fn l_copies_need_a_transaction() {
+    let entities = |copies: &str| {
+        format!(
+            r#"
+[entity.User]
+attributes = {{ userId = "id", name = "string" }}
+key = ["USER#{{userId}}", "PROFILE"]
+[entity.Order]
+attributes = {{ orderId = "id", userId = "id", date = "date", total = "decimal", status = "string" }}
+key = ["USER#{{userId}}", "ORDER#{{date}}#{{orderId}}"]
+[entity.OrderMeta]
+{copies}
+attributes = {{ orderId = "id", userId = "id", total = "decimal", status = "string" }}
+key = ["ORDER#{{orderId}}", "METADATA"]
+[pattern]
+both  = {{ in = ["userId"], out = ["User", "Order*"] }}
+order = {{ in = ["orderId"], out = "OrderMeta" }}
+[write]
+place = {{ create = "Order" }}
+ship  = {{ update = "Order", set = ["status"] }}
+"#
+        )
+    };
+    let declared = with_table(&entities("copies = \"Order\""));
+    assert_eq!(codes(&declared, "write.place"), ["P501"]);
+    assert_eq!(codes(&declared, "write.ship"), ["P501"]);
+    assert_eq!(codes(&with_table(&entities("")), "entity.OrderMeta"), ["P502"]);
+}
+
+/// m. FOLLOWED_BY must be followed by the one who follows.
+#[test]
+fn m_the_follower_pair_points_the_wrong_way() {
+    let text = with_table(
+        r#"
+[entity.User]
+attributes = { userId = "id", name = "string" }
+key = ["USER#{userId}", "USER#{userId}"]
+[entity.Follower]
+attributes = { followerId = "id", followedId = "id", followedAt = "date" }
+edge = ["followerId", "followedId"]
+key = ["USER#{followedId}", "FOLLOWER#{followerId}"]
+[entity.FollowedBy]
+copies = "Follower"
+attributes = { followerId = "id", followedId = "id", followedAt = "date" }
+edge = ["followerId", "followedId"]
+key = ["USER#{followerId}", "FOLLOWED_BY#{followedId}"]
+[pattern]
+user      = { in = ["userId"], out = "User" }
+followers = { in = ["followedId"], out = "Follower*" }
+following = { in = ["followerId"], out = "FollowedBy*" }
+[write]
+follow = { transact = ["create Follower", "create FollowedBy"] }
+"#,
+    );
+    assert_eq!(codes(&text, "entity.FollowedBy"), ["P215"]);
+    assert!(codes(&text, "entity.Follower").is_empty());
+}
+
+/// n. Reading the first page only loses the rest silently.
+#[test]
+fn n_a_reader_must_page() {
+    let pattern = |pages: &str| {
+        with_table(&format!(
+            r#"{USER}
+[entity.Order]
+attributes = {{ orderId = "id", userId = "id" }}
+key = ["USER#{{userId}}", "ORDER#{{orderId}}"]
+expect = {{ per = "User", average = 20, max = 5000, bytes = 1024 }}
+[pattern]
+userWithOrders = {{ in = ["userId"], out = ["User", "Order*"]{pages} }}
+"#
+        ))
+    };
+    assert_eq!(codes(&pattern(", pages = \"first\""), "pattern.userWithOrders"), ["P115"]);
+    assert!(message(&pattern(""), "P115").contains("5 pages"));
+    assert!(codes(&pattern(""), "").is_empty());
+}
+
+/// o. The 10 GB limit holds only with a local index, and prices are dated.
+#[test]
+fn o_the_collection_limit_needs_a_local_index() {
+    let model = |index: &str| {
+        with_table(&format!(
+            r#"{index}
+[entity.Event]
+attributes = {{ deviceId = "id", time = "timestamp", level = "int" }}
+key = ["DEVICE#{{deviceId}}", "{{time}}"]
+expect = {{ count = 1_000_000_000, max = 100_000_000, bytes = 500 }}
+[pattern]
+events = {{ in = ["deviceId"], range = "time", out = "Event*" }}
+"#
+        ))
+    };
+    let local = "[index.ByLevel]\nlocal = true\nkeys = [\"PK\", \"level\"]\n";
+    assert!(codes(&model(local), "entity.Event").contains(&"P403"));
+    assert!(!codes(&model(""), "entity.Event").contains(&"P403"));
+}

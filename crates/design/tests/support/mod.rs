@@ -1,0 +1,46 @@
+//! Reads and checks models for the tests.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use partita_design::{Finding, Model, Severity, Source, check, read, report};
+use std::path::PathBuf;
+
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub fn model(text: &str) -> Model {
+    let source = Source::new("test.toml", text);
+    read(&source).unwrap_or_else(|findings| panic!("{}", report::text_of(&findings, &source)))
+}
+
+pub fn findings(text: &str) -> Vec<Finding> {
+    check(&model(text)).findings
+}
+
+/// Codes of errors and warnings on a subject; `""` means any.
+pub fn codes(text: &str, subject: &str) -> Vec<&'static str> {
+    let counted = findings(text).into_iter().filter(Finding::counts);
+    let mut codes: Vec<_> =
+        counted.filter(|finding| subject.is_empty() || finding.subject == subject).map(|f| f.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+pub fn has(text: &str, code: &str, severity: Severity) -> bool {
+    findings(text).iter().any(|finding| finding.code == code && finding.severity == severity)
+}
+
+/// Fails with the whole report unless there are neither errors nor warnings.
+pub fn assert_clean(name: &str, text: &str) {
+    let source = Source::new(name, text);
+    let model = read(&source).unwrap_or_else(|findings| panic!("{}", report::text_of(&findings, &source)));
+    let report = check(&model);
+    assert!(report.is_clean(), "{}", report::text(&report, &source, false));
+}
+
+/// `[table]` and what follows, with the lines every model has.
+pub fn with_table(rest: &str) -> String {
+    format!("format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{rest}")
+}

@@ -1,0 +1,53 @@
+//! `partita model …`: single-table models from the command line.
+//!
+//! Exit codes: 0, all is well; 1, the check found something (or `diff` found that the new version is worse);
+//! 2, the command could not be carried out: no such file, not a model, no endpoint.
+
+pub mod arguments;
+mod check;
+mod client;
+mod cost;
+mod diff;
+mod exchange;
+mod explain;
+mod explain_code;
+mod file;
+mod infer;
+mod migrate;
+mod progress;
+mod seed;
+
+use arguments::{Model, Task};
+use std::process::ExitCode;
+
+/// Nothing was found.
+const FINE: u8 = 0;
+/// Something was found.
+const FOUND: u8 = 1;
+/// The command could not be carried out.
+const FAILED: u8 = 2;
+
+/// An exit code, or a message for people.
+type Outcome = Result<u8, String>;
+
+pub use file::model as load;
+
+pub fn run(command: Model) -> ExitCode {
+    let outcome = match command.task {
+        Task::Check(arguments) => check::run(&arguments),
+        Task::Explain(arguments) => explain::run(&arguments),
+        Task::ExplainCode(arguments) => explain_code::run(&arguments),
+        Task::Cost(arguments) => cost::run(&arguments),
+        Task::Diff(arguments) => diff::run(&arguments),
+        Task::Migrate(arguments) => migrate::run(&arguments),
+        Task::Seed(arguments) => seed::run(&arguments),
+        Task::Infer(arguments) => infer::run(&arguments),
+        Task::Import(arguments) => exchange::import(&arguments),
+        Task::Export(arguments) => exchange::export(&arguments),
+        Task::Schema => exchange::schema(),
+    };
+    ExitCode::from(outcome.unwrap_or_else(|message| {
+        eprintln!("partita: {}", message.trim_end());
+        FAILED
+    }))
+}

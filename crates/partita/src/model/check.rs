@@ -1,0 +1,62 @@
+//! `partita model check`.
+
+use super::arguments::{Check, Format};
+use super::{FAILED, FINE, FOUND, Outcome, file};
+use partita_design::{Finding, Severity, Source, check, read, report};
+use serde_json::{Value, json};
+
+pub fn run(arguments: &Check) -> Outcome {
+    let mut worst = FINE;
+    let mut documents: Vec<Value> = Vec::new();
+    for path in &arguments.models {
+        let source = file::source(path)?;
+        let (code, document) = match read(&source) {
+            Err(findings) => (FAILED, unreadable(arguments, &source, &findings)),
+            Ok(model) => {
+                let report = check(&model);
+                let denied = arguments.deny_warnings && report.count(Severity::Warning) > 0;
+                let found = report.count(Severity::Error) > 0 || denied;
+                let document = match arguments.format {
+                    Format::Text => {
+                        print!("{}", report::text(&report, &source, arguments.notes));
+                        Value::Null
+                    }
+                    Format::Json => report::json(&report, &source),
+                    Format::Sarif => report::sarif(&report.findings, &source),
+                };
+                (if found { FOUND } else { FINE }, document)
+            }
+        };
+        worst = worst.max(code);
+        documents.push(document);
+    }
+    print_documents(arguments.format, documents);
+    Ok(worst)
+}
+
+fn unreadable(arguments: &Check, source: &Source, findings: &[Finding]) -> Value {
+    match arguments.format {
+        Format::Text => {
+            print!("{}", report::text_of(findings, source));
+            Value::Null
+        }
+        Format::Json => json!({ "file": source.name, "findings": report::findings_json(findings, source) }),
+        Format::Sarif => report::sarif(findings, source),
+    }
+}
+
+/// One model is one document; several are a list, or the runs of one SARIF file.
+fn print_documents(format: Format, mut documents: Vec<Value>) {
+    match format {
+        Format::Text => {}
+        Format::Json if documents.len() == 1 => println!("{:#}", documents[0]),
+        Format::Json => println!("{:#}", Value::from(documents)),
+        Format::Sarif => {
+            let runs: Vec<Value> = documents.iter_mut().map(|document| document["runs"][0].take()).collect();
+            if let Some(first) = documents.first_mut() {
+                first["runs"] = json!(runs);
+                println!("{first:#}");
+            }
+        }
+    }
+}

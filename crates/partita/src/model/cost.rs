@@ -1,0 +1,24 @@
+//! `partita model cost`.
+
+use super::arguments::{Cost, PlainFormat};
+use super::{FINE, Outcome, client, file};
+use partita_design::cost;
+use partita_design::generate::timestamp;
+
+/// Prices older than this are worth a word.
+const OLD_MONTHS: i64 = 12;
+
+pub fn run(arguments: &Cost) -> Outcome {
+    let model = file::model(&arguments.model)?;
+    let prices = file::prices(arguments.prices.as_deref())?;
+    let cost = cost::cost(&model, &prices);
+    match arguments.format {
+        PlainFormat::Text => print!("{}", cost::text(&model, &cost, &prices)),
+        PlainFormat::Json => println!("{:#}", cost::json(&cost, &prices)),
+    }
+    let age = prices.age_in_months(&timestamp(client::now()));
+    if let Some(age) = age.filter(|age| *age > OLD_MONTHS) {
+        eprintln!("partita: the prices are {age} months old; --prices takes a newer file");
+    }
+    Ok(FINE)
+}

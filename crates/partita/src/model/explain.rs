@@ -1,0 +1,27 @@
+//! `partita model explain`.
+
+use super::arguments::{Explain, PlainFormat};
+use super::{FINE, Outcome, file};
+use partita_design::explain;
+use partita_design::finding::closest;
+
+pub fn run(arguments: &Explain) -> Outcome {
+    let model = file::model(&arguments.model)?;
+    if let Some(name) = &arguments.name {
+        let patterns = model.patterns.iter().map(|pattern| pattern.name.as_str());
+        let names: Vec<&str> = patterns.chain(model.writes.iter().map(|write| write.name.as_str())).collect();
+        if !names.contains(&name.as_str()) {
+            let meant = closest(name, names.iter().copied());
+            let help = meant.map_or_else(
+                || format!("known: {}", names.join(", ")),
+                |meant| format!("did you mean {meant}?"),
+            );
+            return Err(format!("the model has no pattern and no write {name}; {help}"));
+        }
+    }
+    match arguments.format {
+        PlainFormat::Text => print!("{}", explain::text(&model, arguments.name.as_deref())),
+        PlainFormat::Json => println!("{:#}", explain::json(&model, arguments.name.as_deref())),
+    }
+    Ok(FINE)
+}

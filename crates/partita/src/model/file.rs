@@ -1,0 +1,35 @@
+//! Files of `partita model`: read, with messages that name them.
+
+use partita_design::{Model, Source, read, report};
+use std::io::Read;
+use std::path::Path;
+
+/// A file's text; `-` is standard input.
+pub fn text(path: &Path) -> Result<String, String> {
+    if path.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| format!("cannot read standard input: {error}"))?;
+        return Ok(text);
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+pub fn source(path: &Path) -> Result<Source, String> {
+    Ok(Source::new(path.display().to_string(), text(path)?))
+}
+
+/// A model, or its mistakes as text.
+pub fn model(path: &Path) -> Result<Model, String> {
+    let source = source(path)?;
+    read(&source).map_err(|findings| {
+        format!("{} is not a model\n\n{}", source.name, report::text_of(&findings, &source))
+    })
+}
+
+/// Prices from a file, or those that the program carries.
+pub fn prices(path: Option<&Path>) -> Result<partita_design::price::Prices, String> {
+    let text = path.map_or_else(|| Ok(partita_design::price::CARRIED.to_owned()), text)?;
+    partita_design::price::Prices::parse(&text)
+}

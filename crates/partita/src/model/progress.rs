@@ -1,0 +1,57 @@
+//! A progress bar on standard error, where that is a terminal.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const WIDTH: u64 = 30;
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub struct Progress {
+    total: u64,
+    done: AtomicU64,
+    start: Instant,
+    drawn: Mutex<Instant>,
+    shown: bool,
+}
+
+impl Progress {
+    pub fn new(total: u64) -> Progress {
+        let start = Instant::now();
+        let shown = std::io::stderr().is_terminal();
+        Progress { total: total.max(1), done: AtomicU64::new(0), start, drawn: Mutex::new(start), shown }
+    }
+
+    pub fn advance(&self, items: u64) {
+        let done = self.done.fetch_add(items, Ordering::Relaxed) + items;
+        if !self.shown {
+            return;
+        }
+        if let Ok(mut drawn) = self.drawn.try_lock()
+            && (drawn.elapsed() >= PAUSE || done >= self.total)
+        {
+            *drawn = Instant::now();
+            self.draw(done.min(self.total));
+        }
+    }
+
+    /// Ends the line and says what was done.
+    pub fn finish(&self) -> (u64, f64) {
+        if self.shown {
+            eprintln!();
+        }
+        (self.done.load(Ordering::Relaxed), self.start.elapsed().as_secs_f64())
+    }
+
+    fn draw(&self, done: u64) {
+        let filled = (done * WIDTH / self.total) as usize;
+        let rate = done as f64 / self.start.elapsed().as_secs_f64().max(0.001);
+        let left = (self.total - done) as f64 / rate.max(0.001);
+        let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
+        let mut out = std::io::stderr().lock();
+        // A bar that cannot be drawn is no reason to stop.
+        let _ = write!(out, "\r{bar} {done}/{} items, {rate:.0}/s, {left:.0} s left   ", self.total);
+        let _ = out.flush();
+    }
+}
