@@ -1,5 +1,7 @@
 //! The compact ISO dates of signatures: `20261115T184454Z`.
 
+use partita_value::calendar::{date_of, days_since_1970};
+
 /// Seconds since 1970 of a compact date; `None` if it is none.
 pub fn parse(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
@@ -20,23 +22,8 @@ pub fn parse(text: &str) -> Option<i64> {
 /// A moment as a compact date.
 pub fn format(seconds: i64) -> String {
     let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let mut year = 1970 + days / 366;
-    while days_since_1970(year + 1, 1, 1) <= days {
-        year += 1;
-    }
-    let mut month = 12;
-    while days_since_1970(year, month, 1) > days {
-        month -= 1;
-    }
-    let day = days - days_since_1970(year, month, 1) + 1;
+    let (year, month, day) = date_of(days);
     format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", in_day / 3_600, in_day / 60 % 60, in_day % 60)
-}
-
-/// Counts years from March, so that the leap day is a year's last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
 #[cfg(test)]

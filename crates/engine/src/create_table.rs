@@ -11,6 +11,7 @@ use partita_api::key_schema::KeyAttribute;
 use partita_api::table::*;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Counters, Decision, Store, Write};
+use partita_value::calendar::date_of;
 
 impl<S: Store> Engine<S> {
     pub async fn create_table(&self, request: CreateTable) -> Result<CreateTableOutput, Exception> {
@@ -108,7 +109,7 @@ fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) 
 /// A stream is named by the moment it was enabled: `2026-11-15T18:44:54.123`.
 pub fn stream_label(millis: u64) -> String {
     let (days, in_day) = ((millis / 86_400_000) as i64, millis % 86_400_000);
-    let (year, month, day) = civil_date(days);
+    let (year, month, day) = date_of(days);
     let (seconds, milli) = (in_day / 1_000, in_day % 1_000);
     format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{milli:03}",
@@ -116,20 +117,6 @@ pub fn stream_label(millis: u64) -> String {
         seconds / 60 % 60,
         seconds % 60
     )
-}
-
-/// Days since 1970 as a date of the Gregorian calendar (years counted from March, in eras of 400).
-fn civil_date(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! Knows nothing of JSON, I/O, async or the clock.
 
 mod attribute_value;
+pub mod calendar;
 pub mod encoding;
 mod item;
 pub mod limits;
