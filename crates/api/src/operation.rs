@@ -1,14 +1,7 @@
 //! The registry: one line per operation that is answered. Its name is its address in every stage.
 
-/// Whether an operation changes anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    Read,
-    Write,
-}
-
 macro_rules! operations {
-    ($($name:ident $access:ident),* $(,)?) => {
+    ($($name:ident),* $(,)?) => {
         /// An operation of the DynamoDB API, named as on the wire and in IAM (`dynamodb:Name`).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Operation {
@@ -30,37 +23,31 @@ macro_rules! operations {
                     _ => None,
                 }
             }
-
-            pub fn access(self) -> Access {
-                match self {
-                    $(Operation::$name => Access::$access),*
-                }
-            }
         }
     };
 }
 
 operations! {
-    BatchGetItem Read,
-    BatchWriteItem Write,
-    CreateTable Write,
-    DeleteItem Write,
-    DeleteTable Write,
-    DescribeEndpoints Read,
-    DescribeLimits Read,
-    DescribeTable Read,
-    DescribeTimeToLive Read,
-    GetItem Read,
-    ListTables Read,
-    ListTagsOfResource Read,
-    PutItem Write,
-    Query Read,
-    Scan Read,
-    TagResource Write,
-    TransactGetItems Read,
-    TransactWriteItems Write,
-    UntagResource Write,
-    UpdateItem Write,
-    UpdateTable Write,
-    UpdateTimeToLive Write,
+    BatchGetItem,
+    BatchWriteItem,
+    CreateTable,
+    DeleteItem,
+    DeleteTable,
+    DescribeEndpoints,
+    DescribeLimits,
+    DescribeTable,
+    DescribeTimeToLive,
+    GetItem,
+    ListTables,
+    ListTagsOfResource,
+    PutItem,
+    Query,
+    Scan,
+    TagResource,
+    TransactGetItems,
+    TransactWriteItems,
+    UntagResource,
+    UpdateItem,
+    UpdateTable,
+    UpdateTimeToLive,
 }

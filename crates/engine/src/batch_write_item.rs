@@ -16,12 +16,14 @@ use std::sync::Arc;
 
 impl<S: Store> Engine<S> {
     pub async fn batch_write_item(&self, request: BatchWriteItem) -> Result<BatchWriteItemOutput, Exception> {
+        let wants_metrics = request.return_item_collection_metrics;
         let mut writes = Vec::new();
         let mut keys = Vec::new();
         for (name, requests) in request.tables {
             let table = self.catalog.table(&name)?;
             for request in requests {
-                keys.push((Arc::clone(&table), key_of(&request)));
+                let metrics_of = wants_metrics.then(|| key_of(&request));
+                keys.push((Arc::clone(&table), metrics_of));
                 writes.push(plan(&table, request)?);
             }
         }
@@ -31,12 +33,13 @@ impl<S: Store> Engine<S> {
         let mut collections = CollectionsTouched::default();
         for ((table, key), outcome) in keys.iter().zip(outcomes) {
             let outcome = outcome?;
-            collections.add(table, collection_metrics(table, key, outcome.collection_bytes));
+            let bytes = outcome.collection_bytes;
+            collections.add(table, key.as_ref().and_then(|key| collection_metrics(table, key, bytes)));
             consumed.add(table, outcome.consumption);
         }
         Ok(BatchWriteItemOutput {
             consumed_capacity: consumed.report(request.return_consumed_capacity, None),
-            item_collection_metrics: collections.report(request.return_item_collection_metrics),
+            item_collection_metrics: collections.report(wants_metrics),
         })
     }
 }

@@ -23,17 +23,9 @@ pub struct Entry<'a> {
 
 /// The item's entry in an index: none if it lacks a key attribute, an error if one cannot be a key.
 pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<Option<Entry<'a>>, Exception> {
-    let mut values = Vec::with_capacity(index.key.len());
-    for attribute in index.key.attributes() {
-        match item.get(&attribute.name) {
-            Some(value) => values.push(value),
-            None => {
-                check_present_keys(index, item)?;
-                return Ok(None);
-            }
-        }
-    }
     check_present_keys(index, item)?;
+    let values = index.key.attributes().map(|attribute| item.get(&attribute.name));
+    let Some(values) = values.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let (partition, sort) = values.split_at(index.key.partition.len());
     let token = ordered_key::token(partition.iter().copied());
     let stored = Key::IndexEntry { space: index.space, token, sort, identity: key.identity }.to_bytes();

@@ -1,7 +1,6 @@
 //! What one request used of several tables, and the item collections it touched.
 
 use crate::capacity::Consumption;
-use crate::item_key::key_item;
 use crate::table::Table;
 use partita_api::capacity::{ConsumedCapacity, ReturnConsumedCapacity, TransactionUnits};
 use partita_api::reporting::ItemCollectionMetrics;
@@ -37,7 +36,7 @@ impl PerTable {
 /// The estimate of one item collection's size, for tables that count it.
 pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Option<ItemCollectionMetrics> {
     let attribute = table.key.partition.first()?;
-    let value = Value::from(key_item(std::iter::once(attribute), key.view()).get(&attribute.name)?);
+    let value = Value::from(key.get(&attribute.name)?);
     let lower = (bytes? as f64 / GIGABYTE).floor();
     Some(ItemCollectionMetrics {
         key: (attribute.name.clone(), value),

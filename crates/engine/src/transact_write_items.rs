@@ -23,7 +23,9 @@ impl<S: Store> Engine<S> {
             self.catalog.table(table_of(action))?;
         }
         check_total_size(&request.actions)?;
-        let keys: Vec<Item> = request.actions.iter().map(key_of).collect();
+        let wants_metrics = request.return_item_collection_metrics;
+        let keys: Vec<Option<Item>> =
+            request.actions.iter().map(|action| wants_metrics.then(|| key_of(action).clone())).collect();
         let planned = request.actions.into_iter().map(|action| self.plan_action(action));
         let writes = keys_or_cancellation(planned)?;
         check_distinct(writes.iter().map(|write| (write.table.space, &write.key)))?;
@@ -34,7 +36,9 @@ impl<S: Store> Engine<S> {
         let units = match transaction {
             Transaction::Done(outcomes) => {
                 for ((table, key), mut outcome) in tables.iter().zip(&keys).zip(outcomes) {
-                    collections.add(table, collection_metrics(table, key, outcome.collection_bytes));
+                    let bytes = outcome.collection_bytes;
+                    collections
+                        .add(table, key.as_ref().and_then(|key| collection_metrics(table, key, bytes)));
                     // A transaction is charged twice for the table, once for its indexes.
                     outcome.consumption.table = Units(outcome.consumption.table.0 * 2);
                     consumed.add(table, outcome.consumption);
@@ -50,7 +54,7 @@ impl<S: Store> Engine<S> {
         };
         Ok(TransactWriteItemsOutput {
             consumed_capacity: consumed.report(request.return_consumed_capacity, Some(units)),
-            item_collection_metrics: collections.report(request.return_item_collection_metrics),
+            item_collection_metrics: collections.report(wants_metrics),
         })
     }
 
@@ -84,12 +88,12 @@ fn table_of(action: &TransactWrite) -> &partita_value::names::TableName {
 }
 
 /// An item that has at least the key's attributes.
-fn key_of(action: &TransactWrite) -> Item {
+fn key_of(action: &TransactWrite) -> &Item {
     match action {
-        TransactWrite::Put(put) => put.item.clone(),
-        TransactWrite::Update(update) => update.key.clone(),
-        TransactWrite::Delete(delete) => delete.key.clone(),
-        TransactWrite::ConditionCheck(check) => check.key.clone(),
+        TransactWrite::Put(put) => &put.item,
+        TransactWrite::Update(update) => &update.key,
+        TransactWrite::Delete(delete) => &delete.key,
+        TransactWrite::ConditionCheck(check) => &check.key,
     }
 }
 

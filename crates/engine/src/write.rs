@@ -63,8 +63,6 @@ pub struct Outcome {
     pub consumption: Consumption,
     /// Bytes of the item collection afterwards, where they are counted.
     pub collection_bytes: Option<u64>,
-    /// The larger of the item's sizes before and after.
-    pub size: usize,
 }
 
 /// Whether the writes of one commit depend on each other.
@@ -337,7 +335,6 @@ fn plan(
         attributes: attributes(write, old, new),
         consumption: Consumption::of_table(write_units(size)),
         collection_bytes: None,
-        size,
     };
     let before = entries_of_old(table, &write.key, old);
     let added = collection_growth(table, (old_size, new_size), &before, &after);
