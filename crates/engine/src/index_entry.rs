@@ -3,7 +3,7 @@
 //! An item has an entry in an index if it has all of the index's key attributes. The entry's key orders
 //! it; its value is the part of the item that the index projects, itself an encoded item.
 
-use crate::item_key::{ItemKey, key_item};
+use crate::item_key::{ItemKey, key_item, part_bytes};
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::table::{Expiry, Index, Table};
@@ -46,16 +46,13 @@ fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception>
             check_key_value(index, attribute, value)?;
         }
     }
-    let bytes = |part: &[KeyAttribute]| -> usize {
-        part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
-    };
-    if bytes(&index.key.partition) > limits::PARTITION_KEY_BYTES {
+    if part_bytes(&index.key.partition, item) > limits::PARTITION_KEY_BYTES {
         return Err(Exception::validation(format!(
             "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of {} bytes",
             limits::PARTITION_KEY_BYTES
         )));
     }
-    if bytes(&index.key.sort) > limits::SORT_KEY_BYTES {
+    if part_bytes(&index.key.sort, item) > limits::SORT_KEY_BYTES {
         return Err(Exception::validation(format!(
             "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of {} bytes",
             limits::SORT_KEY_BYTES

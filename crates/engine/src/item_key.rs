@@ -92,16 +92,18 @@ fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> 
             attribute.name
         )));
     }
-    let bytes = |part: &[KeyAttribute]| -> usize {
-        part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
-    };
-    if bytes(&schema.partition) > limits::PARTITION_KEY_BYTES {
+    if part_bytes(&schema.partition, item) > limits::PARTITION_KEY_BYTES {
         return Err(Exception::validation(messages::PARTITION_KEY_TOO_LARGE));
     }
-    if bytes(&schema.sort) > limits::SORT_KEY_BYTES {
+    if part_bytes(&schema.sort, item) > limits::SORT_KEY_BYTES {
         return Err(Exception::validation(messages::SORT_KEY_TOO_LARGE));
     }
     Ok(())
+}
+
+/// The size of what an item has of one half of a key.
+pub fn part_bytes(part: &[KeyAttribute], item: ItemRef<'_>) -> usize {
+    part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
 }
 
 /// The attributes of an item that these keys name, as an item of their own.
