@@ -32,7 +32,7 @@ pub fn canonical_request(
     text.push('\n');
     text.push_str(signed_headers);
     text.push('\n');
-    text.push_str(&hex(&Sha256::digest(request.body)));
+    push_hex(&mut text, &Sha256::digest(request.body));
     text
 }
 
@@ -47,6 +47,15 @@ fn push_words(text: &mut String, value: &str) {
 }
 
 pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    push_hex(&mut text, bytes);
+    text
+}
+
+pub fn push_hex(text: &mut String, bytes: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|nibble| DIGITS[usize::from(nibble)] as char).collect()
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
 }

@@ -1,6 +1,6 @@
 //! The verifier: a request comes in, the access key that signed it goes out, or AWS's refusal.
 
-use crate::canonical::{canonical_request, hex};
+use crate::canonical::{canonical_request, hex, push_hex};
 use crate::signature::{SCHEME, Scope, Signature, incomplete};
 use crate::{Credential, Headers, date, query};
 use hmac::{Hmac, KeyInit, Mac};
@@ -75,8 +75,8 @@ pub struct Verifier {
     /// The service that signatures must be for.
     service: &'static str,
     credentials: HashMap<String, Credential>,
-    /// Access key and scope → derived signing key.
-    signing_keys: RwLock<HashMap<String, [u8; 32]>>,
+    /// Access key and scope, as requests name them → what the derived key makes of the beginning of every text.
+    signing_keys: RwLock<HashMap<String, Hmac<Sha256>>>,
 }
 
 impl Verifier {
@@ -107,13 +107,11 @@ impl Verifier {
             ));
         };
         let canonical = canonical_request(request, parameters, signature.signed_headers);
-        let to_sign = format!(
-            "{ALGORITHM}\n{}\n{}\n{}",
-            signature.signed_at,
-            scope.text,
-            hex(&Sha256::digest(canonical.as_bytes()))
-        );
-        let expected = hex(&hmac(&self.signing_key(credential, scope), to_sign.as_bytes()));
+        let mut to_sign = [ALGORITHM, signature.signed_at, scope.text, ""].join("\n");
+        push_hex(&mut to_sign, &Sha256::digest(canonical.as_bytes()));
+        let mut mac = self.signing_key(credential, signature.credential, scope);
+        mac.update(to_sign.as_bytes());
+        let expected = hex(&mac.finalize().into_bytes());
         if bool::from(expected.as_bytes().ct_eq(signature.signature.as_bytes())) {
             Ok(())
         } else {
@@ -145,19 +143,19 @@ impl Verifier {
         if faults.is_empty() { Ok(()) } else { Err(invalid(faults.trim_end())) }
     }
 
-    fn signing_key(&self, credential: &Credential, scope: Scope<'_>) -> [u8; 32] {
-        let name = format!("{}/{}", credential.access_key, scope.text);
+    /// A signature's first step, which is the same for all of one access key and scope: made once.
+    fn signing_key(&self, credential: &Credential, name: &str, scope: Scope<'_>) -> Hmac<Sha256> {
         if let Ok(keys) = self.signing_keys.read()
-            && let Some(key) = keys.get(&name)
+            && let Some(key) = keys.get(name)
         {
-            return *key;
+            return key.clone();
         }
-        let key = derive_key(credential, scope.text);
+        let key = keyed(&derive_key(credential, scope.text));
         if let Ok(mut keys) = self.signing_keys.write() {
             if keys.len() >= CACHED_KEYS {
                 keys.clear();
             }
-            keys.insert(name, key);
+            keys.insert(name.to_owned(), key.clone());
         }
         key
     }
@@ -172,11 +170,14 @@ pub(crate) fn derive_key(credential: &Credential, scope: &str) -> [u8; 32] {
 }
 
 pub(crate) fn hmac(key: &[u8], data: &[u8]) -> [u8; 32] {
-    match Hmac::<Sha256>::new_from_slice(key) {
-        Ok(mut mac) => {
-            mac.update(data);
-            mac.finalize().into_bytes().into()
-        }
+    let mut mac = keyed(key);
+    mac.update(data);
+    mac.finalize().into_bytes().into()
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    match Hmac::new_from_slice(key) {
+        Ok(mac) => mac,
         Err(_) => unreachable!("HMAC takes keys of any length"),
     }
 }
@@ -379,7 +380,7 @@ mod tests {
         let canonical = canonical_request(request, &query::decode(request.query), signed_headers);
         let hash = hex(&Sha256::digest(canonical.as_bytes()));
         let (_, scope) = signature.access_key_and_scope().unwrap();
-        let key = dynamodb().signing_key(&dynamodb().credentials["AKIDEXAMPLE"], scope);
+        let key = derive_key(&dynamodb().credentials["AKIDEXAMPLE"], scope.text);
         hex(&hmac(&key, format!("{ALGORITHM}\n20150830T123600Z\n{}\n{hash}", scope.text).as_bytes()))
     }
 

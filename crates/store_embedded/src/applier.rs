@@ -121,8 +121,11 @@ impl State {
             Err(failure) => Err(failure),
         });
         self.removing = match more {
-            Ok(more) => more,
-            Err(StoreError::Closed) => false,
+            Ok(true) => true,
+            Ok(false) | Err(StoreError::Closed) => {
+                self.pending.removed();
+                false
+            }
             Err(error) => {
                 tracing::error!(%error, "rows of a dropped space could not be removed; they wait for the next start");
                 false

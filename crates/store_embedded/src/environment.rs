@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, DatabaseStat, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
-use partita_store::{StoreError, Usage};
+use partita_store::{Space, StoreError, Usage};
 
 use crate::chunks::Chunks;
 use crate::dropped_spaces::DroppedSpaces;
@@ -70,6 +70,11 @@ impl Environment {
             may_grow: map_bytes == wanted,
             unmapped: AtomicBool::new(false),
         })
+    }
+
+    /// The spaces whose rows are being removed, in order.
+    pub fn dropped(&self) -> Result<Vec<Space>, StoreError> {
+        self.tree.dropped.list(&self.reader()?.txn)
     }
 
     /// The rows as they are now.

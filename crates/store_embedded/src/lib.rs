@@ -161,7 +161,8 @@ impl EmbeddedStore {
         let unflushed = Arc::new(Unflushed::default());
         let stamp = Stamp { run: start.run, sequence: start.sequence, durability: options.durability };
         let log = Log::start(Arc::clone(&segments), Arc::clone(&unflushed), stamp);
-        let pending = Arc::new(Pending::new(Pacing::of(pace)));
+        let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
+        let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));
         let applier = Applier::start(
             Arc::clone(&environment),
             Arc::clone(&pending),

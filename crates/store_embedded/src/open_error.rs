@@ -1,5 +1,6 @@
 //! Why a folder cannot be opened as a store, in words that tell a person what to do.
 
+use partita_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,13 @@ pub enum OpenError {
 impl OpenError {
     pub(crate) fn io(folder: &Path, source: io::Error) -> OpenError {
         OpenError::Io { folder: folder.to_path_buf(), source }
+    }
+
+    pub(crate) fn store(folder: &Path, error: StoreError) -> OpenError {
+        match error {
+            StoreError::Damaged(what) => OpenError::damaged(folder, what),
+            other => OpenError::io(folder, io::Error::other(other)),
+        }
     }
 
     pub(crate) fn damaged(folder: &Path, what: impl Into<String>) -> OpenError {

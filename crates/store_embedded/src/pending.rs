@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use partita_store::StoreError;
+use partita_store::{Space, StoreError};
 
 use crate::Pace;
 use crate::batch::Batch;
@@ -25,6 +25,8 @@ pub(crate) struct Pacing {
     due_after: Duration,
     /// At this size writers wait for the applier.
     full: Size,
+    /// How long a group of writes is held back when there is almost no room left.
+    hardest_brake: Duration,
 }
 
 struct Size {
@@ -39,18 +41,21 @@ impl Pacing {
             due: Size { bytes: 16 << 20, rows: 16_384, log_bytes: 64 << 20 },
             due_after: Duration::from_millis(500),
             full: Size { bytes: 48 << 20, rows: 65_536, log_bytes: 192 << 20 },
+            hardest_brake: Duration::from_millis(40),
         };
         match pace {
             Pace::Usual => usual,
             Pace::Hurried => Pacing {
-                due: Size { bytes: 1, ..usual.due },
+                due: Size { bytes: 1, rows: 1, ..usual.due },
                 full: Size { bytes: 2_000, rows: 20, ..usual.full },
+                hardest_brake: Duration::from_micros(50),
                 ..usual
             },
             Pace::Lazy => Pacing {
                 due: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
                 due_after: Duration::from_secs(1 << 20),
                 full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
+                ..usual
             },
         }
     }
@@ -70,12 +75,23 @@ pub(crate) struct Layers {
     generation: u64,
     pub active: Arc<Overlay>,
     pub frozen: Arc<Overlay>,
+    /// The spaces whose rows are being removed from the tree, in order; usually none.
+    dropped: Arc<[Space]>,
 }
 
 impl Layers {
     /// What became of a row since it was in the tree, if anything did.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.active.get(key).or_else(|| self.frozen.get(key))
+    }
+
+    /// Whether the tree's row of this key is no more.
+    pub fn drop_from_tree(&self, key: &[u8]) -> bool {
+        let recorded =
+            |space: &[u8; 4]| self.dropped.binary_search(&Space(u32::from_be_bytes(*space))).is_ok();
+        (!self.dropped.is_empty() && key.first_chunk().is_some_and(recorded))
+            || self.active.drops(key)
+            || self.frozen.drops(key)
     }
 }
 
@@ -101,10 +117,12 @@ pub(crate) enum Work {
 }
 
 impl Pending {
-    pub fn new(pacing: Pacing) -> Pending {
+    /// `dropped` are the spaces whose rows are still to be removed from the tree.
+    pub fn new(pacing: Pacing, dropped: Vec<Space>) -> Pending {
+        let layers = Layers { dropped: dropped.into(), ..Layers::default() };
         Pending {
             pacing,
-            layers: RwLock::default(),
+            layers: RwLock::new(Arc::new(layers)),
             generation: AtomicU64::new(0),
             progress: Mutex::default(),
             changed: Condvar::new(),
@@ -139,17 +157,29 @@ impl Pending {
         }
     }
 
-    /// Waits until there is room for more, or fails for the reason there is none.
+    /// Waits until there is room for more, or fails for the reason there is none. When the applier falls behind,
+    /// writers are slowed down little by little, so that they hardly ever have to be stopped.
     pub fn wait_for_room(&self) -> Result<(), StoreError> {
         let mut progress = self.lock();
+        let mut brake = None;
         loop {
             if let Some(trouble) = &progress.trouble {
                 return Err(trouble.clone());
             }
-            if !self.is_full(&progress, &self.layers().active) {
+            let filled = self.pacing.filled(&progress, &self.layers().active);
+            if filled <= 0.0 {
                 return Ok(());
             }
-            progress = self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
+            let end = *brake
+                .get_or_insert_with(|| Instant::now() + self.pacing.hardest_brake.mul_f64(filled.min(1.0)));
+            let left = end.saturating_duration_since(Instant::now());
+            progress = if filled >= 1.0 {
+                self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
+            } else if left.is_zero() {
+                return Ok(());
+            } else {
+                self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0
+            };
         }
     }
 
@@ -181,9 +211,18 @@ impl Pending {
     pub fn applied(&self) {
         let mut progress = self.lock();
         progress.trouble = None;
-        self.set_layers(Layers { frozen: Arc::default(), ..Layers::clone(&self.layers()) });
+        let layers = self.layers();
+        let mut dropped = [&layers.dropped, layers.frozen.dropped()].concat();
+        dropped.sort_unstable();
+        self.set_layers(Layers { frozen: Arc::default(), dropped: dropped.into(), ..Layers::clone(&layers) });
         drop(progress);
         self.changed.notify_all();
+    }
+
+    /// The tree has no rows of dropped spaces any more.
+    pub fn removed(&self) {
+        let _changing = self.lock();
+        self.set_layers(Layers { dropped: Arc::default(), ..Layers::clone(&self.layers()) });
     }
 
     /// The frozen overlay could not be written. Waits a while, and says whether to try again.
@@ -218,7 +257,12 @@ impl Pending {
         let generation = layers.generation + 1;
         // Long before the tree has the first of these rows: a reader that comes to see them there sees this first.
         self.generation.store(generation, Ordering::SeqCst);
-        self.set_layers(Layers { generation, active: Arc::default(), frozen: Arc::clone(&frozen) });
+        self.set_layers(Layers {
+            generation,
+            active: Arc::default(),
+            frozen: Arc::clone(&frozen),
+            dropped: Arc::clone(&layers.dropped),
+        });
         self.changed.notify_all();
         Work::Apply(frozen, progress.sequence)
     }
@@ -226,10 +270,6 @@ impl Pending {
     fn is_due(&self, progress: &Progress, active: &Overlay) -> bool {
         self.pacing.due.is_reached(progress, active)
             || progress.since.is_some_and(|since| since.elapsed() >= self.pacing.due_after)
-    }
-
-    fn is_full(&self, progress: &Progress, active: &Overlay) -> bool {
-        self.pacing.full.is_reached(progress, active)
     }
 
     fn layers(&self) -> Arc<Layers> {
@@ -246,6 +286,18 @@ impl Pending {
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pacing {
+    /// How far the active overlay is between due, which is 0, and full, which is 1.
+    fn filled(&self, progress: &Progress, active: &Overlay) -> f64 {
+        let part = |size: usize, due: usize, full: usize| {
+            size.saturating_sub(due) as f64 / full.saturating_sub(due).max(1) as f64
+        };
+        part(active.bytes(), self.due.bytes, self.full.bytes)
+            .max(part(active.rows(), self.due.rows, self.full.rows))
+            .max(part(progress.log_bytes, self.due.log_bytes, self.full.log_bytes))
     }
 }
 

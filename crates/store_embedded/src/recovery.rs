@@ -50,10 +50,7 @@ pub(crate) fn recover(
     environment: &Environment,
     on_damage: OnDamage,
 ) -> Result<Position, OpenError> {
-    let damaged = |error: StoreError| match error {
-        StoreError::Damaged(what) => OpenError::damaged(folder, what),
-        other => OpenError::io(folder, io::Error::other(other)),
-    };
+    let damaged = |error: StoreError| OpenError::store(folder, error);
     let applied = environment.position().map_err(damaged)?;
     let found = records_after(applied, log).map_err(|error| OpenError::io(folder, error))?;
     let last = last_in_a_row(applied.sequence, &found);

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use partita_store::{Direction, KeyRange, Space, StoreError};
+use partita_store::{Direction, KeyRange, StoreError};
 
 use crate::environment::Reader;
 use crate::overlay::Row;
@@ -19,25 +19,12 @@ pub struct EmbeddedSnapshot<'a> {
     tree: &'a Tree,
     reader: Reader<'a>,
     layers: Arc<Layers>,
-    /// The spaces whose rows are being removed from the tree, in order; usually none.
-    dropped: Vec<Space>,
 }
 
 impl<'a> EmbeddedSnapshot<'a> {
     pub(crate) fn take(shared: &'a Shared) -> Result<EmbeddedSnapshot<'a>, StoreError> {
         let (layers, reader) = shared.pending.over(&shared.environment)?;
-        let tree = &shared.environment.tree;
-        let dropped = tree.dropped.list(&reader.txn)?;
-        Ok(EmbeddedSnapshot { tree, reader, layers, dropped })
-    }
-
-    /// Whether the tree's row of this key is no more.
-    fn is_dropped(&self, key: &[u8]) -> bool {
-        let recorded =
-            |space: &[u8; 4]| self.dropped.binary_search(&Space(u32::from_be_bytes(*space))).is_ok();
-        (!self.dropped.is_empty() && key.first_chunk().is_some_and(recorded))
-            || self.layers.active.drops(key)
-            || self.layers.frozen.drops(key)
+        Ok(EmbeddedSnapshot { tree: &shared.environment.tree, reader, layers })
     }
 }
 
@@ -45,7 +32,7 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         match self.layers.get(key) {
             Some(row) => Ok(row.map(Cow::Borrowed)),
-            None if self.is_dropped(key) => Ok(None),
+            None if self.layers.drop_from_tree(key) => Ok(None),
             None => self.tree.get(&self.reader.txn, key),
         }
     }
@@ -63,7 +50,7 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
             if flow.is_continue() {
                 flow = match over.take(row.key) {
                     Some(newer) => show(newer, &mut visit),
-                    None if self.is_dropped(row.key) => ControlFlow::Continue(()),
+                    None if self.layers.drop_from_tree(row.key) => ControlFlow::Continue(()),
                     None => visit(row.key, &row.value()?),
                 };
             }
