@@ -1,13 +1,19 @@
 //! One HTTP connection of the load generator: sends ready-made bytes, reads whole answers.
 
 use std::io;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
 pub struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     buffer: Vec<u8>,
 }
+
+/// Plain or encrypted.
+trait Stream: AsyncRead + AsyncWrite + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
 
 /// What came back.
 pub struct Answer {
@@ -16,9 +22,14 @@ pub struct Answer {
 }
 
 impl Connection {
-    pub async fn open(address: &str) -> io::Result<Connection> {
+    pub async fn open(address: &str, tls: Option<&TlsConnector>) -> io::Result<Connection> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
+        let host = stream.peer_addr()?.ip();
+        let stream: Box<dyn Stream> = match tls {
+            Some(tls) => Box::new(tls.connect(host.into(), stream).await?),
+            None => Box::new(stream),
+        };
         Ok(Connection { stream, buffer: Vec::with_capacity(256 * 1024) })
     }
 

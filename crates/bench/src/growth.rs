@@ -76,7 +76,7 @@ fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
 fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut connection = Connection::open(&server.address).await?;
+        let mut connection = Connection::open(&server.address, None).await?;
         expect_success(&mut connection, &caller(server), operation, body).await
     })
 }
@@ -109,7 +109,7 @@ async fn load_batches(
     next: &Cell<u64>,
     end: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let mut connection = Connection::open(address).await?;
+    let mut connection = Connection::open(address, None).await?;
     while next.get() < end {
         let first = next.get();
         next.set(first + 25);
@@ -132,9 +132,14 @@ fn measure(
     let duration = Duration::from_secs_f64(arguments.seconds);
     // Once to bring into memory what was just mapped, once to measure.
     for _ in 0..2 {
-        fire(&server.address, &requests, Intensity { connections: 32, duration: duration / 2, rate: None })?;
+        fire(
+            &server.address,
+            None,
+            &requests,
+            Intensity { connections: 32, duration: duration / 2, rate: None },
+        )?;
     }
-    Ok(fire(&server.address, &requests, Intensity { connections: 32, duration, rate: None })?)
+    Ok(fire(&server.address, None, &requests, Intensity { connections: 32, duration, rate: None })?)
 }
 
 /// The longest that gets and puts took while a new index was filled.
@@ -160,7 +165,7 @@ fn while_an_index_is_added(
         let requests = workload.requests(&caller(server), items, 6);
         let duration = Duration::from_secs_f64(arguments.seconds * 2.0);
         let intensity = Intensity { connections: 32, duration, rate: Some(2_000.0) };
-        let measured = fire(&server.address, &requests, intensity)?;
+        let measured = fire(&server.address, None, &requests, intensity)?;
         write!(
             longest,
             "{name}: p99 {:.1} ms, longest {:.1} ms; ",

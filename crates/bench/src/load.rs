@@ -4,6 +4,7 @@ use crate::connection::Connection;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use tokio_rustls::TlsConnector;
 
 /// What a run of requests showed.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +29,12 @@ pub struct Intensity {
 }
 
 /// Sends `requests` round robin. One thread: the servers need the rest.
-pub fn fire(address: &str, requests: &Rc<Vec<Vec<u8>>>, intensity: Intensity) -> io::Result<Measured> {
+pub fn fire(
+    address: &str,
+    tls: Option<&TlsConnector>,
+    requests: &Rc<Vec<Vec<u8>>>,
+    intensity: Intensity,
+) -> io::Result<Measured> {
     let Intensity { connections, duration, rate } = intensity;
     let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -37,10 +43,11 @@ pub fn fire(address: &str, requests: &Rc<Vec<Vec<u8>>>, intensity: Intensity) ->
         let start = Instant::now();
         let tasks: Vec<_> = (0..connections)
             .map(|number| {
-                let (address, requests) = (address.to_owned(), Rc::clone(requests));
+                let (address, tls, requests) = (address.to_owned(), tls.cloned(), Rc::clone(requests));
                 tokio::task::spawn_local(async move {
                     let first = number * requests.len() / connections;
-                    one_connection(&address, &requests, first, (start + duration, pause)).await
+                    let connection = Connection::open(&address, tls.as_ref()).await?;
+                    one_connection(connection, &requests, first, (start + duration, pause)).await
                 })
             })
             .collect();
@@ -61,12 +68,11 @@ struct Samples {
 
 /// Latency counts from the moment at which a request was due, so that a stall is not hidden by waiting for it.
 async fn one_connection(
-    address: &str,
+    mut connection: Connection,
     requests: &[Vec<u8>],
     first: usize,
     (end, pause): (Instant, Option<Duration>),
 ) -> io::Result<Samples> {
-    let mut connection = Connection::open(address).await?;
     let mut samples = Samples::default();
     let mut due = Instant::now();
     for request in requests.iter().cycle().skip(first) {

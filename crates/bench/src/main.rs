@@ -4,6 +4,7 @@
 //! workload, with the same requests from the same client: machines are noisy, ratios of one run are not.
 
 mod bare_server;
+mod certificate;
 mod connection;
 mod disk;
 mod growth;

@@ -23,7 +23,7 @@ impl Process {
         let stdout = child.stdout.take().ok_or("no output")?;
         BufReader::new(stdout).read_line(&mut line)?;
         let started_in = begun.elapsed();
-        let address = line.split("http://").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let address = line.split("://").nth(1).and_then(|rest| rest.split_whitespace().next());
         let address = address.ok_or_else(|| format!("no endpoint in {line:?}"))?.to_owned();
         Ok(Process { child, address, started_in })
     }

@@ -15,19 +15,21 @@ pub struct Line {
     pub bare: Measured,
     pub relaxed: Option<Measured>,
     pub verified: Measured,
+    pub encrypted: Measured,
 }
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<14} c={:<3} {:>7.0}/s  bare {:>7.0}/s  ratio {:.2}  verified {:.2}  p50 {:.3} ms  p99 {:.3} ms  max {:.1} ms",
+            "{:<14} c={:<3} {:>7.0}/s  bare {:>7.0}/s  ratio {:.2}  verified {:.2}  TLS {:.2}  p50 {:.3} ms  p99 {:.3} ms  max {:.1} ms",
             self.workload,
             self.connections,
             self.full.rate,
             self.bare.rate,
             self.full.rate / self.bare.rate,
             self.verified.rate / self.full.rate,
+            self.encrypted.rate / self.full.rate,
             millis(self.full.p50),
             millis(self.full.p99),
             millis(self.full.max),
@@ -104,20 +106,21 @@ impl Report {
             megabytes(self.idle_bytes),
             megabytes(self.resident_bytes)
         );
-        text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | relaxed /s | p50 ms | p99 ms | max ms | p99 at half the rate |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        text.push_str("| workload | connections | Partita /s | bare hyper /s | ratio | signatures verified | TLS | relaxed /s | p50 ms | p99 ms | max ms | p99 at half the rate |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
         for line in &self.lines {
             let half = line.half.as_ref().map_or("–".to_owned(), |half| format!("{:.3}", millis(half.p99)));
             let relaxed =
                 line.relaxed.as_ref().map_or("–".to_owned(), |relaxed| format!("{:.0}", relaxed.rate));
             let _ = writeln!(
                 text,
-                "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} | {half} |",
+                "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} | {half} |",
                 line.workload,
                 line.connections,
                 line.full.rate,
                 line.bare.rate,
                 line.full.rate / line.bare.rate,
                 line.verified.rate / line.full.rate,
+                line.encrypted.rate / line.full.rate,
                 millis(line.full.p50),
                 millis(line.full.p99),
                 millis(line.full.max)
@@ -131,8 +134,9 @@ const HEADING: &str = "\
 # Benchmarks
 
 Written by `cargo xtask bench`. Each line is one run on one machine: Partita (every write on disk before it is acknowledged),
-beside a bare hyper server that answers as many bytes to the same requests, and Partita with signatures verified (as a ratio)
-and with `--durability relaxed`. Rates are requests a second.
+beside a bare hyper server that answers as many bytes to the same requests; Partita with signatures verified and with TLS, both
+as ratios to the first; and with `--durability relaxed`. The servers take turns, three each; the turn of middle speed counts. Rates
+are requests a second.
 
 ";
 

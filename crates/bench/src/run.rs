@@ -1,6 +1,7 @@
 //! Runs the workloads, each on Partita and on the bare server, and reports.
 
 use crate::RunArguments;
+use crate::certificate::Certificate;
 use crate::connection::Connection;
 use crate::load::{Intensity, Measured, fire};
 use crate::process::Process;
@@ -8,11 +9,15 @@ use crate::report::{Line, Report};
 use crate::workload::{Caller, Kind, WORKLOADS, Workload, create_table, item};
 use partita_auth::Credential;
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
+use tokio_rustls::TlsConnector;
 
 const CONNECTIONS: [usize; 2] = [1, 32];
+/// Each server's turns at a workload; the turn of middle speed counts.
+const ROUNDS: usize = 3;
 
 pub fn run(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir_in(&arguments.folder)?;
@@ -38,11 +43,13 @@ pub fn run(arguments: &RunArguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The same binary three times: durable, relaxed, and verifying signatures.
+/// The same binary four times: durable, relaxed, verifying signatures, and encrypting.
 struct Servers {
     full: Process,
     relaxed: Process,
     verified: Process,
+    encrypted: Process,
+    certificate: Certificate,
     idle_bytes: u64,
 }
 
@@ -58,10 +65,16 @@ impl Servers {
         let idle_bytes = full.private_bytes();
         let relaxed = start("relaxed", &["--durability", "relaxed"])?;
         let verified = start("verified", &["--access-key", "bench", "--secret-key", "bench"])?;
-        for server in [&full, &relaxed, &verified] {
-            load(server, items)?;
+        let certificate = Certificate::make(folder)?;
+        let file = |path: &Path| path.to_str().map(str::to_owned).ok_or("a file's name is no text");
+        let files = (file(&certificate.chain)?, file(&certificate.key)?);
+        let encrypted = start("encrypted", &["--tls-cert", &files.0, "--tls-key", &files.1])?;
+        for (server, tls) in
+            [(&full, None), (&relaxed, None), (&verified, None), (&encrypted, Some(&certificate.client))]
+        {
+            load(server, tls, items)?;
         }
-        Ok(Servers { full, relaxed, verified, idle_bytes })
+        Ok(Servers { full, relaxed, verified, encrypted, certificate, idle_bytes })
     }
 }
 
@@ -70,11 +83,11 @@ pub fn caller(server: &Process) -> Caller {
 }
 
 /// Creates the table and fills it.
-fn load(server: &Process, items: u64) -> Result<(), Box<dyn Error>> {
+fn load(server: &Process, tls: Option<&TlsConnector>, items: u64) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let caller = caller(server);
-        let mut connection = Connection::open(&server.address).await?;
+        let mut connection = Connection::open(&server.address, tls).await?;
         expect_success(&mut connection, &caller, "CreateTable", &create_table()).await?;
         for first in (0..items).step_by(25) {
             let puts =
@@ -108,17 +121,61 @@ fn measure(
     connections: usize,
     arguments: &RunArguments,
 ) -> Result<Line, Box<dyn Error>> {
-    let fire_with = |server: &Process, rate| -> Result<Measured, Box<dyn Error>> {
-        let requests = workload.requests(&caller(server), arguments.items, connections as u64 % 7);
-        Ok(fire(&server.address, &requests, Intensity { connections, duration: arguments.duration(), rate })?)
+    let round = Cell::new(0);
+    let fire_with = |server: &Process, tls, rate| -> Result<Measured, Box<dyn Error>> {
+        // Requests that were not sent before: a write that changes nothing is no write.
+        round.set(round.get() + 1);
+        let requests =
+            workload.requests(&caller(server), arguments.items, 100 * connections as u64 + round.get());
+        let intensity = Intensity { connections, duration: arguments.duration() / ROUNDS as u32, rate };
+        Ok(fire(&server.address, tls, &requests, intensity)?)
     };
-    let fire_at = |server: &Process| fire_with(server, None);
-    let full = fire_at(&servers.full)?;
+    let fire_at = |server: &Process| fire_with(server, None, None);
+    let size = fire_at(&servers.full)?.body_bytes;
+    let bare_server = Process::start(bench, &["bare", "--bytes", &size.to_string()])?;
     let reads = workload.kind == Kind::Read;
-    let half = if reads { Some(fire_with(&servers.full, Some(full.rate / 2.0))?) } else { None };
-    let bare_server = Process::start(bench, &["bare", "--bytes", &full.body_bytes.to_string()])?;
-    let bare = fire_at(&bare_server)?;
-    let relaxed = if reads { None } else { Some(fire_at(&servers.relaxed)?) };
-    let verified = fire_at(&servers.verified)?;
-    Ok(Line { workload: workload.name, connections, full, half, bare, relaxed, verified })
+    let mut runs = Runs::default();
+    for _ in 0..ROUNDS {
+        runs.full.0.push(fire_at(&servers.full)?);
+        runs.bare.0.push(fire_at(&bare_server)?);
+        runs.verified.0.push(fire_at(&servers.verified)?);
+        runs.encrypted.0.push(fire_with(&servers.encrypted, Some(&servers.certificate.client), None)?);
+        if !reads {
+            runs.relaxed.0.push(fire_at(&servers.relaxed)?);
+        }
+    }
+    let full = runs.full.median().unwrap_or_default();
+    let half = if reads { Some(fire_with(&servers.full, None, Some(full.rate / 2.0))?) } else { None };
+    Ok(Line {
+        workload: workload.name,
+        connections,
+        full,
+        half,
+        bare: runs.bare.median().unwrap_or_default(),
+        relaxed: runs.relaxed.median(),
+        verified: runs.verified.median().unwrap_or_default(),
+        encrypted: runs.encrypted.median().unwrap_or_default(),
+    })
+}
+
+/// What each server did in its turns.
+#[derive(Default)]
+struct Runs {
+    full: Turns,
+    bare: Turns,
+    relaxed: Turns,
+    verified: Turns,
+    encrypted: Turns,
+}
+
+#[derive(Default)]
+struct Turns(Vec<Measured>);
+
+impl Turns {
+    /// The turn of middle speed.
+    fn median(&self) -> Option<Measured> {
+        let mut turns: Vec<&Measured> = self.0.iter().collect();
+        turns.sort_unstable_by(|one, other| one.rate.total_cmp(&other.rate));
+        turns.get(turns.len() / 2).map(|turn| (*turn).clone())
+    }
 }

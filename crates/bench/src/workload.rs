@@ -56,11 +56,11 @@ pub const WORKLOADS: &[Workload] = &[
         json!({"RequestItems": {TABLE: {"Keys": keys}}})
     }),
     read("scan_page", "Scan", 100, |_, _| json!({"TableName": TABLE, "Limit": 100})),
-    write("put_new", "PutItem", 200_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "n", false)})),
-    write("put_indexed", "PutItem", 200_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "g", true)})),
+    write("put_new", "PutItem", 60_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "n", false)})),
+    write("put_indexed", "PutItem", 60_000, |i, _| json!({"TableName": TABLE, "Item": item(i, "g", true)})),
     write("update", "UpdateItem", REQUESTS, |i, n| update(spread(i, n))),
     write("update_hot", "UpdateItem", 100, |_, _| update(0)),
-    write("transact4", "TransactWriteItems", 50_000, |i, _| {
+    write("transact4", "TransactWriteItems", 30_000, |i, _| {
         let puts: Vec<_> = (0..4)
             .map(|j| {
                 json!({"Put": {"TableName": TABLE, "Item": item(i * 4 + j, "t", false),
