@@ -50,6 +50,7 @@ pub struct PageRequest<'a> {
 /// A page, and what reading it used.
 pub struct PageRead {
     pub page: Page,
+    pub bytes: usize,
     pub consumption: Consumption,
 }
 
@@ -154,6 +155,6 @@ impl<'a> Reading<'a> {
             Some(index) => consumption.charge_index(&index.name, index.kind, units),
             None => consumption.table += units,
         }
-        PageRead { page: self.page, consumption }
+        PageRead { page: self.page, bytes: self.bytes_read, consumption }
     }
 }

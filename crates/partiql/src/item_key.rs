@@ -93,7 +93,7 @@ mod tests {
     use partita_value::ScalarType;
 
     fn named(condition: &str) -> NamedItem {
-        let part = |name| KeyPart { name, kind: ScalarType::S };
+        let part = |name| KeyPart { name, kind: Some(ScalarType::S) };
         let key = KeyParts { partition: vec![part("pk")], sort: vec![part("sk")] };
         match Statement::parse(&format!("DELETE FROM tab WHERE {condition}"), &[]) {
             Ok(Statement::Delete(delete)) => named_item(delete.condition.as_ref(), &key),

@@ -12,11 +12,12 @@ use partita_value::{ScalarType, Value};
 /// Ranges that one statement may be taken apart into.
 const MOST_RANGES: usize = 50;
 
-/// An attribute of a key and its type.
+/// An attribute of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyPart<'a> {
     pub name: &'a str,
-    pub kind: ScalarType,
+    /// The type it is compared with; `None` where that is checked later.
+    pub kind: Option<ScalarType>,
 }
 
 /// The key of a table or index.
@@ -199,7 +200,7 @@ fn take_term(
         (name == part.name && is_equal == equal).then_some(comparison)
     };
     let Some(comparison) = nodes.iter().find_map(fits) else { return Ok(None) };
-    if operands(&comparison).any(|value| value.view().scalar_type() != Some(part.kind)) {
+    if part.kind.is_some() && operands(&comparison).any(|value| value.view().scalar_type() != part.kind) {
         return Err(Problem::KeyType(part.name.to_owned()).into());
     }
     nodes.retain(|node| fits(node).as_ref() != Some(&comparison));
@@ -264,10 +265,10 @@ pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
 }
 
 /// The attribute and the values of `attribute IN [values]`.
-fn members(node: &Node) -> Option<(&str, Vec<&Value>)> {
+fn members<'a>(node: &'a Node) -> Option<(&'a str, Vec<&'a Value>)> {
     let Node::In(what, candidates) = node else { return None };
-    let value = |candidate| match candidate {
-        &Operand::Value(ref value) => Some(value),
+    let value = |candidate: &'a Operand| match candidate {
+        Operand::Value(value) => Some(value),
         _ => None,
     };
     Some((attribute(what)?, candidates.iter().map(value).collect::<Option<_>>()?))
@@ -285,8 +286,10 @@ mod tests {
     use super::*;
     use crate::statement::{Select, Statement};
 
-    const KEY: [KeyPart<'_>; 2] =
-        [KeyPart { name: "pk", kind: ScalarType::S }, KeyPart { name: "sk", kind: ScalarType::S }];
+    const KEY: [KeyPart<'_>; 2] = [
+        KeyPart { name: "pk", kind: Some(ScalarType::S) },
+        KeyPart { name: "sk", kind: Some(ScalarType::S) },
+    ];
 
     fn key() -> KeyParts<'static> {
         KeyParts { partition: vec![KEY[0]], sort: vec![KEY[1]] }

@@ -25,7 +25,7 @@ impl Parser {
             "insert" => self.insert(),
             "update" => self.update(),
             "delete" => self.delete(),
-            "from" => self.from_first(),
+            "from" => self.update_from_first(),
             "exists" if matches!(self.peek_at(2), TokenKind::Keyword("select")) => self.exists(),
             _ => self.bare_expression(),
         }
@@ -189,7 +189,7 @@ impl Parser {
     }
 
     /// An UPDATE may also begin with what it changes: `FROM t WHERE … SET …`.
-    fn from_first(&mut self) -> Parsed<StatementSyntax> {
+    fn update_from_first(&mut self) -> Parsed<StatementSyntax> {
         self.advance();
         let source = self.read_source()?;
         let condition = self.condition()?;
