@@ -177,6 +177,7 @@ impl<'a> Plan<'a> {
                 direction: self.direction,
                 sort_prefix: planned.sort_prefix,
                 limit: request.limit.map(|limit| limit - scanned),
+                most_bytes: limits::PAGE_BYTES - bytes,
                 filter: planned.filter,
                 projection: self.select.projection.as_ref(),
                 count_only: false,

@@ -13,6 +13,7 @@ use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Node, Path};
 use partita_partiql::{NamedItem, Returning, Select, Statement, named_item};
 use partita_store::Store;
+use partita_value::Item;
 
 /// An action, and what is told if its condition fails.
 pub struct StatementAction {
@@ -40,7 +41,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The action of a statement. A key that is not complete stays so, and is refused with the action.
+/// The action of a statement. A condition that means no single item gives a key that no item has, which is refused
+/// together with what else is wrong with a transaction's actions.
 pub fn action(
     table: &Table,
     statement: Statement,
@@ -67,7 +69,7 @@ pub fn action(
             let item = named(update.condition.as_ref());
             TransactWrite::Update(UpdateItem {
                 table: update.table,
-                key: item.key.clone(),
+                key: key_of(&item),
                 update: Some(update.update),
                 condition: Some(item.exists_and_matches()),
                 return_values: update.returning.map_or(ReturnValues::None, return_values),
@@ -80,7 +82,7 @@ pub fn action(
             let item = named(delete.condition.as_ref());
             TransactWrite::Delete(DeleteItem {
                 table: delete.table,
-                key: item.key.clone(),
+                key: key_of(&item),
                 condition: item.is_absent_or_matches(),
                 return_values: if delete.returning { ReturnValues::AllOld } else { ReturnValues::None },
                 return_item_on_condition_failure,
@@ -94,6 +96,13 @@ pub fn action(
         }
     };
     Ok(StatementAction { action, inserts: false })
+}
+
+fn key_of(item: &NamedItem) -> Item {
+    match item.check() {
+        Ok(()) => item.key.clone(),
+        Err(_) => Item::default(),
+    }
 }
 
 fn check(

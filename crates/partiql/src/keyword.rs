@@ -1,6 +1,7 @@
 //! The words of the language. None of them names an attribute unless it stands in double quotes.
 //!
-//! They are SQL-92's, without the parts of dates, and those PartiQL adds.
+//! They are SQL-92's, without the parts of dates and without `only`, which AWS takes for a name, and those that
+//! PartiQL adds.
 
 /// In lower case and alphabetical order.
 const KEYWORDS: &[&str] = &[
@@ -160,7 +161,6 @@ const KEYWORDS: &[&str] = &[
     "of",
     "old",
     "on",
-    "only",
     "open",
     "option",
     "or",
@@ -336,7 +336,7 @@ mod tests {
         assert!(KEYWORDS.is_sorted());
         assert_eq!(keyword("SeLect"), Some("select"));
         assert_eq!(keyword("zone"), Some("zone"));
-        for name in ["year", "data", "name", "pk", "title", "attribute_exists"] {
+        for name in ["year", "only", "data", "name", "pk", "title", "attribute_exists"] {
             assert_eq!(keyword(name), None, "{name}");
         }
     }
