@@ -36,7 +36,7 @@ impl Conditions<'_> {
                 ConditionSyntax::Not(Box::new(inner))
             }
             ExpressionKind::Infix(symbol, left, right) => {
-                let Some(comparator) = comparator(symbol) else { return Ok(None) };
+                let comparator = comparator(symbol).ok_or(Problem::ConditionOperator(symbol))?;
                 ConditionSyntax::Compare(comparator, self.operand(left)?, self.operand(right)?)
             }
             ExpressionKind::Between(what, from, to) => {

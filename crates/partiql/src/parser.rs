@@ -174,6 +174,7 @@ impl Parser {
             }
             "and" => joined(ExpressionKind::And, left, self.right_side(precedence)?),
             "or" => joined(ExpressionKind::Or, left, self.right_side(precedence)?),
+            "like" => ExpressionKind::Infix("LIKE", Box::new(left), Box::new(self.right_side(precedence)?)),
             _ => ExpressionKind::Infix(operator, Box::new(left), Box::new(self.right_side(precedence)?)),
         };
         Ok(Expression { kind, place })
@@ -318,6 +319,10 @@ impl Parser {
     fn call(&mut self, name: String, place: Place) -> Parsed<Expression> {
         self.advance();
         self.advance();
+        if self.is_symbol("*") && matches!(self.peek_at(1), TokenKind::Symbol(")")) {
+            // `count(*)`: grammatical, though nothing counts here.
+            self.advance();
+        }
         let operands = self.members(")", "Expected RIGHT_PAREN")?;
         Ok(Expression { kind: ExpressionKind::Call(name, operands), place })
     }

@@ -271,6 +271,14 @@ class TestSelect:
         data.refuses(statement, "Invalid NextToken", "a", NextToken="AAAA")
         assert len(data.items(statement, "a", NextToken=token, Limit=100)) == 2
 
+    def test_pages_of_single_items(self, one):
+        one.table.fill({"pk": f"single-{n}"} for n in range(3))
+        statement = "SELECT * FROM {t} WHERE pk IN ['single-2', 'absent', 'single-0']"
+        first = one.run(statement, Limit=1)
+        second = one.run(statement, Limit=1, NextToken=first["NextToken"])
+        assert column(first, "pk") + column(second, "pk") == ["single-2", "single-0"] and "NextToken" not in second
+        assert "NextToken" not in one.run("SELECT * FROM {t} WHERE pk = 'single-1'", Limit=1)
+
     def test_large_results_come_in_pages(self, make_table):
         table = make_table("pk:S sk:N")
         table.fill({"pk": p, "sk": n, "x": "x" * 100_000} for p in "ab" for n in range(8))
