@@ -30,12 +30,12 @@ after(() => client.send(new DeleteTableCommand({ TableName })))
 
 describe('statements', () => {
   it('write and read plain values', async () => {
-    const item = { pk: 'plain', sk: 1, tags: new Set(['a']), list: [1, { deep: null }], bytes: new Uint8Array([0, 255]), yes: true }
-    await run(`INSERT INTO {t} VALUE {'pk': ?, 'sk': ?, 'tags': ?, 'list': ?, 'bytes': ?, 'yes': ?}`, Object.values(item))
+    const item = { pk: 'plain', sk: 1, tags: new Set(['a']), parts: [1, { deep: null }], bytes: new Uint8Array([0, 255]), yes: true }
+    await run(`INSERT INTO {t} VALUE {'pk': ?, 'sk': ?, 'tags': ?, 'parts': ?, 'bytes': ?, 'yes': ?}`, Object.values(item))
     assert.deepEqual((await run('SELECT * FROM {t} WHERE pk = ? AND sk = ? AND bytes = ?', ['plain', 1, item.bytes])).Items, [item])
-    const { Items } = await run(`UPDATE {t} SET list[1].deep = ? SET tags = set_add(tags, ?) WHERE pk = ? AND sk = 1 RETURNING ALL NEW *`, ['x', new Set(['b']), 'plain'])
-    assert.deepEqual(Items, [{ ...item, tags: new Set(['a', 'b']), list: [1, { deep: 'x' }] }])
-    assert.deepEqual((await run(`SELECT list[1].deep, list[0] FROM {t} WHERE pk = 'plain'`)).Items, [{ deep: 'x', 'list[0]': 1 }])
+    const { Items } = await run(`UPDATE {t} SET parts[1].deep = ? SET tags = set_add(tags, ?) WHERE pk = ? AND sk = 1 RETURNING ALL NEW *`, ['x', new Set(['b']), 'plain'])
+    assert.deepEqual(Items, [{ ...item, tags: new Set(['a', 'b']), parts: [1, { deep: 'x' }] }])
+    assert.deepEqual((await run(`SELECT parts[1].deep, parts[0] FROM {t} WHERE pk = 'plain'`)).Items, [{ deep: 'x', 'parts[0]': 1 }])
   })
 
   it('answer in pages', async () => {
