@@ -1,5 +1,5 @@
-//! A SELECT finds the items that its condition matches, however it is taken apart, ordered and paged; and a write by
-//! statement leaves what the native operation leaves.
+//! A SELECT finds the items that its condition matches, however the condition is taken apart into ranges, and in the
+//! order and the pages that were asked for.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

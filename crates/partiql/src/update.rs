@@ -4,6 +4,7 @@ use crate::condition::path_syntax;
 use crate::error::{Problem, StatementError};
 use crate::literal;
 use crate::syntax::{Expression, ExpressionKind, PathExpression, UpdateAction};
+use crate::token::Place;
 use partita_expression::Update;
 use partita_expression::syntax::{
     ActionSyntax, Function, FunctionCall, OperandSyntax, SetValueSyntax, ValueSyntax,
@@ -79,19 +80,23 @@ impl Assignments<'_> {
         Ok(combine(self.operand(left)?, self.operand(right)?))
     }
 
+    /// The functions that update expressions have.
+    fn call(&self, name: &str, operands: &[Expression], place: Place) -> Read<OperandSyntax> {
+        let function = Function::named(&name.to_ascii_lowercase()).filter(|function| function.updates());
+        let Some(function) = function else {
+            return Err(Problem::UnknownFunction(name.to_owned(), place).into());
+        };
+        let operands = operands.iter().map(|operand| self.operand(operand)).collect::<Read<_>>()?;
+        Ok(OperandSyntax::Call(FunctionCall { function, operands }))
+    }
+
     fn operand(&self, expression: &Expression) -> Read<OperandSyntax> {
         let operator = match &expression.kind {
             ExpressionKind::Path(path) => return path_syntax(path).map(OperandSyntax::Path),
             ExpressionKind::Infix(..) => {
                 return self.set_value(expression).map(|value| OperandSyntax::Computed(Box::new(value)));
             }
-            ExpressionKind::Call(name, operands) if name.eq_ignore_ascii_case("list_append") => {
-                let operands = operands.iter().map(|operand| self.operand(operand)).collect::<Read<_>>()?;
-                return Ok(OperandSyntax::Call(FunctionCall { function: Function::ListAppend, operands }));
-            }
-            ExpressionKind::Call(name, _) => {
-                return Err(Problem::UnknownFunction(name.clone(), expression.place).into());
-            }
+            ExpressionKind::Call(name, operands) => return self.call(name, operands, expression.place),
             ExpressionKind::Is(..) => return Err(Problem::IsInUpdate.into()),
             ExpressionKind::And(_) => "AND",
             ExpressionKind::Or(_) => "OR",

@@ -476,6 +476,11 @@ class TestUpdate:
         assert one.table.get({"pk": pk}) is None
         assert one.items("DELETE FROM {t} WHERE pk = ? AND n = 9", pk) == []
 
+    def test_functions_of_update_expressions(self, one, pk):
+        one.table.put({"pk": pk, "a": 1})
+        one.run("UPDATE {t} SET n = if_not_exists(n, 5) + 1, a = IF_NOT_EXISTS(a, 9) WHERE pk = ?", pk)
+        assert one.table.get({"pk": pk}) == {"pk": pk, "a": 1, "n": 6}
+
     def test_from_may_come_first(self, one, pk):
         one.table.put({"pk": pk})
         one.run("FROM {t} WHERE pk = ? SET a = 1", pk)
