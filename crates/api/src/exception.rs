@@ -1,6 +1,7 @@
 //! What goes wrong, as AWS names it.
 
 use partita_expression::ExpressionError;
+use partita_partiql::StatementError;
 use partita_value::{Item, NumberError, SetError};
 
 macro_rules! kinds {
@@ -40,6 +41,7 @@ macro_rules! kinds {
 kinds! {
     AccessDeniedException coral 400,
     ConditionalCheckFailedException dynamodb 400,
+    DuplicateItemException dynamodb 400,
     IdempotentParameterMismatchException dynamodb 400,
     IncompleteSignatureException coral 400,
     InternalServerError dynamodb 500,
@@ -57,6 +59,20 @@ kinds! {
     UnknownOperationException coral 400,
     UnrecognizedClientException coral 400,
     ValidationException validate 400,
+}
+
+impl ExceptionKind {
+    /// What it is called where it is the reason of one action or statement among several.
+    pub fn reason_code(self) -> Option<&'static str> {
+        Some(match self {
+            ExceptionKind::ConditionalCheckFailedException => "ConditionalCheckFailed",
+            ExceptionKind::DuplicateItemException => "DuplicateItem",
+            ExceptionKind::ItemCollectionSizeLimitExceededException => "ItemCollectionSizeLimitExceeded",
+            ExceptionKind::ResourceNotFoundException => "ResourceNotFound",
+            ExceptionKind::ValidationException => "ValidationError",
+            _ => return None,
+        })
+    }
 }
 
 /// An answer that is no success.
@@ -102,6 +118,12 @@ impl Exception {
 
 impl From<ExpressionError> for Exception {
     fn from(error: ExpressionError) -> Exception {
+        Exception::validation(error.to_string())
+    }
+}
+
+impl From<StatementError> for Exception {
+    fn from(error: StatementError) -> Exception {
         Exception::validation(error.to_string())
     }
 }

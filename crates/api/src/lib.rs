@@ -13,6 +13,7 @@ pub mod reporting;
 pub mod request;
 pub mod table;
 
+pub mod batch_execute_statement;
 pub mod batch_get_item;
 pub mod batch_write_item;
 pub mod create_table;
@@ -22,6 +23,8 @@ pub mod describe_endpoints;
 pub mod describe_limits;
 pub mod describe_table;
 pub mod describe_time_to_live;
+pub mod execute_statement;
+pub mod execute_transaction;
 pub mod get_item;
 pub mod list_tables;
 pub mod list_tags_of_resource;

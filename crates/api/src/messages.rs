@@ -51,5 +51,15 @@ pub fn index_units_missing(index: &str) -> String {
     )
 }
 
+pub const INVALID_NEXT_TOKEN: &str = "Invalid NextToken";
+
+/// What is wrong with one statement of ExecuteTransaction.
+pub fn in_transact_statement(index: usize, problem: &str) -> String {
+    format!("Validation failed in TransactStatements[{index}]: {problem}")
+}
+
+/// INSERT, unlike PutItem, replaces nothing.
+pub const DUPLICATE_ITEM: &str = "Duplicate primary key exists in table";
+
 /// A batch reads or writes each item once.
 pub const DUPLICATE_KEYS: &str = "Provided list of item keys contains duplicates";

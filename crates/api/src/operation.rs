@@ -28,6 +28,7 @@ macro_rules! operations {
 }
 
 operations! {
+    BatchExecuteStatement,
     BatchGetItem,
     BatchWriteItem,
     CreateTable,
@@ -37,6 +38,8 @@ operations! {
     DescribeLimits,
     DescribeTable,
     DescribeTimeToLive,
+    ExecuteStatement,
+    ExecuteTransaction,
     GetItem,
     ListTables,
     ListTagsOfResource,

@@ -5,6 +5,7 @@ use crate::*;
 /// A decoded, valid request. The variant's name is the operation's.
 #[derive(Debug)]
 pub enum Request {
+    BatchExecuteStatement(batch_execute_statement::BatchExecuteStatement),
     BatchGetItem(batch_get_item::BatchGetItem),
     BatchWriteItem(batch_write_item::BatchWriteItem),
     CreateTable(create_table::CreateTable),
@@ -14,6 +15,8 @@ pub enum Request {
     DescribeLimits,
     DescribeTable(describe_table::DescribeTable),
     DescribeTimeToLive(describe_time_to_live::DescribeTimeToLive),
+    ExecuteStatement(execute_statement::ExecuteStatement),
+    ExecuteTransaction(execute_transaction::ExecuteTransaction),
     GetItem(get_item::GetItem),
     ListTables(list_tables::ListTables),
     ListTagsOfResource(list_tags_of_resource::ListTagsOfResource),
@@ -32,6 +35,7 @@ pub enum Request {
 /// What a request that succeeded is answered with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Response {
+    BatchExecuteStatement(batch_execute_statement::BatchExecuteStatementOutput),
     BatchGetItem(batch_get_item::BatchGetItemOutput),
     BatchWriteItem(batch_write_item::BatchWriteItemOutput),
     CreateTable(create_table::CreateTableOutput),
@@ -41,6 +45,8 @@ pub enum Response {
     DescribeLimits(describe_limits::DescribeLimitsOutput),
     DescribeTable(describe_table::DescribeTableOutput),
     DescribeTimeToLive(describe_time_to_live::DescribeTimeToLiveOutput),
+    ExecuteStatement(execute_statement::ExecuteStatementOutput),
+    ExecuteTransaction(execute_transaction::ExecuteTransactionOutput),
     GetItem(get_item::GetItemOutput),
     ListTables(list_tables::ListTablesOutput),
     ListTagsOfResource(list_tags_of_resource::ListTagsOfResourceOutput),

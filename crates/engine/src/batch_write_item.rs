@@ -39,7 +39,7 @@ impl<S: Store> Engine<S> {
         }
         Ok(BatchWriteItemOutput {
             consumed_capacity: consumed.report(request.return_consumed_capacity, None),
-            item_collection_metrics: collections.report(wants_metrics),
+            item_collection_metrics: collections.report(),
         })
     }
 }

@@ -70,6 +70,11 @@ impl<'a> KeyBounds<'a> {
         self.partition.iter().map(|value| value.view())
     }
 
+    /// Whether every attribute of the key has one value.
+    pub fn pins(&self, schema: &KeySchema) -> bool {
+        self.equal.len() == schema.sort.len()
+    }
+
     /// Whether anything is asked of the sort attributes.
     pub fn has_sort_terms(&self) -> bool {
         !self.equal.is_empty() || self.last.is_some()

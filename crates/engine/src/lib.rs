@@ -11,6 +11,7 @@
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
 mod backfill;
+mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod capacity;
@@ -24,6 +25,8 @@ mod describe_endpoints;
 mod describe_limits;
 mod describe_table;
 mod describe_time_to_live;
+mod execute_statement;
+mod execute_transaction;
 mod expiry;
 mod get_item;
 mod idempotency;
@@ -39,6 +42,8 @@ mod read;
 mod scalar_keys;
 mod scan;
 mod selection;
+mod statement_read;
+mod statement_write;
 mod stored_key;
 mod table;
 mod table_consumption;
@@ -126,6 +131,9 @@ impl<S: Store> Engine<S> {
     /// Runs any request.
     pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
         Ok(match request {
+            Request::BatchExecuteStatement(request) => {
+                Response::BatchExecuteStatement(self.batch_execute_statement(request).await?)
+            }
             Request::BatchGetItem(request) => Response::BatchGetItem(self.batch_get_item(&request)?),
             Request::BatchWriteItem(request) => {
                 Response::BatchWriteItem(self.batch_write_item(request).await?)
@@ -138,6 +146,12 @@ impl<S: Store> Engine<S> {
             Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
             Request::DescribeTimeToLive(request) => {
                 Response::DescribeTimeToLive(self.describe_time_to_live(&request)?)
+            }
+            Request::ExecuteStatement(request) => {
+                Response::ExecuteStatement(self.execute_statement(request).await?)
+            }
+            Request::ExecuteTransaction(request) => {
+                Response::ExecuteTransaction(self.execute_transaction(request).await?)
             }
             Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
             Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),

@@ -12,7 +12,7 @@ use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
 use partita_expression::{Condition, printed};
 use partita_store::{Direction, Store};
-use partita_value::{Item, ValueRef, ordered_key};
+use partita_value::{Item, ValueRef, limits, ordered_key};
 
 const OUTSIDE_BOUNDARIES: &str =
     "The provided starting key is outside query boundaries based on provided conditions";
@@ -56,6 +56,7 @@ impl<S: Store> Engine<S> {
             direction,
             sort_prefix: bounds.sort_prefix(),
             limit: request.limit,
+            most_bytes: limits::PAGE_BYTES,
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),

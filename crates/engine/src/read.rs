@@ -8,7 +8,7 @@ use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
 use partita_store::{Direction, KeyRange, Snapshot};
-use partita_value::{Item, ItemRef, ValueRef, limits};
+use partita_value::{Item, ItemRef, ValueRef};
 use std::ops::ControlFlow;
 
 /// Reads one item and shows it to `look`; the size of what was found comes back too.
@@ -39,6 +39,8 @@ pub struct PageRequest<'a> {
     /// A text or binary that the last sort attribute must begin with; the range alone may hold more.
     pub sort_prefix: Option<(&'a str, &'a [u8])>,
     pub limit: Option<u32>,
+    /// The page ends once this many bytes were read.
+    pub most_bytes: usize,
     pub filter: Option<&'a Condition>,
     pub projection: Option<&'a Projection>,
     pub count_only: bool,
@@ -50,10 +52,11 @@ pub struct PageRequest<'a> {
 /// A page, and what reading it used.
 pub struct PageRead {
     pub page: Page,
+    pub bytes: usize,
     pub consumption: Consumption,
 }
 
-/// Reads rows until the range, the limit or a megabyte ends.
+/// Reads rows until the range, the limit or the bytes end.
 pub fn read_page(snapshot: &impl Snapshot, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
     let mut reading = Reading::new(request);
     let mut failure = None;
@@ -126,7 +129,7 @@ impl<'a> Reading<'a> {
         }
         let limit_reached =
             self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
-        if limit_reached || self.bytes_read >= limits::PAGE_BYTES {
+        if limit_reached || self.bytes_read >= self.request.most_bytes {
             self.page.last_evaluated_key = Some(self.request.position(entry));
             return Ok(ControlFlow::Break(()));
         }
@@ -154,6 +157,6 @@ impl<'a> Reading<'a> {
             Some(index) => consumption.charge_index(&index.name, index.kind, units),
             None => consumption.table += units,
         }
-        PageRead { page: self.page, consumption }
+        PageRead { page: self.page, bytes: self.bytes_read, consumption }
     }
 }

@@ -10,7 +10,7 @@ use partita_api::reporting::Select;
 use partita_api::scan::{Scan, ScanOutput, Segment};
 use partita_api::{Exception, messages};
 use partita_store::{Direction, Store};
-use partita_value::Item;
+use partita_value::{Item, limits};
 
 impl<S: Store> Engine<S> {
     pub fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
@@ -41,6 +41,7 @@ impl<S: Store> Engine<S> {
             direction: Direction::Ascending,
             sort_prefix: None,
             limit: request.limit,
+            most_bytes: limits::PAGE_BYTES,
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),

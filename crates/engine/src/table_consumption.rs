@@ -61,7 +61,7 @@ impl CollectionsTouched {
         collections.push(metrics);
     }
 
-    pub fn report(self, wanted: bool) -> Option<Vec<(TableName, Vec<ItemCollectionMetrics>)>> {
-        (wanted && !self.0.is_empty()).then_some(self.0)
+    pub fn report(self) -> Option<Vec<(TableName, Vec<ItemCollectionMetrics>)>> {
+        (!self.0.is_empty()).then_some(self.0)
     }
 }

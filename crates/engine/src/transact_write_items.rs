@@ -4,8 +4,8 @@ use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
-use crate::write::{Action, ItemWrite, Outcome, Transaction};
-use partita_api::capacity::{TransactionUnits, Units};
+use crate::write::{Action, ItemWrite, Transaction};
+use partita_api::capacity::{ReturnConsumedCapacity, TransactionUnits, Units};
 use partita_api::exception::CancellationReason;
 use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::*;
@@ -22,15 +22,27 @@ impl<S: Store> Engine<S> {
         for action in &request.actions {
             self.catalog.table(table_of(action))?;
         }
-        check_total_size(&request.actions)?;
+        check_total_size(request.actions.iter())?;
         let wants_metrics = request.return_item_collection_metrics;
         let keys: Vec<Option<Item>> =
             request.actions.iter().map(|action| wants_metrics.then(|| key_of(action).clone())).collect();
         let planned = request.actions.into_iter().map(|action| self.plan_action(action));
         let writes = keys_or_cancellation(planned)?;
+        self.write_transaction(writes, keys, request.client_request_token, request.return_consumed_capacity)
+            .await
+    }
+
+    /// Writes all or nothing, and reports. `keys` are those of the writes, where collection metrics are wanted.
+    pub(crate) async fn write_transaction(
+        &self,
+        writes: Vec<ItemWrite>,
+        keys: Vec<Option<Item>>,
+        token: Option<ClientRequestToken>,
+        wanted: ReturnConsumedCapacity,
+    ) -> Result<TransactWriteItemsOutput, Exception> {
         check_distinct(writes.iter().map(|write| (write.table.space, &write.key)))?;
         let tables: Vec<_> = writes.iter().map(|write| write.table.clone()).collect();
-        let transaction = self.write_together(writes, request.client_request_token).await?;
+        let transaction = self.write_together(writes, token).await?;
         let mut consumed = PerTable::default();
         let mut collections = CollectionsTouched::default();
         let units = match transaction {
@@ -53,12 +65,12 @@ impl<S: Store> Engine<S> {
             }
         };
         Ok(TransactWriteItemsOutput {
-            consumed_capacity: consumed.report(request.return_consumed_capacity, Some(units)),
-            item_collection_metrics: collections.report(wants_metrics),
+            consumed_capacity: consumed.report(wanted, Some(units)),
+            item_collection_metrics: collections.report(),
         })
     }
 
-    fn plan_action(&self, action: TransactWrite) -> Result<ItemWrite, Exception> {
+    pub(crate) fn plan_action(&self, action: TransactWrite) -> Result<ItemWrite, Exception> {
         match action {
             TransactWrite::Put(put) => self.plan_put(put),
             TransactWrite::Update(update) => self.plan_update(update),
@@ -97,8 +109,8 @@ fn key_of(action: &TransactWrite) -> &Item {
     }
 }
 
-fn check_total_size(actions: &[TransactWrite]) -> Result<(), Exception> {
-    let total: usize = actions.iter().map(|action| key_of(action).size()).sum();
+pub fn check_total_size<'a>(actions: impl Iterator<Item = &'a TransactWrite>) -> Result<(), Exception> {
+    let total: usize = actions.map(|action| key_of(action).size()).sum();
     if total > limits::TRANSACTION_BYTES {
         let text = format!("Transaction payload size cannot exceed 4MB. Payload Size: {total}");
         // AWS says it twice, the first time without the number.
@@ -132,7 +144,7 @@ pub fn keys_or_cancellation<T>(
         match plan {
             Ok(plan) => ready.push(plan),
             Err(exception) => {
-                let mut outcomes: Vec<_> = (0..count).map(|_| Ok(Outcome::default())).collect();
+                let mut outcomes: Vec<_> = (0..count).map(|_| Ok(())).collect();
                 outcomes[ready.len()] = Err(exception);
                 return Err(cancelled(outcomes));
             }
@@ -142,15 +154,20 @@ pub fn keys_or_cancellation<T>(
 }
 
 /// The exception of a transaction that did not happen: a reason per action.
-pub fn cancelled(outcomes: Vec<Result<Outcome, Exception>>) -> Exception {
-    if let Some(Err(exception)) = outcomes
-        .iter()
-        .find(|outcome| outcome.as_ref().is_err_and(|exception| reason_code(exception.kind).is_none()))
-    {
+pub fn cancelled<T>(outcomes: Vec<Result<T, Exception>>) -> Exception {
+    let names_no_action = |outcome: &&Result<T, Exception>| {
+        outcome.as_ref().is_err_and(|exception| exception.kind.reason_code().is_none())
+    };
+    if let Some(Err(exception)) = outcomes.iter().find(names_no_action) {
         return exception.clone();
     }
-    let reasons: Vec<_> =
-        outcomes.into_iter().map(|outcome| outcome.err().map_or_else(Default::default, reason)).collect();
+    cancellation(
+        outcomes.into_iter().map(|outcome| outcome.err().map_or_else(Default::default, reason)).collect(),
+    )
+}
+
+/// The exception that tells these reasons.
+pub fn cancellation(reasons: Vec<CancellationReason>) -> Exception {
     let codes: Vec<_> = reasons.iter().map(|reason| reason.code.unwrap_or("None")).collect();
     let message = format!(
         "Transaction cancelled, please refer cancellation reasons for specific reasons [{}]",
@@ -163,17 +180,8 @@ pub fn cancelled(outcomes: Vec<Result<Outcome, Exception>>) -> Exception {
 
 fn reason(exception: Exception) -> CancellationReason {
     CancellationReason {
-        code: reason_code(exception.kind),
+        code: exception.kind.reason_code(),
         message: Some(exception.message),
         item: exception.item,
-    }
-}
-
-fn reason_code(kind: ExceptionKind) -> Option<&'static str> {
-    match kind {
-        ExceptionKind::ConditionalCheckFailedException => Some("ConditionalCheckFailed"),
-        ExceptionKind::ValidationException => Some("ValidationError"),
-        ExceptionKind::ItemCollectionSizeLimitExceededException => Some("ItemCollectionSizeLimitExceeded"),
-        _ => None,
     }
 }

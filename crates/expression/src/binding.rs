@@ -5,20 +5,24 @@
 
 use crate::error::Problem;
 use crate::path::Collision;
-use crate::syntax::{Name, PathStep, PathSyntax};
+use crate::syntax::{Name, PathStep, PathSyntax, ValueSyntax};
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Step, Usage};
 use partita_value::Value;
 
 pub(crate) struct Binder<'a> {
-    pub(crate) kind: ExpressionKind,
+    /// `None` for a part of a PartiQL statement, whose errors do not say where they are.
+    pub(crate) kind: Option<ExpressionKind>,
     pub(crate) names: &'a ExpressionNames,
     pub(crate) values: &'a ExpressionValues,
     pub(crate) usage: &'a mut Usage,
 }
 
-impl<'a> Binder<'a> {
+impl Binder<'_> {
     pub(crate) fn error(&self, problem: Problem) -> ExpressionError {
-        problem.in_expression(self.kind)
+        match self.kind {
+            Some(kind) => problem.in_expression(kind),
+            None => problem.into(),
+        }
     }
 
     pub(crate) fn path(&mut self, path: &PathSyntax) -> Result<Path, ExpressionError> {
@@ -40,9 +44,13 @@ impl<'a> Binder<'a> {
         }
     }
 
-    pub(crate) fn value(&mut self, placeholder: &str) -> Result<&'a Value, ExpressionError> {
+    pub(crate) fn value(&mut self, value: &ValueSyntax) -> Result<Value, ExpressionError> {
+        let placeholder = match value {
+            ValueSyntax::Literal(value) => return Ok(value.clone()),
+            ValueSyntax::Placeholder(placeholder) => placeholder,
+        };
         match self.usage.value(self.values, placeholder) {
-            Some(value) => Ok(value),
+            Some(value) => Ok(value.clone()),
             None => Err(self.error(Problem::UndefinedValue(placeholder.to_owned()))),
         }
     }

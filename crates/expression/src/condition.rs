@@ -18,14 +18,15 @@ use std::fmt;
 /// A condition's syntax tree: depends on the text alone, and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCondition {
-    pub(crate) kind: ExpressionKind,
+    /// `None` for the condition of a PartiQL statement.
+    pub(crate) kind: Option<ExpressionKind>,
     pub(crate) syntax: ConditionSyntax,
 }
 
 impl ParsedCondition {
     /// Parses a condition, filter or key condition.
     pub fn parse(kind: ExpressionKind, text: &str) -> Result<ParsedCondition, ExpressionError> {
-        Ok(ParsedCondition { kind, syntax: condition_parser::parse(kind, text)? })
+        Ok(ParsedCondition { kind: Some(kind), syntax: condition_parser::parse(kind, text)? })
     }
 
     /// Resolves the placeholders and checks the operands.
@@ -53,8 +54,9 @@ pub struct Condition {
     pub(crate) roots: Vec<String>,
 }
 
+/// What a condition is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
+pub enum Node {
     And(Vec<Node>),
     Or(Vec<Node>),
     Not(Box<Node>),
@@ -71,10 +73,12 @@ pub(crate) enum Node {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Operand {
+pub enum Operand {
     Path(Path),
     Value(Value),
     Size(Box<Operand>),
+    /// Whether this holds, as a boolean.
+    Test(Box<Node>),
 }
 
 thread_local! {
@@ -98,6 +102,29 @@ impl Condition {
             _ => &CONDITIONS,
         };
         parsed_once(kept, text, || ParsedCondition::parse(kind, text))?.bind(names, values, usage)
+    }
+
+    /// Checks and binds the condition that a PartiQL statement was read into; its values are bound already.
+    pub fn of_statement(syntax: ConditionSyntax) -> Result<Condition, ExpressionError> {
+        let parsed = ParsedCondition { kind: None, syntax };
+        parsed.bind(&ExpressionNames::new(), &ExpressionValues::new(), &mut Usage::new())
+    }
+
+    /// Takes nodes that were checked when they were bound.
+    pub fn from_node(node: Node) -> Condition {
+        let mut condition = Condition { node, roots: Vec::new() };
+        let mut roots: Vec<String> = Vec::new();
+        for path in condition.paths() {
+            if !roots.contains(&path.root) {
+                roots.push(path.root.clone());
+            }
+        }
+        condition.roots = roots;
+        condition
+    }
+
+    pub fn node(&self) -> &Node {
+        &self.node
     }
 
     /// Whether the item satisfies the condition; `None` is an item that does not exist.
@@ -160,16 +187,16 @@ impl Node {
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| node.collect_paths(paths)),
             Node::Not(node) => node.collect_paths(paths),
             Node::Exists(path) | Node::NotExists(path) => paths.push(path),
-            Node::HasType(operand, _) => paths.extend(operand.path()),
+            Node::HasType(operand, _) => operand.collect_paths(paths),
             Node::Compare(_, one, two) | Node::BeginsWith(one, two) | Node::Contains(one, two) => {
-                paths.extend([one, two].into_iter().filter_map(Operand::path));
+                [one, two].into_iter().for_each(|operand| operand.collect_paths(paths));
             }
             Node::Between(one, two, three) => {
-                paths.extend([one, two, three].into_iter().filter_map(Operand::path));
+                [one, two, three].into_iter().for_each(|operand| operand.collect_paths(paths));
             }
             Node::In(operand, candidates) => {
-                paths.extend(operand.path());
-                paths.extend(candidates.iter().filter_map(Operand::path));
+                operand.collect_paths(paths);
+                candidates.iter().for_each(|candidate| candidate.collect_paths(paths));
             }
         }
     }
@@ -208,15 +235,16 @@ impl Operand {
                 Looked::View(value) => size(value).map(Looked::Count),
                 Looked::Count(_) => None,
             },
+            Operand::Test(node) => Some(Looked::View(ValueRef::Bool(node.matches(item)))),
         }
     }
 
-    /// The path it reads, also inside `size`.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
         match self {
-            Operand::Path(path) => Some(path),
-            Operand::Value(_) => None,
-            Operand::Size(inner) => inner.path(),
+            Operand::Path(path) => paths.push(path),
+            Operand::Value(_) => {}
+            Operand::Size(inner) => inner.collect_paths(paths),
+            Operand::Test(node) => node.collect_paths(paths),
         }
     }
 
@@ -226,6 +254,7 @@ impl Operand {
             Operand::Path(_) => None,
             Operand::Value(value) => Some(value.view().type_name()),
             Operand::Size(_) => Some("N"),
+            Operand::Test(_) => Some("BOOL"),
         }
     }
 }

@@ -22,15 +22,7 @@ pub(crate) fn bind(
 ) -> Result<Condition, ExpressionError> {
     let mut binder = Binder { kind: parsed.kind, names, values, usage };
     let node = binder.node(&parsed.syntax)?;
-    let mut condition = Condition { node, roots: Vec::new() };
-    let mut roots: Vec<String> = Vec::new();
-    for path in condition.paths() {
-        if !roots.contains(&path.root) {
-            roots.push(path.root.clone());
-        }
-    }
-    condition.roots = roots;
-    Ok(condition)
+    Ok(Condition::from_node(node))
 }
 
 /// The first problem of each sort in one comparison or call.
@@ -114,7 +106,7 @@ impl Binder<'_> {
     fn operand(&mut self, syntax: &OperandSyntax, checks: &mut Checks) -> Result<Operand, ExpressionError> {
         match syntax {
             OperandSyntax::Path(path) => self.path(path).map(Operand::Path),
-            OperandSyntax::Value(placeholder) => self.value(placeholder).cloned().map(Operand::Value),
+            OperandSyntax::Value(value) => self.value(value).map(Operand::Value),
             OperandSyntax::Call(FunctionCall { function, operands }) => {
                 let operands = self.operands(operands, checks)?;
                 check_call(*function, &operands, checks);
@@ -123,6 +115,11 @@ impl Binder<'_> {
                     None => Err(self.error(Problem::OperandCount(function.name(), 0))),
                 }
             }
+            OperandSyntax::Condition(condition) => {
+                self.node(condition).map(|node| Operand::Test(Box::new(node)))
+            }
+            // Conditions do not reckon.
+            OperandSyntax::Computed(_) => Err(self.error(Problem::UpdateOperandType)),
         }
     }
 }

@@ -124,7 +124,7 @@ fn only_attribute(operands: &[&Operand], terms: &[KeyTerm]) -> Result<String, Pr
             Operand::Path(_) if attribute.is_some() => return Err(Problem::KeyTwoAttributes),
             Operand::Path(path) if path.is_nested() => return Err(Problem::KeyNestedAttribute),
             Operand::Path(path) => attribute = Some(&path.root),
-            Operand::Size(_) => return Err(Problem::KeyNestedOperation),
+            Operand::Size(_) | Operand::Test(_) => return Err(Problem::KeyNestedOperation),
             Operand::Value(_) => {}
         }
     }
@@ -139,6 +139,6 @@ fn value(operand: &Operand) -> Result<Value, Problem> {
     match operand {
         Operand::Value(value) => Ok(value.clone()),
         Operand::Path(_) => Err(Problem::KeyTwoAttributes),
-        Operand::Size(_) => Err(Problem::KeyNestedOperation),
+        Operand::Size(_) | Operand::Test(_) => Err(Problem::KeyNestedOperation),
     }
 }

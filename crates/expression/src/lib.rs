@@ -4,7 +4,7 @@
 //! on the text alone; bound to the request's names and values it becomes a [`Condition`],
 //! [`KeyCondition`], [`Projection`] or [`Update`], which owns all it needs and works on encoded items.
 //! Every check sits at the first of the three stages that has the facts: text, placeholders, item. The
-//! legacy parameters are lowered to the same bound forms.
+//! legacy parameters and the conditions and updates of PartiQL statements are lowered to the same bound forms.
 //!
 //! Knows nothing of JSON, tables or storage.
 
@@ -25,19 +25,20 @@ mod path;
 mod projection;
 mod reserved_words;
 mod selection;
-mod syntax;
+pub mod syntax;
 mod token;
 mod update;
 mod update_binding;
 mod update_parser;
 
-pub use condition::{Condition, ParsedCondition};
+pub use condition::{Condition, Node, Operand, ParsedCondition};
 pub use error::{ExpressionError, printed};
 pub use key_condition::{KeyComparison, KeyCondition, KeyTerm};
 pub use legacy::{LegacyCondition, LegacyOperator, LogicalOperator};
 pub use names::{ExpressionNames, ExpressionValues, Usage, mixed_parameters};
+pub use parsed_once::{Parsed, parsed_once};
 pub use path::{Path, Step};
-pub use projection::{ParsedProjection, Projection};
+pub use projection::{Column, ParsedProjection, Projection};
 pub use update::{AttributeAction, ParsedUpdate, Update};
 
 use std::fmt;

@@ -12,10 +12,10 @@ const KEPT: usize = 512;
 const LONGEST: usize = 512;
 
 /// What one thread has parsed of one kind of expression.
-pub(crate) type Parsed<T> = RefCell<HashMap<String, Rc<T>>>;
+pub type Parsed<T> = RefCell<HashMap<String, Rc<T>>>;
 
 /// Takes what was parsed before, or parses.
-pub(crate) fn parsed_once<T, E>(
+pub fn parsed_once<T, E>(
     kept: &'static LocalKey<Parsed<T>>,
     text: &str,
     parse: impl FnOnce() -> Result<T, E>,

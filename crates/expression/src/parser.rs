@@ -6,7 +6,7 @@
 
 use crate::error::Problem;
 use crate::reserved_words::is_reserved;
-use crate::syntax::{Function, FunctionCall, Name, OperandSyntax, PathStep, PathSyntax};
+use crate::syntax::{Function, FunctionCall, Name, OperandSyntax, PathStep, PathSyntax, ValueSyntax};
 use crate::token::{TokenKind, Tokens};
 use crate::{ExpressionError, ExpressionKind};
 use partita_value::limits::{EXPRESSION_BYTES, EXPRESSION_OPERATORS, NESTING_LEVELS};
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
             TokenKind::ValuePlaceholder => {
                 let placeholder = self.tokens.text().to_owned();
                 self.tokens.advance();
-                Ok(OperandSyntax::Value(placeholder))
+                Ok(OperandSyntax::Value(ValueSyntax::Placeholder(placeholder)))
             }
             TokenKind::Name if self.tokens.peek_second() == TokenKind::OpenParenthesis => {
                 self.call().map(OperandSyntax::Call)

@@ -31,7 +31,7 @@ impl ParsedProjection {
     /// Resolves the placeholders and checks that no paths overlap.
     pub fn bind(&self, names: &ExpressionNames, usage: &mut Usage) -> Result<Projection, ExpressionError> {
         let values = ExpressionValues::new();
-        let mut binder = Binder { kind: ExpressionKind::Projection, names, values: &values, usage };
+        let mut binder = Binder { kind: Some(ExpressionKind::Projection), names, values: &values, usage };
         let paths = self.0.iter().map(|path| binder.path(path)).collect::<Result<Vec<Path>, _>>()?;
         binder.check_paths(&paths.iter().collect::<Vec<_>>())?;
         Ok(Projection::from_paths(&paths))
@@ -42,6 +42,15 @@ impl ParsedProjection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
     members: Vec<(String, Selection)>,
+    /// Where each of what is selected becomes an attribute of its own.
+    columns: Option<Vec<Column>>,
+}
+
+/// What a PartiQL statement selects: `a.b` becomes the attribute `b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub path: Path,
 }
 
 thread_local! {
@@ -65,12 +74,26 @@ impl Projection {
     }
 
     pub(crate) fn from_paths<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Projection {
-        Projection { members: Selection::of(paths) }
+        Projection { members: Selection::of(paths), columns: None }
+    }
+
+    /// The columns of a PartiQL statement, no two of the same name.
+    pub fn from_columns(columns: Vec<Column>) -> Projection {
+        let members = Selection::of(columns.iter().map(|column| &column.path));
+        let nested = columns.iter().any(|column| column.path.is_nested());
+        Projection { members, columns: nested.then_some(columns) }
     }
 
     /// The selected parts of an item.
     pub fn apply(&self, item: ItemRef<'_>) -> Item {
-        selection::select(&self.members, item)
+        let Some(columns) = &self.columns else { return selection::select(&self.members, item) };
+        Item::build(|encoder| {
+            for Column { name, path } in columns {
+                if let Some(value) = path.find(item) {
+                    encoder.entry(name, value);
+                }
+            }
+        })
     }
 
     /// The top-level attributes it selects from, in byte order.

@@ -1,31 +1,33 @@
 //! The syntax trees: expressions as they were written, placeholders unresolved.
 //!
 //! They depend on the text alone, so a tree can be kept and bound again to other names and values.
-//! `Display` prints a tree so that parsing the print gives the tree again.
+//! `Display` prints the tree of an expression so that parsing the print gives the tree again. Statements of PartiQL
+//! become the same trees; only they have literals, conditions that are compared, and sums of sums.
 
+use partita_value::Value;
 use std::fmt;
 
 /// A part of a path as written: a plain name or `#n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Name {
+pub enum Name {
     Plain(String),
     Placeholder(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PathStep {
+pub enum PathStep {
     Attribute(Name),
     Index(usize),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PathSyntax {
-    pub(crate) root: Name,
-    pub(crate) steps: Vec<PathStep>,
+pub struct PathSyntax {
+    pub root: Name,
+    pub steps: Vec<PathStep>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
+pub enum Function {
     AttributeExists,
     AttributeNotExists,
     AttributeType,
@@ -49,11 +51,11 @@ impl Function {
     ];
 
     /// Function names, unlike keywords, have one spelling.
-    pub(crate) fn named(name: &str) -> Option<Function> {
+    pub fn named(name: &str) -> Option<Function> {
         Function::ALL.into_iter().find(|function| function.name() == name)
     }
 
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Function::AttributeExists => "attribute_exists",
             Function::AttributeNotExists => "attribute_not_exists",
@@ -66,7 +68,7 @@ impl Function {
         }
     }
 
-    pub(crate) fn operand_count(self) -> usize {
+    pub fn operand_count(self) -> usize {
         match self {
             Function::AttributeExists | Function::AttributeNotExists | Function::Size => 1,
             _ => 2,
@@ -74,28 +76,38 @@ impl Function {
     }
 
     /// Whether it belongs to update expressions, not to conditions.
-    pub(crate) fn updates(self) -> bool {
+    pub fn updates(self) -> bool {
         matches!(self, Function::IfNotExists | Function::ListAppend)
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FunctionCall {
-    pub(crate) function: Function,
-    /// At least one.
-    pub(crate) operands: Vec<OperandSyntax>,
+pub struct FunctionCall {
+    pub function: Function,
+    pub operands: Vec<OperandSyntax>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OperandSyntax {
+pub enum OperandSyntax {
     Path(PathSyntax),
-    /// `:v`
-    Value(String),
+    Value(ValueSyntax),
     Call(FunctionCall),
+    /// A condition compared with something: it is true or false.
+    Condition(Box<ConditionSyntax>),
+    /// A sum or difference that goes into another.
+    Computed(Box<SetValueSyntax>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueSyntax {
+    /// `:v`
+    Placeholder(String),
+    /// Bound already.
+    Literal(Value),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparator {
+pub enum Comparator {
     Equal,
     NotEqual,
     Less,
@@ -105,7 +117,7 @@ pub(crate) enum Comparator {
 }
 
 impl Comparator {
-    pub(crate) fn symbol(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Comparator::Equal => "=",
             Comparator::NotEqual => "<>",
@@ -116,13 +128,13 @@ impl Comparator {
         }
     }
 
-    pub(crate) fn orders(self) -> bool {
+    pub fn orders(self) -> bool {
         !matches!(self, Comparator::Equal | Comparator::NotEqual)
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ConditionSyntax {
+pub enum ConditionSyntax {
     /// At least two.
     And(Vec<ConditionSyntax>),
     /// At least two.
@@ -136,7 +148,7 @@ pub(crate) enum ConditionSyntax {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SetValueSyntax {
+pub enum SetValueSyntax {
     Operand(OperandSyntax),
     Plus(OperandSyntax, OperandSyntax),
     Minus(OperandSyntax, OperandSyntax),
@@ -144,13 +156,11 @@ pub(crate) enum SetValueSyntax {
 
 /// One action of an update expression, in the order written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ActionSyntax {
+pub enum ActionSyntax {
     Set(PathSyntax, SetValueSyntax),
     Remove(PathSyntax),
-    /// The string is `:v`.
-    Add(PathSyntax, String),
-    /// The string is `:v`.
-    Delete(PathSyntax, String),
+    Add(PathSyntax, ValueSyntax),
+    Delete(PathSyntax, ValueSyntax),
 }
 
 impl fmt::Display for Name {
@@ -183,8 +193,23 @@ impl fmt::Display for OperandSyntax {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OperandSyntax::Path(path) => path.fmt(f),
-            OperandSyntax::Value(placeholder) => f.write_str(placeholder),
+            OperandSyntax::Value(value) => value.fmt(f),
             OperandSyntax::Call(call) => call.fmt(f),
+            OperandSyntax::Condition(condition) => write!(f, "({condition})"),
+            OperandSyntax::Computed(value) => match &**value {
+                SetValueSyntax::Operand(operand) => operand.fmt(f),
+                SetValueSyntax::Plus(left, right) => write!(f, "({left} + {right})"),
+                SetValueSyntax::Minus(left, right) => write!(f, "({left} - {right})"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for ValueSyntax {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueSyntax::Placeholder(placeholder) => f.write_str(placeholder),
+            ValueSyntax::Literal(value) => f.write_str(&crate::error::printed(value.view())),
         }
     }
 }

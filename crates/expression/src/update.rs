@@ -10,8 +10,8 @@ use crate::evaluated::{self, Evaluated, Style};
 use crate::parsed_once::{Parsed, parsed_once};
 use crate::syntax::ActionSyntax;
 use crate::{
-    ExpressionError, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage, update_binding,
-    update_parser,
+    ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage,
+    update_binding, update_parser,
 };
 use partita_value::limits::ITEM_BYTES;
 use partita_value::{Item, ItemRef, Value, ValueRef};
@@ -34,7 +34,7 @@ impl ParsedUpdate {
         values: &ExpressionValues,
         usage: &mut Usage,
     ) -> Result<Update, ExpressionError> {
-        update_binding::bind(self, names, values, usage)
+        update_binding::bind(self, Some(ExpressionKind::Update), names, values, usage)
     }
 }
 
@@ -76,6 +76,8 @@ pub(crate) enum SetOperand {
     Value(Value),
     IfNotExists(Path, Box<SetOperand>),
     ListAppend(Box<SetOperand>, Box<SetOperand>),
+    /// A sum or difference inside another.
+    Computed(Box<SetValue>),
 }
 
 /// One entry of legacy `AttributeUpdates`.
@@ -124,6 +126,13 @@ impl Update {
         usage: &mut Usage,
     ) -> Result<Update, ExpressionError> {
         parsed_once(&UPDATES, text, || ParsedUpdate::parse(text))?.bind(names, values, usage)
+    }
+
+    /// Checks and binds the actions that a PartiQL statement was read into; its values are bound already.
+    pub fn of_statement(actions: Vec<ActionSyntax>) -> Result<Update, ExpressionError> {
+        let (names, values) = (ExpressionNames::new(), ExpressionValues::new());
+        let parsed = ParsedUpdate(actions);
+        update_binding::bind(&parsed, None, &names, &values, &mut Usage::new())
     }
 
     /// Legacy `AttributeUpdates`. Of several actions on one attribute the first counts.
@@ -250,6 +259,7 @@ impl Action {
             | Action::Delete(value, _) => Some(value.view().type_name()),
             Action::Set(SetValue::Plus(..) | SetValue::Minus(..)) => Some("N"),
             Action::Set(SetValue::Operand(SetOperand::ListAppend(..))) => Some("L"),
+            Action::Set(SetValue::Operand(SetOperand::Computed(_))) => Some("N"),
             Action::Set(SetValue::Operand(SetOperand::Path(_) | SetOperand::IfNotExists(..)))
             | Action::Remove => None,
         }
@@ -257,12 +267,20 @@ impl Action {
 
     fn collect_sources<'a>(&'a self, paths: &mut Vec<&'a Path>) {
         match self {
-            Action::Set(SetValue::Operand(operand)) => operand.collect_paths(paths),
-            Action::Set(SetValue::Plus(one, two) | SetValue::Minus(one, two)) => {
+            Action::Set(value) => value.collect_paths(paths),
+            Action::Remove | Action::Add(..) | Action::Delete(..) => {}
+        }
+    }
+}
+
+impl SetValue {
+    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+        match self {
+            SetValue::Operand(operand) => operand.collect_paths(paths),
+            SetValue::Plus(one, two) | SetValue::Minus(one, two) => {
                 one.collect_paths(paths);
                 two.collect_paths(paths);
             }
-            Action::Remove | Action::Add(..) | Action::Delete(..) => {}
         }
     }
 }
@@ -280,6 +298,7 @@ impl SetOperand {
                 one.collect_paths(paths);
                 two.collect_paths(paths);
             }
+            SetOperand::Computed(value) => value.collect_paths(paths),
         }
     }
 }
@@ -359,6 +378,7 @@ impl<'a> Base<'a> {
             SetOperand::ListAppend(left, right) => {
                 evaluated::list_append(&self.operand(left)?, &self.operand(right)?)
             }
+            SetOperand::Computed(value) => self.set_value(value),
         }
     }
 }

@@ -13,11 +13,12 @@ use partita_value::{Value, ValueRef};
 
 pub(crate) fn bind(
     parsed: &ParsedUpdate,
+    kind: Option<ExpressionKind>,
     names: &ExpressionNames,
     values: &ExpressionValues,
     usage: &mut Usage,
 ) -> Result<Update, ExpressionError> {
-    let mut binder = Binder { kind: ExpressionKind::Update, names, values, usage };
+    let mut binder = Binder { kind, names, values, usage };
     for action in &parsed.0 {
         each_path(action, &mut |path| binder.path(path).map(|_| ()))?;
     }
@@ -49,13 +50,17 @@ fn each_path(action: &ActionSyntax, visit: Visit<'_>) -> Result<(), ExpressionEr
         }
         ActionSyntax::Set(path, value) => {
             visit(path)?;
-            match value {
-                SetValueSyntax::Operand(operand) => each_operand_path(operand, visit),
-                SetValueSyntax::Plus(left, right) | SetValueSyntax::Minus(left, right) => {
-                    each_operand_path(left, visit)?;
-                    each_operand_path(right, visit)
-                }
-            }
+            each_value_path(value, visit)
+        }
+    }
+}
+
+fn each_value_path(value: &SetValueSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
+    match value {
+        SetValueSyntax::Operand(operand) => each_operand_path(operand, visit),
+        SetValueSyntax::Plus(left, right) | SetValueSyntax::Minus(left, right) => {
+            each_operand_path(left, visit)?;
+            each_operand_path(right, visit)
         }
     }
 }
@@ -67,6 +72,9 @@ fn each_operand_path(operand: &OperandSyntax, visit: Visit<'_>) -> Result<(), Ex
         OperandSyntax::Call(call) => {
             call.operands.iter().try_for_each(|operand| each_operand_path(operand, visit))
         }
+        OperandSyntax::Computed(value) => each_value_path(value, visit),
+        // Updates compare nothing; binding refuses it.
+        OperandSyntax::Condition(_) => Ok(()),
     }
 }
 
@@ -82,12 +90,12 @@ impl Binder<'_> {
             }
             ActionSyntax::Remove(path) => Ok((self.path(path)?, Action::Remove)),
             ActionSyntax::Add(path, placeholder) => {
-                let value = self.value(placeholder)?.clone();
+                let value = self.value(placeholder)?;
                 check_action("ADD", &value, checks);
                 Ok((self.path(path)?, Action::Add(value, Style::Expression)))
             }
             ActionSyntax::Delete(path, placeholder) => {
-                let value = self.value(placeholder)?.clone();
+                let value = self.value(placeholder)?;
                 check_action("DELETE", &value, checks);
                 Ok((self.path(path)?, Action::Delete(value, Style::Expression)))
             }
@@ -118,9 +126,11 @@ impl Binder<'_> {
     ) -> Result<SetOperand, ExpressionError> {
         let call = match operand {
             OperandSyntax::Path(path) => return self.path(path).map(SetOperand::Path),
-            OperandSyntax::Value(placeholder) => {
-                return self.value(placeholder).cloned().map(SetOperand::Value);
+            OperandSyntax::Value(value) => return self.value(value).map(SetOperand::Value),
+            OperandSyntax::Computed(value) => {
+                return self.set_value(value, checks).map(|value| SetOperand::Computed(Box::new(value)));
             }
+            OperandSyntax::Condition(_) => return Err(self.error(Problem::UpdateOperandType)),
             OperandSyntax::Call(call) => call,
         };
         let operands = call.operands.iter().map(|operand| self.set_operand(operand, checks));

@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::parser::{Finding, Parser};
-use crate::syntax::{ActionSyntax, SetValueSyntax};
+use crate::syntax::{ActionSyntax, SetValueSyntax, ValueSyntax};
 use crate::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind};
 
@@ -69,10 +69,10 @@ impl Parser<'_> {
         }
     }
 
-    fn value_placeholder(&mut self) -> Result<String, ExpressionError> {
+    fn value_placeholder(&mut self) -> Result<ValueSyntax, ExpressionError> {
         let placeholder = self.tokens.text().to_owned();
         self.expect(TokenKind::ValuePlaceholder)?;
-        Ok(placeholder)
+        Ok(ValueSyntax::Placeholder(placeholder))
     }
 
     /// An operand, or the sum or difference of two; all of it may stand in parentheses.

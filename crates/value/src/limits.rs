@@ -28,6 +28,12 @@ pub const BATCH_WRITE_REQUESTS: usize = 25;
 pub const TRANSACTION_ITEMS: usize = 100;
 /// Bytes of all items in one transaction.
 pub const TRANSACTION_BYTES: usize = 4 * 1_048_576;
+/// Longest PartiQL statement.
+pub const STATEMENT_CHARACTERS: usize = 8_192;
+/// Statements in one BatchExecuteStatement.
+pub const BATCH_STATEMENTS: usize = 25;
+/// Longest `NextToken`.
+pub const NEXT_TOKEN_CHARACTERS: usize = 32_768;
 /// Longest expression.
 pub const EXPRESSION_BYTES: usize = 4_096;
 /// Most operators and functions in one expression.

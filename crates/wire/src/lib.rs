@@ -20,6 +20,7 @@ mod item_write;
 mod json;
 mod legacy;
 mod page_read;
+mod partiql;
 mod reporting;
 mod request_items;
 mod table_name;
@@ -27,6 +28,7 @@ mod table_name;
 mod testing;
 mod validation;
 
+mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod create_table;
@@ -36,6 +38,8 @@ mod describe_endpoints;
 mod describe_limits;
 mod describe_table;
 mod describe_time_to_live;
+mod execute_statement;
+mod execute_transaction;
 mod get_item;
 mod list_tables;
 mod list_tags_of_resource;
@@ -81,6 +85,7 @@ pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
 
 fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Exception> {
     let decode = match operation {
+        Operation::BatchExecuteStatement => batch_execute_statement::decode,
         Operation::BatchGetItem => batch_get_item::decode,
         Operation::BatchWriteItem => batch_write_item::decode,
         Operation::CreateTable => create_table::decode,
@@ -90,6 +95,8 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::DescribeLimits => describe_limits::decode,
         Operation::DescribeTable => describe_table::decode,
         Operation::DescribeTimeToLive => describe_time_to_live::decode,
+        Operation::ExecuteStatement => execute_statement::decode,
+        Operation::ExecuteTransaction => execute_transaction::decode,
         Operation::GetItem => get_item::decode,
         Operation::ListTables => list_tables::decode,
         Operation::ListTagsOfResource => list_tags_of_resource::decode,
@@ -126,6 +133,7 @@ pub fn encode(response: &Response) -> Vec<u8> {
 pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
     let mut json = Writer::behind(room, 512);
     match response {
+        Response::BatchExecuteStatement(output) => batch_execute_statement::encode(output, &mut json),
         Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
         Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
         Response::CreateTable(output) => create_table::encode(output, &mut json),
@@ -137,6 +145,8 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::DescribeLimits(output) => describe_limits::encode(output, &mut json),
         Response::DescribeTable(output) => describe_table::encode(output, &mut json),
         Response::DescribeTimeToLive(output) => describe_time_to_live::encode(output, &mut json),
+        Response::ExecuteStatement(output) => execute_statement::encode(output, &mut json),
+        Response::ExecuteTransaction(output) => execute_transaction::encode(output, &mut json),
         Response::GetItem(output) => get_item::encode(output, &mut json),
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),

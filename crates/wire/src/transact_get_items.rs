@@ -9,7 +9,7 @@ use crate::validation::{Validation, present};
 use partita_api::transact_get_items::{TransactGet, TransactGetItems, TransactGetItemsOutput};
 use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
-use partita_value::limits;
+use partita_value::{Item, limits};
 use std::borrow::Cow;
 
 /// One `Get` as sent.
@@ -97,17 +97,22 @@ fn checked_get(sent: Sent<'_>) -> Result<TransactGet, Exception> {
 
 pub(crate) fn encode(output: &TransactGetItemsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Responses").array(|json| {
-            for item in &output.responses {
-                json.object(|json| {
-                    if let Some(item) = item {
-                        json.name("Item");
-                        attribute_value::encode_item(json, item.view());
-                    }
-                });
-            }
-        });
+        encode_responses(&output.responses, json);
         reporting::encode_consumed_capacities(json, output.consumed_capacity.as_ref());
+    });
+}
+
+/// The member `Responses`: a place for every action, with or without an item.
+pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
+    json.name("Responses").array(|json| {
+        for item in responses {
+            json.object(|json| {
+                if let Some(item) = item {
+                    json.name("Item");
+                    attribute_value::encode_item(json, item.view());
+                }
+            });
+        }
     });
 }
 
@@ -116,7 +121,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
     use partita_api::{Operation, Response};
-    use partita_value::{AttributeValue, Item};
+    use partita_value::AttributeValue;
 
     fn refused(body: &str) -> String {
         refusal(Operation::TransactGetItems, body)

@@ -22,7 +22,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use std::borrow::Cow;
 use std::hash::Hasher;
 
-const TOKEN_LENGTH: usize = 36;
+pub(crate) const TOKEN_LENGTH: usize = 36;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {

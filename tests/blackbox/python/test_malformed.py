@@ -158,6 +158,12 @@ VALID = [
     ("TransactWriteItems", {"ClientRequestToken": "token", "TransactItems": [{"Put": {"TableName": TABLE, "Item": ITEM}}, {"ConditionCheck": {"TableName": OTHER, "Key": KEY} | CONDITIONAL}, {"Delete": {"TableName": TABLE, "Key": {"pk": {"S": "x"}, "sk": {"S": "y"}}}}]}),
     ("TransactWriteItems", {"TransactItems": [{"Update": {"TableName": TABLE, "Key": KEY, "UpdateExpression": UPDATE} | CONDITIONAL}]}),
     ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": KEY, "ProjectionExpression": "pk, l[0]"}}]}),
+    ("ExecuteStatement", {"Statement": f"SELECT pk, m.k, l[0] FROM \"{TABLE}\".\"local\" WHERE pk IN ['a', ?] AND (n BETWEEN 1 AND ?) AND NOT contains(s, 'x''y') AND z IS NOT MISSING ORDER BY pk DESC, n", "Parameters": [{"S": "b"}, {"N": "2"}], "Limit": 2, "ConsistentRead": True, "NextToken": "AAEC", "ReturnConsumedCapacity": "INDEXES"}),
+    ("ExecuteStatement", {"Statement": f"INSERT INTO \"{TABLE}\" VALUE {{'pk': ?, 'sk': 'b', 'm': {{'k': [1, -2.5e3, <<'a', 'b'>>]}}}}", "Parameters": [{"S": "a"}]}),
+    ("ExecuteStatement", {"Statement": f"UPDATE \"{TABLE}\" SET n = n + 1 - 2 SET l = list_append(l, [?]), ss = set_add(ss, <<'c'>>) REMOVE m.k.deep WHERE pk = 'a' AND sk = 'b' AND size(l) > 0 RETURNING MODIFIED NEW *", "Parameters": [{"S": "x"}], "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}),
+    ("BatchExecuteStatement", {"Statements": [{"Statement": f"SELECT * FROM \"{TABLE}\" WHERE pk = ? AND sk = 'b'", "Parameters": [{"S": "a"}], "ConsistentRead": True}], "ReturnConsumedCapacity": "TOTAL"}),
+    ("BatchExecuteStatement", {"Statements": [{"Statement": f"DELETE FROM \"{TABLE}\" WHERE pk = 'x' AND sk = 'y' RETURNING ALL OLD *"}]}),
+    ("ExecuteTransaction", {"TransactStatements": [{"Statement": f"EXISTS(SELECT * FROM \"{TABLE}\" WHERE pk = 'a' AND sk = 'b' AND n = 1)"}, {"Statement": f"DELETE FROM \"{TABLE}\" WHERE pk = 'x' AND sk = ?", "Parameters": [{"S": "y"}]}], "ClientRequestToken": "token"}),
     ("CreateTable", CREATE), ("CreateTable", CREATE | {"TableName": OTHER}),
     ("UpdateTable", {"TableName": TABLE, "AttributeDefinitions": [{"AttributeName": "s", "AttributeType": "S"}], "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "late", "KeySchema": [{"AttributeName": "s", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}, "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}}]}),
     ("UpdateTable", {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "late"}}]}),
@@ -273,7 +279,7 @@ class Damage:
 class TestDamagedBodies:
     def test_the_valid_ones_are_taken(self, server, kept):
         """Every operation is in the list, and gets beyond the reading of its body."""
-        assert len({operation for operation, _ in VALID}) == 22
+        assert len({operation for operation, _ in VALID}) == 25
         with closing(server.connect()) as stream:
             answers = Answers(stream)
             for operation, body in sorted(VALID, key=lambda valid: valid[0] != "CreateTable"):

@@ -1,0 +1,229 @@
+//! A statement with its parameters in place: what it asks of which table.
+
+use crate::error::StatementError;
+use crate::syntax::ParsedStatement;
+use crate::{binding, statement_parser};
+use partita_expression::{Condition, Parsed, Projection, parsed_once};
+use partita_value::names::TableName;
+use partita_value::{Item, Value};
+use std::cell::RefCell;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    Select(Select),
+    /// Only transactions that write have these.
+    Exists(Select),
+    Insert(Insert),
+    Update(Update),
+    Delete(Delete),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Select {
+    pub table: TableName,
+    pub index: Option<String>,
+    /// `None` is `*`.
+    pub projection: Option<Projection>,
+    pub condition: Option<Condition>,
+    pub order: Vec<Order>,
+}
+
+/// One term of `ORDER BY`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    pub attribute: String,
+    pub descending: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    pub table: TableName,
+    pub item: Item,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    pub table: TableName,
+    pub update: partita_expression::Update,
+    pub condition: Option<Condition>,
+    pub returning: Option<Returning>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    pub table: TableName,
+    pub condition: Option<Condition>,
+    /// Whether the item that was there is wanted.
+    pub returning: bool,
+}
+
+/// `RETURNING`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returning {
+    AllOld,
+    ModifiedOld,
+    AllNew,
+    ModifiedNew,
+}
+
+thread_local! {
+    static STATEMENTS: Parsed<ParsedStatement> = RefCell::default();
+}
+
+impl Statement {
+    /// Parses the text, or takes what was parsed before, and puts the parameters in their places.
+    pub fn parse(text: &str, parameters: &[Value]) -> Result<Statement, StatementError> {
+        let parsed = parsed_once(&STATEMENTS, text, || statement_parser::parse(text))?;
+        binding::bind(&parsed, parameters)
+    }
+
+    pub fn table(&self) -> &TableName {
+        match self {
+            Statement::Select(select) | Statement::Exists(select) => &select.table,
+            Statement::Insert(insert) => &insert.table,
+            Statement::Update(update) => &update.table,
+            Statement::Delete(delete) => &delete.table,
+        }
+    }
+
+    /// Whether it only reads. EXISTS belongs to writes.
+    pub fn is_read(&self) -> bool {
+        matches!(self, Statement::Select(_))
+    }
+
+    /// Whether it wants to be told of the item it changed.
+    pub fn has_returning(&self) -> bool {
+        match self {
+            Statement::Update(update) => update.returning.is_some(),
+            Statement::Delete(delete) => delete.returning,
+            Statement::Select(_) | Statement::Exists(_) | Statement::Insert(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_value::AttributeValue;
+    use proptest::prelude::*;
+
+    fn parsed(text: &str) -> Statement {
+        Statement::parse(text, &[]).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    fn refusal(text: &str) -> String {
+        match Statement::parse(text, &[]) {
+            Err(error) => error.to_string(),
+            Ok(statement) => panic!("{text}: {statement:?}"),
+        }
+    }
+
+    #[test]
+    fn selects_name_table_index_and_columns() {
+        let Statement::Select(select) = parsed("SELECT a, b.c, d[0] FROM \"Music\".\"by Year\"") else {
+            panic!("no select")
+        };
+        assert_eq!((select.table.as_str(), select.index.as_deref()), ("Music", Some("by Year")));
+        let item: Item = [
+            ("b", AttributeValue::M([("c".to_owned(), AttributeValue::Null)].into())),
+            ("d", AttributeValue::L(vec![AttributeValue::Bool(true)])),
+            ("e", AttributeValue::Null),
+        ]
+        .into_iter()
+        .collect();
+        let shown = select.projection.map(|projection| format!("{:?}", projection.apply(item.view())));
+        assert_eq!(shown.as_deref(), Some(r#"{"c": Null, "d[0]": Bool(true)}"#));
+    }
+
+    #[test]
+    fn parameters_take_their_places() {
+        let text = "INSERT INTO tab VALUE {'a': ?, 'b': [1], 'c': ?}";
+        let values = [Value::string("x"), Value::string("y")];
+        let Ok(Statement::Insert(insert)) = Statement::parse(text, &values) else { panic!("no insert") };
+        assert_eq!(insert.item.get("c"), Some(values[1].view()));
+        let count = "Number of parameters in request and statement don't match.";
+        for given in [0, 1, 3] {
+            let values = vec![Value::string("x"); given];
+            assert_eq!(Statement::parse(text, &values).map_err(|error| error.to_string()), Err(count.into()));
+        }
+    }
+
+    #[test]
+    fn writes_take_conditions_and_tell_what_they_changed() {
+        let Statement::Update(update) = parsed(
+            "UPDATE tab SET a = b + 1 - 2, c.d = [<<1>>] REMOVE e[0] WHERE k = 1 AND f = 2 RETURNING MODIFIED OLD *",
+        ) else {
+            panic!("no update")
+        };
+        assert_eq!(update.returning, Some(Returning::ModifiedOld));
+        assert_eq!(update.update.target_roots().collect::<Vec<_>>(), ["a", "c", "e"]);
+        assert!(parsed("DELETE FROM tab WHERE k = 1 RETURNING ALL OLD *").has_returning());
+        assert!(matches!(parsed("FROM tab WHERE k = 1 SET a = 1;"), Statement::Update(_)));
+        assert!(matches!(parsed("EXISTS(SELECT * FROM tab WHERE k = 1)"), Statement::Exists(_)));
+    }
+
+    #[test]
+    fn what_is_not_dynamodb_is_refused() {
+        for (text, message) in [
+            ("x IS INT4", "Unsupported operation: IsType"),
+            ("SELECT * FROM tab t", "Aliasing is not supported"),
+            ("SELECT a AS b FROM tab", "Aliasing is not supported"),
+            ("SELECT * FROM tab, other", "Only select from a single table or index is supported."),
+            ("SELECT * FROM (tab = 1)", "Unexpected from source"),
+            ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
+            ("SELECT * FROM tab[0]", "Invalid list expression in source."),
+            ("SELECT * FROM tab LIMIT 5", "Unsupported clause: LIMIT"),
+            ("SELECT VALUE a FROM tab", "Select projection doesn't support value or pivot keywords"),
+            ("SELECT count(*) FROM tab", "Unexpected path component at 1:8:5"),
+            ("SELECT a.* FROM tab", "Changing item's hierarchy while reading isn't supported"),
+            ("SELECT a[*] FROM tab", "Wildcard path component like a[*].b are not supported"),
+            (
+                "SELECT * FROM tab WHERE a LIKE 'x'",
+                "Unsupported operator in Condition Expression. Operator: LIKE",
+            ),
+            (
+                "SELECT * FROM tab WHERE a",
+                "WHERE clause must contain an expression that resolves to a boolean",
+            ),
+            ("SELECT * FROM tab WHERE a AND b = 1", "The arguments to AND/OR must be Expressions"),
+            ("SELECT * FROM tab WHERE NOT a", "The argument to NOT must be a Type or Expression"),
+            ("SELECT * FROM tab WHERE a = MISSING", "MISSING must be compared using IS operator"),
+            (
+                "SELECT * FROM tab WHERE a IN []",
+                "IN operator must have a left hand argument of type Variable Reference",
+            ),
+            ("SELECT * FROM tab WHERE a IS DATE", "Unsupported data type for IS operator: DATE."),
+            ("INSERT INTO tab VALUE [1]", "Unsupported format in item expression."),
+            ("INSERT INTO tab <<{'a': 1}>>", "Unsupported operation: Inserting multiple items"),
+            ("INSERT INTO tab VALUE {a: 1}", "Tuple keys must be of type String."),
+            ("INSERT INTO tab VALUE {'a': 1, 'a': 2}", "Duplicate keys in tuple. Key: a under root"),
+            (
+                "INSERT INTO tab VALUE {'a': b}",
+                "Unsupported data type: VariableReference under key root at 1:29:1",
+            ),
+            ("UPDATE tab SET a = b = 1", "Unsupported operator in Update Expression. Operator: ="),
+            ("UPDATE tab SET a = 1, a.b = 2 WHERE k = 1", "Two document paths overlap with each other;"),
+            ("UPDATE tab SET a = 1 RETURNING ALL NEW", "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD )"),
+            (
+                "DELETE FROM tab RETURNING ALL OLD *, ALL OLD *",
+                "Invalid syntax with multiple returning elements",
+            ),
+            ("SELECT * FROM \"a b\"", "Table name should be within the length [3, 255]"),
+        ] {
+            let told = refusal(text);
+            assert!(told.starts_with(message), "{text}: {told}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_make_a_statement_panic(words in prop::collection::vec(
+            prop::sample::select(vec![
+                "SELECT", "*", "FROM", "tab", "WHERE", "a", "b", "=", "1", "'t'", "?", "AND", "OR", "NOT", "IN", "[", "]", "(",
+                ")", "<<", ">>", "{", "}", ":", ",", ".", "UPDATE", "SET", "REMOVE", "DELETE", "INSERT", "INTO", "VALUE",
+                "RETURNING", "ALL", "OLD", "ORDER", "BY", "EXISTS", "size", "set_add", "list_append", "+", "-", "IS", "MISSING",
+            ]), 0..30)) {
+            let _ = Statement::parse(&words.join(" "), &[Value::string("x")]);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The tree of a statement: what its text alone says, parameters still open.
+
+use crate::token::Place;
+
+/// A part of a statement that stands for a value or a condition, and where it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Expression {
+    pub(crate) kind: ExpressionKind,
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ExpressionKind {
+    Text(String),
+    /// As written, with its sign.
+    Number(String),
+    Boolean(bool),
+    Null,
+    Missing,
+    /// `?`, counted from zero.
+    Parameter(usize),
+    Path(PathExpression),
+    Call(String, Vec<Expression>),
+    List(Vec<Expression>),
+    Bag(Vec<Expression>),
+    /// Names are expressions too, of which only texts are allowed.
+    Map(Vec<(Expression, Expression)>),
+    /// At least two.
+    And(Vec<Expression>),
+    /// At least two.
+    Or(Vec<Expression>),
+    Not(Box<Expression>),
+    /// Comparison or arithmetic, by its symbol.
+    Infix(&'static str, Box<Expression>, Box<Expression>),
+    /// A sign before something that is no number.
+    Sign(&'static str, Box<Expression>),
+    /// What, from, to.
+    Between(Box<Expression>, Box<Expression>, Box<Expression>),
+    In(Box<Expression>, Box<Expression>),
+    /// The type's name.
+    Is(Box<Expression>, &'static str),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PathExpression {
+    pub(crate) root: String,
+    pub(crate) steps: Vec<PathStep>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PathStep {
+    Attribute(String),
+    /// A number as written, with its sign, and its place.
+    Index(String, Place),
+}
+
+/// What is selected.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Selected {
+    All,
+    Expressions(Vec<Expression>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OrderSyntax {
+    pub(crate) by: Expression,
+    pub(crate) descending: bool,
+}
+
+/// `"Table"` or `"Table"."Index"`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) table: String,
+    pub(crate) index: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SelectSyntax {
+    pub(crate) selected: Selected,
+    pub(crate) source: Source,
+    pub(crate) condition: Option<Expression>,
+    pub(crate) order: Vec<OrderSyntax>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum UpdateAction {
+    Set(PathExpression, Expression),
+    Remove(PathExpression),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReturningSyntax {
+    pub(crate) modified: bool,
+    pub(crate) new: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum StatementSyntax {
+    Select(SelectSyntax),
+    Exists(SelectSyntax),
+    Insert {
+        source: Source,
+        item: Expression,
+    },
+    Update {
+        source: Source,
+        actions: Vec<UpdateAction>,
+        condition: Option<Expression>,
+        returning: Option<ReturningSyntax>,
+    },
+    Delete {
+        source: Source,
+        condition: Option<Expression>,
+        returning: Option<ReturningSyntax>,
+    },
+}
+
+/// A statement and how many parameters it takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ParsedStatement {
+    pub(crate) syntax: StatementSyntax,
+    pub(crate) parameters: usize,
+}
