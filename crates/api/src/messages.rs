@@ -51,6 +51,18 @@ pub fn index_units_missing(index: &str) -> String {
     )
 }
 
+/// DescribeStream and GetShardIterator name the stream.
+pub fn stream_not_found(arn: &str) -> String {
+    format!("{TABLE_NOT_FOUND}: Stream: {arn} not found")
+}
+
+pub const SHARD_NOT_FOUND: &str = "Requested resource not found: Shard does not exist";
+pub const INVALID_STREAM_ARN: &str = "Invalid StreamArn";
+pub const INVALID_SHARD_ITERATOR: &str = "Invalid ShardIterator";
+pub const INVALID_SEQUENCE_NUMBER: &str = "Invalid SequenceNumber";
+pub const EXPIRED_ITERATOR: &str = "The provided iterator exceeds the maximum age allowed";
+pub const TRIMMED_DATA: &str = "The data you are trying to access has been trimmed";
+
 pub const INVALID_NEXT_TOKEN: &str = "Invalid NextToken";
 
 /// What is wrong with one statement of ExecuteTransaction.

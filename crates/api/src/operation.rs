@@ -27,6 +27,19 @@ macro_rules! operations {
     };
 }
 
+impl Operation {
+    /// What stands before the name in the target header: streams are a service of their own.
+    pub fn target_prefix(self) -> &'static str {
+        match self {
+            Operation::DescribeStream
+            | Operation::GetRecords
+            | Operation::GetShardIterator
+            | Operation::ListStreams => "DynamoDBStreams_20120810",
+            _ => "DynamoDB_20120810",
+        }
+    }
+}
+
 operations! {
     BatchExecuteStatement,
     BatchGetItem,
@@ -36,11 +49,15 @@ operations! {
     DeleteTable,
     DescribeEndpoints,
     DescribeLimits,
+    DescribeStream,
     DescribeTable,
     DescribeTimeToLive,
     ExecuteStatement,
     ExecuteTransaction,
     GetItem,
+    GetRecords,
+    GetShardIterator,
+    ListStreams,
     ListTables,
     ListTagsOfResource,
     PutItem,

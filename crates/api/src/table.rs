@@ -169,15 +169,17 @@ pub struct TableDescription {
     pub warm: Option<WarmThroughput>,
     pub item_count: u64,
     pub size_bytes: u64,
-    pub stream: Option<StreamDescription>,
+    pub stream: Option<LatestStream>,
     pub encryption: Option<Encryption>,
     pub table_class: Option<TableClass>,
     pub deletion_protection: bool,
 }
 
+/// The stream a table has, or the last one it had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StreamDescription {
-    pub view: StreamViewType,
+pub struct LatestStream {
+    /// `None` once it is disabled.
+    pub view: Option<StreamViewType>,
     /// When the stream was enabled, as the text that names it.
     pub label: String,
     pub arn: String,

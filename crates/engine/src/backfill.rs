@@ -93,7 +93,7 @@ impl<S: Store> Engine<S> {
             if let Some(ttl) = &mut record.time_to_live {
                 ttl.backfilling &= Space(ttl.space) != space;
             }
-            Ok(SideWrites(vec![Write::Delete { key: Key::BackfillCursor { of: space }.to_bytes() }]))
+            Ok(SideWrites::of(vec![Write::Delete { key: Key::BackfillCursor { of: space }.to_bytes() }]))
         };
         self.change_table(&table.name, change).await?;
         Ok(())

@@ -1,44 +1,40 @@
-//! The tables there are. Reads take the current map without a lock; changes are decisions like any
+//! The tables and streams there are. Reads take the current map without a lock; changes are decisions like any
 //! write, and the map is replaced between the commit and the next decision.
 
 use crate::stored_key::{self, Key};
+use crate::stream::Stream;
 use crate::table::{Table, TableRecord};
 use arc_swap::ArcSwap;
 use partita_api::{Exception, messages};
-use partita_store::{Direction, Snapshot, Store, StoreError, Write};
-use partita_value::names::TableName;
+use partita_store::{Direction, KeyRange, Snapshot, Store, StoreError, Write};
+use partita_value::names::{StreamName, TableName};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 type Tables = BTreeMap<String, Arc<Table>>;
+type Streams = BTreeMap<StreamName, Arc<Stream>>;
 
 #[derive(Clone)]
 pub struct Catalog {
     tables: Arc<ArcSwap<Tables>>,
+    /// Also those that are disabled, or whose tables are deleted.
+    streams: Arc<ArcSwap<Streams>>,
 }
 
 impl Catalog {
     /// Reads all records.
     pub fn load(store: &impl Store) -> Result<Catalog, StoreError> {
-        let mut tables = Tables::new();
-        let mut damaged = None;
-        store.snapshot()?.range(&stored_key::all_table_records(), Direction::Ascending, |_, row| {
-            match serde_json::from_slice::<TableRecord>(row) {
-                Ok(record) => {
-                    tables.insert(record.name.clone(), Arc::new(Table::new(record)));
-                    ControlFlow::Continue(())
-                }
-                Err(error) => {
-                    damaged = Some(StoreError::Damaged(format!("a table's record: {error}")));
-                    ControlFlow::Break(())
-                }
-            }
+        let tables = load_rows(store, &stored_key::all_table_records(), |record: TableRecord| {
+            (record.name.clone(), Arc::new(Table::new(record)))
         })?;
-        match damaged {
-            Some(error) => Err(error),
-            None => Ok(Catalog { tables: Arc::new(ArcSwap::from_pointee(tables)) }),
-        }
+        let streams =
+            load_rows(store, &stored_key::all_streams(), |stream: Stream| (stream.name(), Arc::new(stream)))?;
+        Ok(Catalog {
+            tables: Arc::new(ArcSwap::from_pointee(tables)),
+            streams: Arc::new(ArcSwap::from_pointee(streams)),
+        })
     }
 
     pub fn find(&self, name: &str) -> Option<Arc<Table>> {
@@ -64,6 +60,32 @@ impl Catalog {
         self.tables.load_full()
     }
 
+    pub fn stream(&self, name: &StreamName) -> Option<Arc<Stream>> {
+        self.streams.load().get(name).cloned()
+    }
+
+    pub fn streams(&self) -> Arc<Streams> {
+        self.streams.load_full()
+    }
+
+    /// Replaces a stream in the map. Called between a commit and the next decision only.
+    pub fn publish_stream(&self, stream: Stream) {
+        let stream = Arc::new(stream);
+        self.streams.rcu(|streams| {
+            let mut streams = Streams::clone(streams);
+            streams.insert(stream.name(), Arc::clone(&stream));
+            streams
+        });
+    }
+
+    pub fn forget_stream(&self, name: &StreamName) {
+        self.streams.rcu(|streams| {
+            let mut streams = Streams::clone(streams);
+            streams.remove(name);
+            streams
+        });
+    }
+
     /// Replaces a table in the map. Called between a commit and the next decision only.
     pub fn publish(&self, record: TableRecord) {
         let table = Arc::new(Table::new(record));
@@ -81,6 +103,27 @@ impl Catalog {
             tables
         });
     }
+}
+
+/// Reads a map from rows of JSON.
+fn load_rows<R: DeserializeOwned, K: Ord, V>(
+    store: &impl Store,
+    range: &KeyRange,
+    entry: impl Fn(R) -> (K, V),
+) -> Result<BTreeMap<K, V>, StoreError> {
+    let mut entries = BTreeMap::new();
+    let mut damaged = None;
+    store.snapshot()?.range(range, Direction::Ascending, |_, row| match serde_json::from_slice(row) {
+        Ok(record) => {
+            entries.extend([entry(record)]);
+            ControlFlow::Continue(())
+        }
+        Err(error) => {
+            damaged = Some(StoreError::Damaged(format!("a record of the catalog: {error}")));
+            ControlFlow::Break(())
+        }
+    })?;
+    damaged.map_or(Ok(entries), Err)
 }
 
 /// The write that stores a record.

@@ -5,6 +5,7 @@ use crate::catalog::store_record;
 use crate::create_table::Spaces;
 use crate::storage_failed;
 use crate::stored_key::Key;
+use crate::stream::Stream;
 use crate::table::TableRecord;
 use partita_api::{Exception, messages};
 use partita_store::{Decision, Rows, Store, Write};
@@ -12,7 +13,17 @@ use partita_value::names::TableName;
 
 /// What a change of a record asks for besides the record itself.
 #[derive(Default)]
-pub struct SideWrites(pub Vec<Write>);
+pub struct SideWrites {
+    pub writes: Vec<Write>,
+    /// A stream of the table that is new or ends.
+    pub stream: Option<Stream>,
+}
+
+impl SideWrites {
+    pub fn of(writes: Vec<Write>) -> SideWrites {
+        SideWrites { writes, stream: None }
+    }
+}
 
 impl<S: Store> Engine<S> {
     /// Changes the record of a table as one decision. `change` says what to write beside it.
@@ -31,13 +42,18 @@ impl<S: Store> Engine<S> {
                 ))));
             };
             let mut spaces = Spaces::after(rows[1].as_deref());
-            let mut writes = match change(&mut record, &mut spaces) {
-                Ok(SideWrites(writes)) => writes,
+            let SideWrites { mut writes, stream } = match change(&mut record, &mut spaces) {
+                Ok(aside) => aside,
                 Err(exception) => return Decision::rejection(Err(exception)),
             };
             writes.extend([store_record(&record), spaces.remember()]);
+            writes.extend(stream.as_ref().map(Stream::store));
             let (published, catalog) = (record.clone(), catalog.clone());
-            let on_commit = Box::new(move || catalog.publish(published));
+            let on_commit = Box::new(move || {
+                // First the stream: who sees the table looks for it.
+                stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
+                catalog.publish(published);
+            });
             Decision { writes, answer: Ok(record), on_commit: Some(on_commit) }
         };
         self.store.decide(keys, decision).await.map_err(storage_failed)?

@@ -1,10 +1,12 @@
 //! CreateTable: a record, and a space of its own for the items and for each index.
 
 use crate::Engine;
-use crate::catalog::store_record;
+use crate::catalog::{Catalog, store_record};
 use crate::describe_table::describe;
 use crate::storage_failed;
 use crate::stored_key::{FIRST_FREE_SPACE, Key};
+use crate::stream::Stream;
+use crate::stream_options::StreamOptions;
 use crate::table::*;
 use partita_api::create_table::{CreateTable, CreateTableOutput};
 use partita_api::key_schema::KeyAttribute;
@@ -12,6 +14,7 @@ use partita_api::table::*;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Counters, Decision, Store, Write};
 use partita_value::calendar::date_of;
+use partita_value::names::StreamName;
 
 impl<S: Store> Engine<S> {
     pub async fn create_table(&self, request: CreateTable) -> Result<CreateTableOutput, Exception> {
@@ -19,19 +22,24 @@ impl<S: Store> Engine<S> {
             vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
         let now = self.clock.now_millis();
         let id = self.new_id();
-        let catalog = self.catalog.clone();
+        let (catalog, options) = (self.catalog.clone(), self.stream_options);
         let decision = move |rows: &partita_store::Rows<'_>| {
             if rows[0].is_some() {
                 return Decision::rejection(Err(already_exists(&request)));
             }
             let mut spaces = Spaces::after(rows[1].as_deref());
-            let record = new_record(&request, id.clone(), now, &mut spaces);
+            let mut record = new_record(&request, id.clone(), now, &mut spaces);
+            let stream = request
+                .stream
+                .map(|view| start_stream(&mut record, view, &mut spaces, now, &options, &catalog));
+            let mut writes = vec![store_record(&record), spaces.remember()];
+            writes.extend(stream.as_ref().map(Stream::store));
             let (published, catalog) = (record.clone(), catalog.clone());
-            Decision {
-                writes: vec![store_record(&record), spaces.remember()],
-                answer: Ok(record),
-                on_commit: Some(Box::new(move || catalog.publish(published))),
-            }
+            let on_commit = Box::new(move || {
+                stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
+                catalog.publish(published);
+            });
+            Decision { writes, answer: Ok(record), on_commit: Some(on_commit) }
         };
         let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
         let mut table = describe(&Table::new(record), &self.region, |_| Ok(Counters::default()))?;
@@ -96,7 +104,8 @@ fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) 
         throughput_decreased_millis: None,
         on_demand: request.on_demand,
         warm: request.warm,
-        stream: request.stream.map(|view| StreamRecord { view, label: stream_label(now) }),
+        stream: None,
+        latest_stream_label: None,
         encryption: request.encryption.clone(),
         table_class: request.table_class,
         deletion_protection: request.deletion_protection,
@@ -104,6 +113,22 @@ fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) 
         tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
         time_to_live: None,
     }
+}
+
+/// Gives a table a stream.
+pub fn start_stream(
+    record: &mut TableRecord,
+    view: StreamViewType,
+    spaces: &mut Spaces,
+    now: u64,
+    options: &StreamOptions,
+    catalog: &Catalog,
+) -> Stream {
+    let is_taken = |name: &StreamName| catalog.stream(name).is_some();
+    let stream = Stream::new(record, view, spaces.take(), now, options, is_taken);
+    record.stream = Some(StreamRecord { view, label: stream.label.clone() });
+    record.latest_stream_label = Some(stream.label.clone());
+    stream
 }
 
 /// A stream is named by the moment it was enabled: `2026-11-15T18:44:54.123`.

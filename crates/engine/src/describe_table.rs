@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::storage_failed;
 use crate::stored_key::Key;
-use crate::table::{Table, attribute_definitions};
+use crate::table::{Table, TableRecord, attribute_definitions};
 use partita_api::Exception;
 use partita_api::describe_table::{DescribeTable, DescribeTableOutput};
 use partita_api::table::*;
@@ -70,11 +70,7 @@ pub fn describe(
         warm: record.warm,
         item_count: total.rows.max(0) as u64,
         size_bytes: total.bytes.max(0) as u64,
-        stream: record.stream.as_ref().map(|stream| StreamDescription {
-            view: stream.view,
-            label: stream.label.clone(),
-            arn: format!("{arn}/stream/{}", stream.label),
-        }),
+        stream: latest_stream(record, &arn),
         encryption: record.encryption.clone(),
         table_class: record.table_class,
         deletion_protection: record.deletion_protection,
@@ -82,10 +78,20 @@ pub fn describe(
     })
 }
 
+fn latest_stream(record: &TableRecord, table_arn: &str) -> Option<LatestStream> {
+    let enabled = record.stream.as_ref();
+    let label = enabled.map(|stream| &stream.label).or(record.latest_stream_label.as_ref())?;
+    Some(LatestStream {
+        view: enabled.map(|stream| stream.view),
+        label: label.clone(),
+        arn: format!("{table_arn}/stream/{label}"),
+    })
+}
+
 fn status(backfilling: bool) -> ResourceStatus {
     if backfilling { ResourceStatus::Creating } else { ResourceStatus::Active }
 }
 
-fn seconds(millis: u64) -> f64 {
+pub fn seconds(millis: u64) -> f64 {
     millis as f64 / 1_000.0
 }

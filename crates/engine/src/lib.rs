@@ -5,7 +5,8 @@
 //!    stored keys ([`stored_key`]), and read points or a page of one snapshot ([`read`]).
 //! 3. Writes (`put_item.rs`, `update_item.rs`, `transact_write_items.rs`, …) make a list of item writes
 //!    and hand it to the one writer ([`write`]), which decides inside the store what changes: the item,
-//!    its index entries ([`index_entry`]), counters. All of it commits together.
+//!    its index entries ([`index_entry`]), counters, the stream's record ([`stream_record`]). All of it
+//!    commits together.
 //! 4. Background work ([`maintenance`]) goes the same way, in small steps.
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
@@ -16,6 +17,7 @@ mod batch_get_item;
 mod batch_write_item;
 mod capacity;
 mod catalog;
+mod change;
 mod change_table;
 pub mod clock;
 mod create_table;
@@ -23,28 +25,38 @@ mod delete_item;
 mod delete_table;
 mod describe_endpoints;
 mod describe_limits;
+mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
 mod get_item;
+mod get_records;
+mod get_shard_iterator;
 mod idempotency;
 mod index_entry;
 mod item_key;
 mod key_range;
+mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
 pub mod maintenance;
 mod put_item;
 mod query;
 mod read;
+mod read_stream;
 mod scalar_keys;
 mod scan;
 mod selection;
+mod shard_iterator;
 mod statement_read;
 mod statement_write;
 mod stored_key;
+mod stream;
+pub mod stream_options;
+mod stream_record;
+mod stream_upkeep;
 mod table;
 mod table_consumption;
 mod tag_resource;
@@ -63,12 +75,14 @@ use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use stream_options::StreamOptions;
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
     store: S,
     catalog: Catalog,
     clock: Clock,
+    stream_options: StreamOptions,
     /// The region that ARNs name.
     region: String,
     /// Host and port that clients are told, once they are known.
@@ -86,11 +100,17 @@ impl<S: Store> Engine<S> {
             store,
             catalog,
             clock,
+            stream_options: StreamOptions::default(),
             region: region.to_owned(),
             endpoint: OnceLock::new(),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
+    }
+
+    /// The same, with streams kept otherwise than AWS keeps them.
+    pub fn with_streams(self, stream_options: StreamOptions) -> Engine<S> {
+        Engine { stream_options, ..self }
     }
 
     /// Tells the engine where it is reached.
@@ -143,6 +163,7 @@ impl<S: Store> Engine<S> {
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
             Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
             Request::DescribeLimits => Response::DescribeLimits(self.describe_limits()),
+            Request::DescribeStream(request) => Response::DescribeStream(self.describe_stream(&request)?),
             Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
             Request::DescribeTimeToLive(request) => {
                 Response::DescribeTimeToLive(self.describe_time_to_live(&request)?)
@@ -154,6 +175,11 @@ impl<S: Store> Engine<S> {
                 Response::ExecuteTransaction(self.execute_transaction(request).await?)
             }
             Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
+            Request::GetRecords(request) => Response::GetRecords(self.get_records(&request)?),
+            Request::GetShardIterator(request) => {
+                Response::GetShardIterator(self.get_shard_iterator(&request)?)
+            }
+            Request::ListStreams(request) => Response::ListStreams(self.list_streams(&request)),
             Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
             Request::ListTagsOfResource(request) => {
                 Response::ListTagsOfResource(self.list_tags_of_resource(&request)?)

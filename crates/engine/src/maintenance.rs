@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens. Whoever runs the engine calls [`Engine::maintain`] again and again.
+//! client tokens, trimming streams. Whoever runs the engine calls [`Engine::maintain`] again and again.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -17,7 +17,7 @@ impl Progress {
         if more { Progress::More } else { Progress::Done }
     }
 
-    fn and(self, other: Progress) -> Progress {
+    pub fn and(self, other: Progress) -> Progress {
         Progress::of(self == Progress::More || other == Progress::More)
     }
 }
@@ -28,6 +28,7 @@ impl<S: Store> Engine<S> {
         let filled = self.backfill_step().await?;
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
-        Ok(filled.and(expired).and(forgotten))
+        let trimmed = self.stream_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(trimmed))
     }
 }

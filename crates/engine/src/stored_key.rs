@@ -3,14 +3,18 @@
 //! ```text
 //! space 0  catalog        1 name                     a table's record
 //!                         2                          the next free space
+//!                         3 space                    a stream's record
 //! space 1  counters       space                      rows and bytes of a table or index
 //! space 2  cursors        space                      how far an index's backfill has come
 //! space 3  tokens         hash                       a client request token that was used
 //! space 4  token times    time hash                  … by the time it lapses
+//! space 5  sequences      space                      the number of a stream's next record
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
 //!          expiry         time identity              an item that expires
+//!          stream         shard                      how far a shard is trimmed
+//!                         shard number               a change of an item
 //! ```
 //! `token` is the 16-byte hash of the partition key, `identity` that of an item's whole key, `sort` the
 //! order-preserving form of a sort key value (see `partita_value::ordered_key`), times are seconds,
@@ -27,24 +31,30 @@ const COUNTERS: Space = Space(1);
 const CURSORS: Space = Space(2);
 const TOKENS: Space = Space(3);
 const TOKEN_TIMES: Space = Space(4);
+const SEQUENCES: Space = Space(5);
 /// The first space that is given to a table or index.
 pub const FIRST_FREE_SPACE: u32 = 16;
 
 const TABLE_RECORD: u8 = 1;
 const NEXT_SPACE: u8 = 2;
+const STREAM: u8 = 3;
 
 /// A stored key before it is bytes.
 pub enum Key<'a> {
     TableRecord { name: &'a str },
     NextSpace,
+    Stream { space: Space },
     Counters { of: Space },
     BackfillCursor { of: Space },
     ClientToken { hash: Token },
     ClientTokenTime { lapses_at: u64, hash: Token },
+    NextSequence { of: Space },
     Item { space: Space, token: Token, sort: Option<ValueRef<'a>> },
     IndexEntry { space: Space, token: Token, sort: &'a [ValueRef<'a>], identity: Token },
     Collection { space: Space, token: Token },
     Expiry { space: Space, at: u64, identity: Token },
+    ShardTrim { space: Space, shard: u32 },
+    ChangeRecord { space: Space, shard: u32, sequence: u64 },
 }
 
 impl Key<'_> {
@@ -60,12 +70,18 @@ impl Key<'_> {
                 bytes.extend(CATALOG.prefix());
                 bytes.push(NEXT_SPACE);
             }
+            Key::Stream { space } => {
+                bytes.extend(CATALOG.prefix());
+                bytes.push(STREAM);
+                bytes.extend(space.prefix());
+            }
             Key::Counters { of } => bytes.extend([COUNTERS.prefix(), of.prefix()].concat()),
             Key::BackfillCursor { of } => bytes.extend([CURSORS.prefix(), of.prefix()].concat()),
             Key::ClientToken { hash } => {
                 bytes.extend(TOKENS.prefix());
                 bytes.extend(hash);
             }
+            Key::NextSequence { of } => bytes.extend([SEQUENCES.prefix(), of.prefix()].concat()),
             Key::ClientTokenTime { lapses_at, hash } => timed(&mut bytes, TOKEN_TIMES, *lapses_at, hash),
             Key::Item { space, token, sort } => {
                 partition(&mut bytes, *space, token);
@@ -78,6 +94,15 @@ impl Key<'_> {
             }
             Key::Collection { space, token } => partition(&mut bytes, *space, token),
             Key::Expiry { space, at, identity } => timed(&mut bytes, *space, *at, identity),
+            Key::ShardTrim { space, shard } => {
+                bytes.extend(space.prefix());
+                bytes.extend(shard.to_be_bytes());
+            }
+            Key::ChangeRecord { space, shard, sequence } => {
+                bytes.extend(space.prefix());
+                bytes.extend(shard.to_be_bytes());
+                bytes.extend(sequence.to_be_bytes());
+            }
         }
         bytes
     }
@@ -115,9 +140,29 @@ pub fn after(prefix: &[u8]) -> Vec<u8> {
 
 /// The records of all tables.
 pub fn all_table_records() -> KeyRange {
+    catalog_rows(TABLE_RECORD)
+}
+
+/// The records of all streams.
+pub fn all_streams() -> KeyRange {
+    catalog_rows(STREAM)
+}
+
+fn catalog_rows(kind: u8) -> KeyRange {
     let mut prefix = CATALOG.prefix().to_vec();
-    prefix.push(TABLE_RECORD);
+    prefix.push(kind);
     rows_beginning_with(prefix)
+}
+
+/// The records of a shard from this number on.
+pub fn changes_from(space: Space, shard: u32, sequence: u64) -> KeyRange {
+    let start = Key::ChangeRecord { space, shard, sequence }.to_bytes();
+    KeyRange { start, end: after(&Key::ShardTrim { space, shard }.to_bytes()) }
+}
+
+/// The number in the key of a change.
+pub fn sequence_of(key: &[u8]) -> Option<u64> {
+    key.last_chunk::<8>().map(|number| u64::from_be_bytes(*number))
 }
 
 /// One of `total` equal parts of a table's or index's rows, by token.

@@ -3,7 +3,7 @@
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::*;
 use partita_store::Space;
-use partita_value::names::TableName;
+use partita_value::names::{StreamName, TableName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,6 +29,9 @@ pub struct TableRecord {
     pub on_demand: Option<OnDemandThroughput>,
     pub warm: Option<WarmThroughput>,
     pub stream: Option<StreamRecord>,
+    /// The name that stays when the stream is disabled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest_stream_label: Option<String>,
     pub encryption: Option<Encryption>,
     pub table_class: Option<TableClass>,
     pub deletion_protection: bool,
@@ -67,6 +70,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     pub collections: Option<Space>,
     pub expiry: Option<Expiry>,
+    /// The stream that is told of every change.
+    pub stream: Option<StreamName>,
     pub record: TableRecord,
 }
 
@@ -114,6 +119,10 @@ impl Table {
                 space: Space(ttl.space),
                 backfilling: ttl.backfilling,
             }),
+            stream: record
+                .stream
+                .as_ref()
+                .map(|stream| StreamName { table: record.name.clone(), label: stream.label.clone() }),
             record,
         }
     }

@@ -1,9 +1,12 @@
 //! UpdateTable: changes of the record; a new global index starts to be filled from the existing items.
 
 use crate::Engine;
+use crate::catalog::Catalog;
 use crate::change_table::SideWrites;
-use crate::create_table::{Spaces, stream_label};
-use crate::delete_table::drop_space;
+use crate::create_table::{Spaces, start_stream};
+use crate::delete_table::{drop_space, ended_stream};
+use crate::stream::Stream;
+use crate::stream_options::StreamOptions;
 use crate::table::*;
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::*;
@@ -17,8 +20,16 @@ impl<S: Store> Engine<S> {
         let name = request.name.clone();
         let now = self.clock.now_millis();
         let before = self.catalog.named_table(&name)?;
-        let record =
-            self.change_table(&name, move |record, spaces| change(record, spaces, &request, now)).await?;
+        let (catalog, options) = (self.catalog.clone(), self.stream_options);
+        let change = move |record: &mut TableRecord, spaces: &mut Spaces| {
+            let writes = change(record, spaces, &request, now)?;
+            let stream = match &request.stream {
+                Some(update) => change_stream(record, spaces, update, now, &options, &catalog)?,
+                None => None,
+            };
+            Ok(SideWrites { writes, stream })
+        };
+        let record = self.change_table(&name, change).await?;
         self.wake_maintenance();
         let mut table = self.describe(&Table::new(record))?;
         table.status = ResourceStatus::Updating;
@@ -35,7 +46,7 @@ fn change(
     spaces: &mut Spaces,
     request: &UpdateTable,
     now: u64,
-) -> Result<SideWrites, Exception> {
+) -> Result<Vec<Write>, Exception> {
     change_billing(record, request, now)?;
     let mut writes = Vec::new();
     for update in &request.index_updates {
@@ -54,13 +65,12 @@ fn change(
             }
         }
     }
-    change_stream(record, request, now)?;
     record.on_demand = request.on_demand.or(record.on_demand);
     record.warm = request.warm.or(record.warm);
     record.encryption = request.encryption.clone().or(record.encryption.take());
     record.table_class = request.table_class.or(record.table_class);
     record.deletion_protection = request.deletion_protection.unwrap_or(record.deletion_protection);
-    Ok(SideWrites(writes))
+    Ok(writes)
 }
 
 fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> Result<(), Exception> {
@@ -235,25 +245,31 @@ fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exce
     Ok(drop_space(Space(removed.space)).into())
 }
 
-fn change_stream(record: &mut TableRecord, request: &UpdateTable, now: u64) -> Result<(), Exception> {
-    match (&request.stream, &record.stream) {
-        (None, _) => {}
-        (Some(StreamUpdate::Enable(_)), Some(_)) => {
-            return Err(Exception::validation(format!(
-                "Table already has an enabled stream: TableName: {}",
-                record.name
-            )));
+/// Starts or ends the table's stream, and tells which one that is.
+fn change_stream(
+    record: &mut TableRecord,
+    spaces: &mut Spaces,
+    update: &StreamUpdate,
+    now: u64,
+    options: &StreamOptions,
+    catalog: &Catalog,
+) -> Result<Option<Stream>, Exception> {
+    match (update, &record.stream) {
+        (StreamUpdate::Enable(_), Some(_)) => Err(Exception::validation(format!(
+            "Table already has an enabled stream: TableName: {}",
+            record.name
+        ))),
+        (StreamUpdate::Enable(view), None) => {
+            Ok(Some(start_stream(record, *view, spaces, now, options, catalog)))
         }
-        (Some(StreamUpdate::Enable(view)), None) => {
-            record.stream = Some(StreamRecord { view: *view, label: stream_label(now) });
+        (StreamUpdate::Disable, None) => Err(Exception::validation(format!(
+            "Table has no enabled stream to disable: TableName: {}",
+            record.name
+        ))),
+        (StreamUpdate::Disable, Some(_)) => {
+            let ended = ended_stream(record, now, catalog);
+            record.stream = None;
+            Ok(ended)
         }
-        (Some(StreamUpdate::Disable), None) => {
-            return Err(Exception::validation(format!(
-                "Table has no enabled stream to disable: TableName: {}",
-                record.name
-            )));
-        }
-        (Some(StreamUpdate::Disable), Some(_)) => record.stream = None,
     }
-    Ok(())
 }

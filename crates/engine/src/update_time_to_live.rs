@@ -39,7 +39,7 @@ fn change(
         (Some(current), _) => {
             let dropped = drop_space(Space(current.space)).into();
             record.time_to_live = None;
-            Ok(SideWrites(dropped))
+            Ok(SideWrites::of(dropped))
         }
         (None, true) => {
             let attribute = request.attribute.clone();

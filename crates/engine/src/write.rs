@@ -1,5 +1,5 @@
 //! The one writer. Every change of an item is planned here as a pure function from the old item to rows:
-//! the item, its index entries, its expiry entry, the counters. PutItem is a transaction of one,
+//! the item, its index entries, its expiry entry, the counters, the stream's record. PutItem is a transaction of one,
 //! BatchWriteItem is several of those, TransactWriteItems is one of many, an expiry is another plan.
 //!
 //! 1. An operation makes [`ItemWrite`]s: key, action, condition.
@@ -9,15 +9,21 @@
 //!
 //! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
 //! that meets such an entry asks for its row, and the decision is taken again with it ([`Committed::Needs`]).
+//! So does one that finds a stream of which its request did not know yet.
 
 use crate::Engine;
 use crate::capacity::{Consumption, write_units};
 use crate::catalog::Catalog;
+use crate::change::Change;
+use crate::clock::Clock;
 use crate::idempotency::{TokenUse, Verdict};
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::read_stream::read_number;
 use crate::storage_failed;
 use crate::stored_key::Key;
+use crate::stream::{FIRST_SEQUENCE, Stream};
+use crate::stream_record;
 use crate::table::{IndexKind, Table};
 use partita_api::capacity::Units;
 use partita_api::reporting::ReturnValues;
@@ -136,14 +142,15 @@ impl<S: Store> Engine<S> {
         token: Option<ClientRequestToken>,
     ) -> Result<Committed, Exception> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
-        let plan = Arc::new(Plan { writes, unity, token, catalog: self.catalog.clone() });
-        let mut entry_keys = Vec::new();
+        let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
+        let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
+        let mut extra_keys = plan.sequence_keys();
         loop {
-            let (plan, named) = (Arc::clone(&plan), entry_keys.clone());
+            let (plan, named) = (Arc::clone(&plan), extra_keys.clone());
             let keys = plan.keys(&named);
             let decision = move |rows: &Rows<'_>| plan.decide(&named, rows);
             match self.store.decide(keys, decision).await.map_err(storage_failed)? {
-                Committed::Needs(more) => entry_keys.extend(more),
+                Committed::Needs(more) => extra_keys.extend(more),
                 committed => return Ok(committed),
             }
         }
@@ -156,13 +163,29 @@ struct Plan {
     unity: Unity,
     token: Option<TokenUse>,
     catalog: Catalog,
+    clock: Clock,
 }
 
 impl Plan {
-    /// The rows a decision depends on: index entries, the token, then each item and its collection.
-    fn keys(&self, entry_keys: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let mut keys = Vec::with_capacity(entry_keys.len() + self.writes.len() * 2 + 1);
-        keys.extend_from_slice(entry_keys);
+    /// The sequences of the streams that will be told of these writes.
+    fn sequence_keys(&self) -> Vec<Vec<u8>> {
+        let mut keys = Vec::new();
+        for name in self.writes.iter().filter_map(|write| write.table.stream.as_ref()) {
+            if let Some(stream) = self.catalog.stream(name) {
+                let key = Key::NextSequence { of: stream.space() }.to_bytes();
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        keys
+    }
+
+    /// The rows a decision depends on: sequences and index entries, the token, then each item and its
+    /// collection.
+    fn keys(&self, extra_keys: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut keys = Vec::with_capacity(extra_keys.len() + self.writes.len() * 2 + 1);
+        keys.extend_from_slice(extra_keys);
         keys.extend(self.token.iter().map(TokenUse::key));
         for write in &self.writes {
             keys.push(write.key.stored.clone());
@@ -171,8 +194,8 @@ impl Plan {
         keys
     }
 
-    fn decide(&self, entry_keys: &[Vec<u8>], rows: &Rows<'_>) -> Decision<Committed> {
-        let (entry_rows, rows) = rows.split_at(entry_keys.len());
+    fn decide(&self, extra_keys: &[Vec<u8>], rows: &Rows<'_>) -> Decision<Committed> {
+        let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
         match self.token.as_ref().map(|token| token.judge(token_row)) {
             Some(Verdict::Repeated) => {
@@ -181,8 +204,8 @@ impl Plan {
             Some(Verdict::Mismatch) => return Decision::rejection(Committed::TokenMismatch),
             Some(Verdict::New) | None => {}
         }
-        let mut batch = Batch::knowing(entry_keys, entry_rows);
-        let outcomes = plan_all(&mut batch, &self.writes, rows, &self.catalog);
+        let mut batch = Batch::knowing(extra_keys, extra_rows);
+        let outcomes = self.plan_all(&mut batch, rows);
         if !batch.needed.is_empty() {
             return Decision::rejection(Committed::Needs(batch.needed));
         }
@@ -191,6 +214,19 @@ impl Plan {
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
         Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
+    }
+
+    fn plan_all(&self, batch: &mut Batch<'_>, rows: &Rows<'_>) -> Vec<Result<Outcome, Exception>> {
+        let each = with_rows(&self.writes, rows).map(|(write, old, collection)| {
+            // The table as it is now: an index or a stream may have come or gone since the request was checked.
+            let Some(table) = self.catalog.current(&write.table) else {
+                return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
+            };
+            let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
+            let told = stream.as_deref().map(|stream| Told { stream, now: self.clock.now_millis() });
+            plan(batch, &table, told, write, (old, Counters::read(collection)))
+        });
+        each.collect()
     }
 }
 
@@ -216,37 +252,33 @@ fn item_sizes(writes: &[ItemWrite], rows: &Rows<'_>) -> Vec<usize> {
     with_rows(writes, rows).map(|(_, old, _)| old.map_or(0, |item| item.size())).collect()
 }
 
-fn plan_all(
-    batch: &mut Batch,
-    writes: &[ItemWrite],
-    rows: &Rows<'_>,
-    catalog: &Catalog,
-) -> Vec<Result<Outcome, Exception>> {
-    let each = with_rows(writes, rows).map(|(write, old, collection)| {
-        // The table as it is now: an index may have come or gone since the request was checked.
-        let Some(table) = catalog.current(&write.table) else {
-            return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
-        };
-        plan(batch, &table, write, old, Counters::read(collection))
-    });
-    each.collect()
-}
-
 /// The rows one commit changes.
 #[derive(Default)]
-struct Batch {
+struct Batch<'r> {
     rows: Vec<Write>,
     counters: Vec<(Vec<u8>, Counters)>,
-    /// Entries of indexes that are being filled, and whether they are stored.
-    known: Vec<(Vec<u8>, bool)>,
-    /// Such entries whose rows were not named.
+    /// The numbers that the next records of streams get.
+    sequences: Vec<(Vec<u8>, u64)>,
+    /// Rows that were asked for besides those of the items: sequences, and entries of indexes that are
+    /// being filled.
+    known: Vec<(&'r [u8], Option<&'r [u8]>)>,
+    /// Such rows that were not named.
     needed: Vec<Vec<u8>>,
 }
 
-impl Batch {
-    fn knowing(entry_keys: &[Vec<u8>], entry_rows: &Rows<'_>) -> Batch {
-        let known = entry_keys.iter().zip(entry_rows).map(|(key, row)| (key.clone(), row.is_some()));
+impl<'r> Batch<'r> {
+    fn knowing(extra_keys: &'r [Vec<u8>], extra_rows: &'r Rows<'_>) -> Batch<'r> {
+        let known = extra_keys.iter().zip(extra_rows).map(|(key, row)| (&key[..], row.as_deref()));
         Batch { known: known.collect(), ..Batch::default() }
+    }
+
+    /// A row that was asked for besides the items'; if it was not, it will be.
+    fn known_row(&mut self, key: &[u8]) -> Option<Option<&'r [u8]>> {
+        let known = self.known.iter().find(|(known, _)| *known == key).map(|(_, row)| *row);
+        if known.is_none() {
+            self.needed.push(key.to_vec());
+        }
+        known
     }
 
     /// An old item's entry, if it is stored: in an index that is being filled it may not be yet.
@@ -255,13 +287,29 @@ impl Batch {
         if !backfilling {
             return Some(entry);
         }
-        match self.known.iter().find(|(key, _)| *key == entry.key) {
-            Some((_, stored)) => stored.then_some(entry),
+        self.known_row(&entry.key)?.map(|_| entry)
+    }
+
+    /// Tells a stream of a change.
+    fn tell(&mut self, told: Told<'_>, write: &ItemWrite, change: &Change<'_>) {
+        let space = told.stream.space();
+        let key = Key::NextSequence { of: space }.to_bytes();
+        let at = match self.sequences.iter().position(|(known, _)| *known == key) {
+            Some(at) => at,
             None => {
-                self.needed.push(entry.key);
-                None
+                let Some(row) = self.known_row(&key) else { return };
+                self.sequences.push((key, read_number(row).unwrap_or(FIRST_SEQUENCE)));
+                self.sequences.len() - 1
             }
-        }
+        };
+        let Some(shard) = told.stream.shard_of(&write.key.partition).map(|shard| shard.number) else {
+            return;
+        };
+        let sequence = self.sequences[at].1;
+        self.sequences[at].1 += 1;
+        let expires = matches!(write.action, Action::Expire { .. });
+        let record = stream_record::encode(told.stream, change, expires, told.now);
+        self.put(Key::ChangeRecord { space, shard, sequence }.to_bytes(), record);
     }
 
     fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
@@ -294,6 +342,8 @@ impl Batch {
     fn into_writes(mut self) -> Vec<Write> {
         let counts = self.counters.into_iter().filter(|(_, add)| *add != Counters::default());
         self.rows.extend(counts.map(|(key, add)| Write::Count { key, add }));
+        let sequences = self.sequences.into_iter();
+        self.rows.extend(sequences.map(|(key, next)| Write::Put { key, value: next.to_be_bytes().to_vec() }));
         self.rows
     }
 }
@@ -305,13 +355,21 @@ fn difference(before: Option<usize>, after: Option<usize>) -> Counters {
     }
 }
 
-/// Decides one write: checks it, and adds the rows it changes to the batch.
+/// The stream that is told of a write, and the time of it.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    stream: &'a Stream,
+    now: u64,
+}
+
+/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored of
+/// the item and of its collection.
 fn plan(
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     table: &Table,
+    told: Option<Told<'_>>,
     write: &ItemWrite,
-    old: Option<ItemRef<'_>>,
-    collection: Counters,
+    (old, collection): (Option<ItemRef<'_>>, Counters),
 ) -> Result<Outcome, Exception> {
     // Index keys that are known without the old item are checked before the condition.
     let put_entries = match &write.action {
@@ -339,8 +397,11 @@ fn plan(
     let before = entries_of_old(table, &write.key, old);
     let added = collection_growth(table, (old_size, new_size), &before, &after);
     outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
-    if old.map(|item| item.bytes()) != new.map(|item| item.bytes()) {
+    if let Some(change) = Change::between(old, new) {
         change_rows(batch, table, write, old, new);
+        if let Some(told) = told {
+            batch.tell(told, write, &change);
+        }
         for (index, (before, after)) in table.indexes.iter().zip(before.into_iter().zip(after)) {
             let before = batch.stored(before, index.backfilling);
             let units = change_entry(batch, index.space, before, after);
@@ -439,7 +500,7 @@ fn entries_of_old<'a>(table: &Table, key: &ItemKey, old: Option<ItemRef<'a>>) ->
 
 /// Changes the item's row, its expiry entry and the table's counters.
 fn change_rows(
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     table: &Table,
     write: &ItemWrite,
     old: Option<ItemRef<'_>>,
@@ -459,7 +520,7 @@ fn change_rows(
 
 /// Replaces one entry by another, if they differ; returns what an index is charged for it.
 fn change_entry(
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     space: Space,
     before: Option<Entry<'_>>,
     after: Option<Entry<'_>>,
@@ -508,7 +569,7 @@ fn collection_growth(
 }
 
 fn grow_collection(
-    batch: &mut Batch,
+    batch: &mut Batch<'_>,
     table: &Table,
     write: &ItemWrite,
     stored: Counters,

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A database that speaks the Amazon DynamoDB API.
 #[derive(Parser)]
@@ -72,6 +73,10 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
     pub model_mode: ModelMode,
 
+    /// How long streams keep their records: a number and s, m, h or d
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration, env = "PARTITA_STREAM_RETENTION")]
+    pub stream_retention: Duration,
+
     /// Threads that serve connections; one a core unless given
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
@@ -102,4 +107,31 @@ pub struct Healthcheck {
     /// Port of the database
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
+}
+
+/// A year: longer than this is a mistake.
+const MOST_SECONDS: u64 = 366 * 24 * 60 * 60;
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1), ("m", 60), ("h", 60 * 60), ("d", 24 * 60 * 60)];
+    let seconds = units.iter().find_map(|(unit, seconds)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(*seconds).filter(|seconds| (1..=MOST_SECONDS).contains(seconds))
+    });
+    seconds.map(Duration::from_secs).ok_or_else(|| "not a time such as 90s, 30m, 24h or 7d".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_numbers_with_units() {
+        for (text, seconds) in [("90s", 90), ("30m", 1_800), ("24h", 86_400), ("7d", 604_800)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)));
+        }
+        for text in ["", "24", "h", "-1h", "0s", "1.5h", "24 h", "1w", "99999999999999999999d", "400d"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
 }

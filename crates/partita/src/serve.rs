@@ -4,6 +4,7 @@ use crate::arguments::{DurabilityLevel, ModelMode, Serve};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
+use partita_engine::stream_options::StreamOptions;
 use partita_server::model_watch::{Mode, ModelWatch};
 use partita_server::pipeline::Pipeline;
 use partita_server::{Listen, Reach, Server, tls};
@@ -64,7 +65,8 @@ async fn serve<S: Store>(
     reach: Reach,
     kept: &str,
 ) -> Result<(), Box<dyn Error>> {
-    let engine = Engine::open(store, &arguments.region, Clock::System)?;
+    let engine = Engine::open(store, &arguments.region, Clock::System)?
+        .with_streams(StreamOptions::retaining(arguments.stream_retention));
     let authentication = match (&arguments.access_key, &arguments.secret_key) {
         (Some(access_key), Some(secret_key)) => {
             Authentication::Verified(Verifier::new([Credential::new(access_key, secret_key)]))

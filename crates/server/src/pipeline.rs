@@ -27,7 +27,6 @@ use partita_wire::Rejection;
 /// Where the figures of an attached model are.
 const MODEL_PATH: &str = "/_partita/model";
 const TARGET: &str = "x-amz-target";
-const TARGET_PREFIX: &str = "DynamoDB_20120810.";
 /// The longest request line, and the most that all headers may take.
 pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
@@ -151,8 +150,8 @@ pub fn json_type(headers: Headers<'_>) -> Option<&'static str> {
 }
 
 fn operation(headers: Headers<'_>) -> Option<Operation> {
-    let target = headers.text(TARGET)?;
-    Operation::from_name(target.strip_prefix(TARGET_PREFIX)?)
+    let (prefix, name) = headers.text(TARGET)?.split_once('.')?;
+    Operation::from_name(name).filter(|operation| operation.target_prefix() == prefix)
 }
 
 /// Even for an unknown operation, what is no JSON is refused for that.

@@ -59,7 +59,62 @@ pub fn table_of_arn(arn: &str) -> Option<&str> {
     resource.strip_prefix("table/")?.split('/').next()
 }
 
+/// A stream's name: its table's, and the moment it was enabled as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StreamName {
+    pub table: String,
+    pub label: String,
+}
+
+impl StreamName {
+    /// The stream that a stream ARN names.
+    pub fn of_arn(arn: &str) -> Option<StreamName> {
+        let table = table_of_arn(arn).filter(|name| is_resource_name(name))?;
+        // A label has colons, a table's name has none.
+        let (_, label) = arn.split_once("/stream/")?;
+        let is_label =
+            !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"-:.".contains(&b));
+        is_label.then(|| StreamName { table: table.to_owned(), label: label.to_owned() })
+    }
+
+    pub fn arn(&self, region: &str) -> String {
+        format!("{}/stream/{}", table_arn(region, &self.table), self.label)
+    }
+}
+
 /// The account inside an ARN.
 pub fn account_of_arn(arn: &str) -> Option<&str> {
     arn.split(':').nth(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_named_by_their_arns() {
+        let name = StreamName { table: "Orders".into(), label: "2026-11-15T18:44:54.123".into() };
+        let arn = name.arn("eu-west-1");
+        assert_eq!(
+            arn,
+            "arn:aws:dynamodb:eu-west-1:123456789012:table/Orders/stream/2026-11-15T18:44:54.123"
+        );
+        assert_eq!(StreamName::of_arn(&arn), Some(name));
+    }
+
+    #[test]
+    fn other_arns_name_no_stream() {
+        for arn in [
+            "",
+            "stream",
+            "arn:aws:dynamodb:us-east-1:123456789012:table/Orders",
+            "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/stream/",
+            "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/index/a/stream",
+            "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/stream/a/b",
+            "arn:aws:kinesis:us-east-1:123456789012:table/Orders/stream/2026-11-15T18:44:54.123",
+            "arn:aws:dynamodb:us-east-1:123456789012:table/O!/stream/2026-11-15T18:44:54.123",
+        ] {
+            assert_eq!(StreamName::of_arn(arn), None, "{arn}");
+        }
+    }
 }

@@ -23,6 +23,7 @@ mod page_read;
 mod partiql;
 mod reporting;
 mod request_items;
+mod stream_arn;
 mod table_name;
 #[cfg(test)]
 mod testing;
@@ -36,11 +37,15 @@ mod delete_item;
 mod delete_table;
 mod describe_endpoints;
 mod describe_limits;
+mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
 mod execute_statement;
 mod execute_transaction;
 mod get_item;
+mod get_records;
+mod get_shard_iterator;
+mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
 mod put_item;
@@ -93,11 +98,15 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::DeleteTable => delete_table::decode,
         Operation::DescribeEndpoints => describe_endpoints::decode,
         Operation::DescribeLimits => describe_limits::decode,
+        Operation::DescribeStream => describe_stream::decode,
         Operation::DescribeTable => describe_table::decode,
         Operation::DescribeTimeToLive => describe_time_to_live::decode,
         Operation::ExecuteStatement => execute_statement::decode,
         Operation::ExecuteTransaction => execute_transaction::decode,
         Operation::GetItem => get_item::decode,
+        Operation::GetRecords => get_records::decode,
+        Operation::GetShardIterator => get_shard_iterator::decode,
+        Operation::ListStreams => list_streams::decode,
         Operation::ListTables => list_tables::decode,
         Operation::ListTagsOfResource => list_tags_of_resource::decode,
         Operation::PutItem => put_item::decode,
@@ -143,11 +152,15 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::DeleteTable(output) => delete_table::encode(output, &mut json),
         Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
         Response::DescribeLimits(output) => describe_limits::encode(output, &mut json),
+        Response::DescribeStream(output) => describe_stream::encode(output, &mut json),
         Response::DescribeTable(output) => describe_table::encode(output, &mut json),
         Response::DescribeTimeToLive(output) => describe_time_to_live::encode(output, &mut json),
         Response::ExecuteStatement(output) => execute_statement::encode(output, &mut json),
         Response::ExecuteTransaction(output) => execute_transaction::encode(output, &mut json),
         Response::GetItem(output) => get_item::encode(output, &mut json),
+        Response::GetRecords(output) => get_records::encode(output, &mut json),
+        Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
+        Response::ListStreams(output) => list_streams::encode(output, &mut json),
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),

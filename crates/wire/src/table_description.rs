@@ -56,7 +56,7 @@ fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
     });
 }
 
-fn encode_key(key: &KeySchema, json: &mut Writer) {
+pub(crate) fn encode_key(key: &KeySchema, json: &mut Writer) {
     json.name("KeySchema").array(|json| {
         for (attributes, key_type) in [(&key.partition, "HASH"), (&key.sort, "RANGE")] {
             for attribute in attributes {
@@ -155,12 +155,15 @@ fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
     });
 }
 
-fn encode_stream(stream: Option<&StreamDescription>, json: &mut Writer) {
+/// A table that has a stream no longer still says what it was called.
+fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
     if let Some(stream) = stream {
-        json.name("StreamSpecification").object(|json| {
-            json.name("StreamEnabled").boolean(true);
-            json.name("StreamViewType").string(stream.view.name());
-        });
+        if let Some(view) = stream.view {
+            json.name("StreamSpecification").object(|json| {
+                json.name("StreamEnabled").boolean(true);
+                json.name("StreamViewType").string(view.name());
+            });
+        }
         json.name("LatestStreamLabel").string(&stream.label);
         json.name("LatestStreamArn").string(&stream.arn);
     }

@@ -4,6 +4,7 @@ use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::maintenance::Progress;
+use partita_engine::stream_options::StreamOptions;
 use partita_store::Store;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,6 +23,10 @@ impl<S: Store> Database<S> {
         let millis = Arc::new(AtomicU64::new(START_MILLIS));
         let engine = Engine::open(store, "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
         Database { engine, millis }
+    }
+
+    pub fn with_streams(self, options: StreamOptions) -> Database<S> {
+        Database { engine: self.engine.with_streams(options), ..self }
     }
 
     /// Closes the store and opens it again; the time goes on.

@@ -204,8 +204,8 @@ fn global_indexes_tell_how_far_they_are() {
 #[test]
 fn streams_encryption_class_and_bounds_are_shown_where_set() {
     let shown = described(TableDescription {
-        stream: Some(StreamDescription {
-            view: StreamViewType::NewImage,
+        stream: Some(LatestStream {
+            view: Some(StreamViewType::NewImage),
             label: "2026-11-15T19:00:00.000".into(),
             arn: format!("{ARN}/stream/2026-11-15T19:00:00.000"),
         }),

@@ -1,0 +1,56 @@
+//! What a write did to an item: the one thing that everything kept about changes is made of.
+
+use partita_api::get_records::ChangeEvent;
+use partita_value::ItemRef;
+
+/// An item that is not the same after a write as before it.
+#[derive(Clone, Copy)]
+pub enum Change<'a> {
+    Insert { new: ItemRef<'a> },
+    Modify { old: ItemRef<'a>, new: ItemRef<'a> },
+    Remove { old: ItemRef<'a> },
+}
+
+impl<'a> Change<'a> {
+    /// The change from one state to another; none if they are equal. Equal items have equal bytes.
+    pub fn between(old: Option<ItemRef<'a>>, new: Option<ItemRef<'a>>) -> Option<Change<'a>> {
+        match (old, new) {
+            (None, None) => None,
+            (None, Some(new)) => Some(Change::Insert { new }),
+            (Some(old), Some(new)) => (old.bytes() != new.bytes()).then_some(Change::Modify { old, new }),
+            (Some(old), None) => Some(Change::Remove { old }),
+        }
+    }
+
+    pub fn before(&self) -> Option<ItemRef<'a>> {
+        match self {
+            Change::Insert { .. } => None,
+            Change::Modify { old, .. } | Change::Remove { old } => Some(*old),
+        }
+    }
+
+    pub fn after(&self) -> Option<ItemRef<'a>> {
+        match self {
+            Change::Insert { new } | Change::Modify { new, .. } => Some(*new),
+            Change::Remove { .. } => None,
+        }
+    }
+
+    /// A state of the item: both have the same key.
+    pub fn item(&self) -> ItemRef<'a> {
+        match self {
+            Change::Insert { new } | Change::Modify { new, .. } => *new,
+            Change::Remove { old } => *old,
+        }
+    }
+
+    /// What it is called; `expires` tells a removal by the item's time from one that was asked for.
+    pub fn event(&self, expires: bool) -> ChangeEvent {
+        match self {
+            Change::Insert { .. } => ChangeEvent::Insert,
+            Change::Modify { .. } => ChangeEvent::Modify,
+            Change::Remove { .. } if expires => ChangeEvent::Expire,
+            Change::Remove { .. } => ChangeEvent::Remove,
+        }
+    }
+}

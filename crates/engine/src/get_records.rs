@@ -1,0 +1,89 @@
+//! GetRecords: the records of a shard from an iterator on: a thousand of them, or a megabyte.
+
+use crate::Engine;
+use crate::read_stream::{next_sequence, trimmed, trimmed_through};
+use crate::shard_iterator::{self, ShardIterator};
+use crate::storage_failed;
+use crate::stored_key;
+use crate::stream::{Shard, Stream};
+use crate::stream_record;
+use partita_api::get_records::{ChangeRecord, GetRecords, GetRecordsOutput};
+use partita_api::{Exception, messages};
+use partita_store::{Direction, Snapshot, Store};
+use partita_value::limits;
+use std::ops::ControlFlow;
+
+/// Records from a shard.
+struct Page {
+    records: Vec<ChangeRecord>,
+    /// The smallest number that was not looked at.
+    next: u64,
+    /// Whether no record is left behind it.
+    is_last: bool,
+}
+
+impl<S: Store> Engine<S> {
+    pub fn get_records(&self, request: &GetRecords) -> Result<GetRecordsOutput, Exception> {
+        let iterator = ShardIterator::read(&request.iterator)?;
+        let streams = self.catalog.streams();
+        let Some(stream) = streams.values().find(|stream| stream.space == iterator.space) else {
+            return Err(shard_iterator::invalid());
+        };
+        let now = self.clock.now_millis();
+        iterator.check(&request.iterator, stream, now)?;
+        let Some(shard) = stream.shard(iterator.shard) else {
+            return Err(Exception::resource_not_found(messages::SHARD_NOT_FOUND));
+        };
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let gone = trimmed_through(&snapshot, stream, shard.number)?;
+        if iterator.next != 0 && iterator.next <= gone {
+            return Err(trimmed());
+        }
+        let page = read_page(&snapshot, stream, shard, iterator.next.max(shard.first), request.limit)?;
+        let is_closed = stream.last_of(shard, next_sequence(&snapshot, stream)?).is_some();
+        let next = ShardIterator { next: page.next, issued_at_millis: now, ..iterator };
+        Ok(GetRecordsOutput {
+            records: page.records,
+            next: (!(is_closed && page.is_last)).then(|| next.to_bytes(stream)),
+            region: self.region.clone(),
+            view: stream.view,
+        })
+    }
+}
+
+fn read_page(
+    snapshot: &impl Snapshot,
+    stream: &Stream,
+    shard: &Shard,
+    from: u64,
+    limit: u32,
+) -> Result<Page, Exception> {
+    let mut page = Page { records: Vec::new(), next: from, is_last: true };
+    let mut bytes = 0;
+    let mut damaged = false;
+    let visit = |key: &[u8], row: &[u8]| {
+        let record =
+            stored_key::sequence_of(key).and_then(|sequence| stream_record::decode(stream, sequence, row));
+        let Some(record) = record else {
+            damaged = true;
+            return ControlFlow::Break(());
+        };
+        bytes += record.size_bytes();
+        let is_full =
+            page.records.len() >= limit as usize || (bytes > limits::PAGE_BYTES && !page.records.is_empty());
+        if is_full {
+            page.is_last = false;
+            return ControlFlow::Break(());
+        }
+        page.next = record.sequence.0 + 1;
+        page.records.push(record);
+        ControlFlow::Continue(())
+    };
+    let range = stored_key::changes_from(stream.space(), shard.number, from);
+    snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
+    if damaged {
+        tracing::error!(stream = stream.label, "a record of a stream is damaged");
+        return Err(Exception::internal("Internal server error"));
+    }
+    Ok(page)
+}

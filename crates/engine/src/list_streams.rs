@@ -1,0 +1,21 @@
+//! ListStreams: in the order of tables and labels.
+
+use crate::Engine;
+use partita_api::list_streams::{ListStreams, ListStreamsOutput, ListedStream};
+use partita_store::Store;
+use std::ops::Bound;
+
+impl<S: Store> Engine<S> {
+    pub fn list_streams(&self, request: &ListStreams) -> ListStreamsOutput {
+        let streams = self.catalog.streams();
+        let start = request.exclusive_start.clone().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = streams
+            .range((start, Bound::Unbounded))
+            .map(|(name, _)| name)
+            .filter(|name| request.table.as_ref().is_none_or(|table| *table == name.table))
+            .map(|name| ListedStream { name: name.clone(), arn: name.arn(&self.region) });
+        let streams: Vec<_> = rest.by_ref().take(request.limit as usize).collect();
+        let last_evaluated = rest.next().and(streams.last()).map(|stream| stream.arn.clone());
+        ListStreamsOutput { streams, last_evaluated }
+    }
+}
