@@ -4,7 +4,8 @@ usage: kill_loop.py BINARY [KILLS]
 
 Eight writers put items (with a global index), count, transfer between two accounts in a transaction and write
 batches; each notes what was acknowledged. After each kill the server starts on the same folder and everything
-acknowledged must be there, transactions whole, the index equal to the table, the counters exact.
+acknowledged must be there, transactions whole, the index equal to the table, the counters exact, and the table
+rebuilt from its stream equal to the table: no record lost, none doubled.
 """
 import os
 import random
@@ -13,10 +14,14 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blackbox" / "python"))
+from stream_reader import key_of, records, replay  # noqa: E402
 
 WRITERS = 8
 ACCOUNTS = 10
@@ -34,9 +39,9 @@ class Server:
             sys.exit(f"the server did not start: {line!r}")
         self.endpoint = "http://" + line.split("http://")[1].split()[0]
 
-    def client(self):
+    def client(self, service="dynamodb"):
         config = Config(retries={"max_attempts": 0}, connect_timeout=5, read_timeout=10)
-        return boto3.client("dynamodb", endpoint_url=self.endpoint, region_name="us-east-1",
+        return boto3.client(service, endpoint_url=self.endpoint, region_name="us-east-1",
                             aws_access_key_id="local", aws_secret_access_key="local", config=config)
 
     def kill(self):
@@ -49,6 +54,7 @@ def create_table(client):
         TableName=TABLE, BillingMode="PAY_PER_REQUEST",
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK", "GSI1PK")],
         KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
         GlobalSecondaryIndexes=[{"IndexName": "GSI1", "Projection": {"ProjectionType": "ALL"},
                                  "KeySchema": [{"AttributeName": "GSI1PK", "KeyType": "HASH"},
                                                {"AttributeName": "SK", "KeyType": "RANGE"}]}])
@@ -118,10 +124,24 @@ def read_all(client, **request):
     return [item for page in pages for item in page["Items"]]
 
 
-def check(client, acknowledged, counted):
+def check_stream(server, items):
+    """What is wrong with the table that its stream tells of, if anything is."""
+    arn = server.client().describe_table(TableName=TABLE)["Table"]["LatestStreamArn"]
+    try:
+        rebuilt = replay(records(server.client("dynamodbstreams"), arn))
+    except AssertionError as problem:
+        return [f"the stream: {problem}"]
+    stored = {key_of({name: item[name] for name in ("PK", "SK")}): item for item in items}
+    if rebuilt != stored:
+        return [f"the stream leads to {len(rebuilt)} items that should equal {len(stored)}"]
+    return []
+
+
+def check(server, acknowledged, counted):
     """Everything that must hold; returns what does not."""
+    client = server.client()
     items = {(item["PK"]["S"], item["SK"]["S"]): item for item in read_all(client, ConsistentRead=True)}
-    problems = []
+    problems = check_stream(server, items.values())
     for number, numbers in acknowledged.items():
         lost = [n for n in numbers if (f"WRITER#{number}", f"{n:09}") not in items]
         if lost:
@@ -169,7 +189,7 @@ def main():
             server = Server(binary, folder)
             # A full comparison each time would spend the time on reading: every tenth kill, and the last.
             if kill % 10 == 9 or kill == kills - 1:
-                for problem in check(server.client(), acknowledged, counted):
+                for problem in check(server, acknowledged, counted):
                     failures += 1
                     print(f"after kill {kill + 1}: {problem}", flush=True)
                 print(f"kill {kill + 1}: {written} acknowledged items checked", flush=True)

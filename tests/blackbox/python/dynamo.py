@@ -10,12 +10,16 @@ to_value = TypeSerializer().serialize
 to_plain = TypeDeserializer().deserialize
 
 
+STREAM_OPERATIONS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+
+
 def headers(operation):
     """What a request sent past the SDK must carry; its signature is made up."""
+    service = "DynamoDBStreams_20120810" if operation in STREAM_OPERATIONS else "DynamoDB_20120810"
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     return {
         "Content-Type": "application/x-amz-json-1.0",
-        "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+        "X-Amz-Target": f"{service}.{operation}",
         "X-Amz-Date": now,
         "Authorization": f"AWS4-HMAC-SHA256 Credential=test/{now[:8]}/us-east-1/dynamodb/aws4_request, "
         f"SignedHeaders=host;x-amz-date;x-amz-target, Signature={'0' * 64}",

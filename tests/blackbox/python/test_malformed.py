@@ -132,6 +132,7 @@ CONDITIONAL = {"ConditionExpression": CONDITION, "ExpressionAttributeNames": NAM
 SETTINGS = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
 COMPARE = {"ComparisonOperator": "BETWEEN", "AttributeValueList": [{"S": "a"}, {"S": "z"}]}
 ARN = f"arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"
+STREAM_ARN, SHARD = f"{ARN}/stream/2026-11-15T18:44:54.123", "shardId-00000001794700800000-00000000"
 CREATE = {
     "TableName": TABLE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
     "AttributeDefinitions": [{"AttributeName": name, "AttributeType": kind} for name, kind in (("pk", "S"), ("sk", "S"), ("n", "N"))],
@@ -172,6 +173,10 @@ VALID = [
     ("DescribeTimeToLive", {"TableName": TABLE}), ("UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": True}}),
     ("TagResource", {"ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}), ("UntagResource", {"ResourceArn": ARN, "TagKeys": ["a"]}),
     ("ListTagsOfResource", {"ResourceArn": ARN, "NextToken": "x"}), ("DescribeLimits", {}), ("DescribeEndpoints", {}),
+    ("ListStreams", {"TableName": TABLE, "Limit": 3, "ExclusiveStartStreamArn": STREAM_ARN}),
+    ("DescribeStream", {"StreamArn": STREAM_ARN, "Limit": 3, "ExclusiveStartShardId": SHARD, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": SHARD}}),
+    ("GetShardIterator", {"StreamArn": STREAM_ARN, "ShardId": SHARD, "ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": "100000000000000000001"}),
+    ("GetRecords", {"ShardIterator": "A" * 54 + "==", "Limit": 10}),
 ]
 
 
