@@ -34,6 +34,7 @@ impl<S: Store> Engine<S> {
         let Some(shard) = stream.shard(iterator.shard) else {
             return Err(Exception::resource_not_found(messages::SHARD_NOT_FOUND));
         };
+        // After the look at the catalog: of a shard that is closed there, the snapshot has every record.
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let gone = trimmed_through(&snapshot, stream, shard.number)?;
         if iterator.next != 0 && iterator.next <= gone {

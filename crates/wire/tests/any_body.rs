@@ -16,6 +16,7 @@ const BODIES: &[&str] = &[
     r#"{"TransactItems":[{"Put":{"TableName":"Music","Item":{"pk":{"S":"a"}}}},{"ConditionCheck":{"TableName":"Music","Key":{"pk":{"S":"d"}},"ConditionExpression":"attribute_exists(pk)"}}],"ClientRequestToken":"t"}"#,
     r#"{"TransactItems":[{"Get":{"TableName":"Music","Key":{"pk":{"S":"a"}},"ProjectionExpression":"a"}}]}"#,
     r#"{"TableName":"Music","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST","GlobalSecondaryIndexes":[{"IndexName":"index","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}],"Tags":[{"Key":"a","Value":"b"}]}"#,
+    r#"{"StreamArn":"arn:aws:dynamodb:us-east-1:123456789012:table/Music/stream/2026-11-15T18:44:54.123","ShardId":"shardId-00000001794700800000-00000000","ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"100000000000000000001","ShardIterator":"AAEC","ShardFilter":{"Type":"CHILD_SHARDS","ShardId":"shardId-00000001794700800000-00000000"},"Limit":5}"#,
 ];
 
 fn decode_as_everything(body: &[u8]) {
