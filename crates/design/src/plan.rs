@@ -234,7 +234,8 @@ impl<'m> Planner<'m> {
     fn access(&self, place: Place<'m>, entity: &'m Entity) -> Result<Access<'m>, Obstacle> {
         let slot = place.slot(entity).ok_or(Obstacle::Absent)?;
         if !self.condition().implies(&slot.when) {
-            return Err(Obstacle::Sparse { when: slot.when.to_string() });
+            let when = slot.when.to_string();
+            return Err(if self.concerns(&slot) { Obstacle::Sparse { when } } else { Obstacle::Absent });
         }
         let constant = |name: &str| {
             let fixed = self.pattern.filter.fixed(name).or_else(|| slot.when.fixed(name));
@@ -272,6 +273,14 @@ impl<'m> Planner<'m> {
         let sort = substitute_sort(sort, constant);
         let prefix = prefix.substitute(constant);
         Ok(Access { slot, partition, sort, prefix, fan_out, filter, fixed })
+    }
+
+    /// A sparse entry has to do with what the caller knows: otherwise it is no answer that only lacks a condition.
+    fn concerns(&self, slot: &Slot<'m>) -> bool {
+        let condition = self.condition();
+        let mut known = condition.tests.iter().map(Test::attribute).peekable();
+        let tests = |name: &str| slot.when.tests.iter().any(|test| test.attribute() == name);
+        known.peek().is_none() || known.any(|name| slot.partition.has_field(name) || tests(name))
     }
 
     /// The partition key must be known; shards and time buckets are read one after another.

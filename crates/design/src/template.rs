@@ -417,8 +417,8 @@ impl Format {
     pub fn keeps_order(self, kind: &ValueType) -> bool {
         match self {
             Format::Padded { .. } | Format::Bucket(_) => true,
-            Format::Plain => kind.sorts_as_text(),
-            Format::Escaped => kind.sorts_as_text() && !matches!(kind, ValueType::String),
+            // Escaping moves only values that contain # or %, and next to their place.
+            Format::Plain | Format::Escaped => kind.sorts_as_text(),
         }
     }
 }

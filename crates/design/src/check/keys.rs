@@ -197,6 +197,9 @@ impl<'m> Checker<'m> {
                     delimiters.entry(mark).or_insert_with(|| slot.clone());
                 }
                 let word: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+                if word.is_empty() {
+                    continue;
+                }
                 let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
                 let similar = prefixes.iter().find(|other| **other != *text && alike(other, &word)).cloned();
                 prefixes.insert(text.clone());
@@ -331,7 +334,8 @@ impl<'m> Checker<'m> {
                 .flat_map(|plan| &plan.steps)
                 .filter(|step| step.targets.iter().any(|target| target.name == entity.name))
                 .collect();
-            if steps.is_empty() || steps.iter().any(|step| step.place.is_consistent()) {
+            let used = steps.iter().any(|step| step.place.is_consistent());
+            if steps.is_empty() || used || self.is_sought_in_vain(entity) {
                 continue;
             }
             let written = model.writes.iter().flat_map(|write| &write.actions);

@@ -212,7 +212,7 @@ impl<'m> Checker<'m> {
     /// A pattern that wants one item must get at most one.
     fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
         let Some(target) = pattern.has_one_target().filter(|target| !target.many) else { return };
-        if step.operation != Operation::Query || pattern.limit == Some(1) {
+        if step.operation != Operation::Query || pattern.limit == Some(1) || !step.filter.is_empty() {
             return;
         }
         let entity = step.targets[0];
@@ -246,30 +246,37 @@ impl<'m> Checker<'m> {
                 ),
             )
         };
-        // An email address or a user name belongs to one, whether or not the model says so.
-        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
-        let usual =
-            pattern.inputs.iter().any(|name| natural.iter().any(|word| name.to_lowercase().contains(word)));
-        let severity = if code == "P117" && usual { Severity::Note } else { Severity::Warning };
+        let severity = if code == "P117" && self.is_usually_single(pattern, entity) {
+            Severity::Note
+        } else {
+            Severity::Warning
+        };
         let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
         self.report(finding);
     }
 
+    /// An email address or a UUID of its own belongs to one, whether or not the model says so; unless it is the identifier
+    /// of something else, or another pattern finds many by it.
+    fn is_usually_single(&self, pattern: &Pattern, entity: &Entity) -> bool {
+        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
+        let named = |name: &str| natural.iter().any(|word| name.to_lowercase().contains(word));
+        let unique = |name: &str| entity.attribute(name).is_some_and(|a| a.kind.is_globally_unique());
+        let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
+        let finds_many = |name: &String| {
+            let many = |target: &crate::model::Target| target.many && target.entity == entity.name;
+            let patterns = &self.model.patterns;
+            patterns.iter().any(|other| other.inputs.contains(name) && other.targets.iter().any(many))
+        };
+        pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
+            && entity.edge.is_empty()
+    }
+
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
         let fixed = |name: &str| pattern.is_fixed(name);
-        let unique =
-            |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_globally_unique());
-        let owned_elsewhere =
-            |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
-        let by_id = pattern
-            .inputs
-            .iter()
-            .any(|name| unique(name) && !owned_elsewhere(name) && entity.edge.is_empty());
         let singleton = !matches!(step.sort, Sort::Equals(_)) && step.place.index.is_none();
         (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
             || (entity.unique.iter().any(|name| fixed(name)))
             || entity.key_fields().all(fixed)
-            || (by_id && !singleton)
     }
 }
 

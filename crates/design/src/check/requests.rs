@@ -79,6 +79,14 @@ impl<'m> Checker<'m> {
             return;
         };
         if let Some(clause) = sort {
+            if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
+                self.report(
+                    about("P110", Severity::Error)
+                        .says("begins_with an empty text is refused: a key value must not be empty")
+                        .helps("leave the sort key out of the condition to read the whole collection"),
+                );
+                return;
+            }
             self.sort_clause(pattern, request, place, clause);
         }
         self.coverage(pattern, request, place, &partition.values[0], &region(sort));
@@ -89,14 +97,6 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let slots: Vec<Slot<'m>> =
             self.targets(pattern).iter().filter_map(|entity| place.slot(entity)).collect();
-        if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
-            self.report(
-                about("P110", Severity::Error)
-                    .says("begins_with an empty text is refused: a key value must not be empty")
-                    .helps("leave the sort key out of the condition to read the whole collection"),
-            );
-            return;
-        }
         for slot in slots {
             let Some(template) = &slot.sort else { continue };
             let Some(text) = sample(&clause.values[clause.values.len() - 1], slot.entity) else { continue };
