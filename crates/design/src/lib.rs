@@ -26,6 +26,7 @@ pub mod heat;
 pub mod inference;
 pub mod migration;
 pub mod model;
+mod naming;
 pub mod onetable;
 pub mod plan;
 pub mod price;

@@ -1,6 +1,7 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
 use crate::condition::Condition;
+use crate::naming;
 use crate::source::Span;
 use crate::template::{Template, Types};
 use crate::value_type::ValueType;
@@ -249,6 +250,16 @@ impl Model {
     /// Copies of an entity.
     pub fn copies_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entity> {
         self.entities.iter().filter(move |entity| entity.copies.as_deref() == Some(name))
+    }
+}
+
+impl Attribute {
+    /// How many different values there are, declared or by its type or name, if that is known to be few.
+    pub fn distinct(&self) -> Option<u64> {
+        let named = || {
+            naming::few_values(&self.name).filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
+        };
+        self.values.or_else(|| self.kind.distinct()).or_else(named)
     }
 }
 

@@ -562,8 +562,8 @@ impl Reader {
         let text = self.text(section, "order")?;
         let mut words = text.split_whitespace();
         let by = words.next().unwrap_or_default().to_owned();
-        let direction = words.next().unwrap_or("asc");
-        if by.is_empty() || !["asc", "desc"].contains(&direction) || words.next().is_some() {
+        let direction = words.next().unwrap_or("asc").to_lowercase();
+        if by.is_empty() || !["asc", "desc"].contains(&direction.as_str()) || words.next().is_some() {
             self.wrong(section, "order", "an attribute and asc or desc", "\"createdAt desc\"");
         }
         Some(Order { by, descending: direction == "desc" })

@@ -425,6 +425,10 @@ fn rule_81_collections_are_bounded() {
     assert!(has(&text("DEVICE#{deviceId}", ", max = 900_000_000"), "P402", Warning));
     assert!(!has(&text("DEVICE#{deviceId}", ", max = 9_000_000"), "P402", Warning));
     assert!(!has(&text("DEVICE#{deviceId}#{time:month}", ""), "P402", Warning));
+    let silent = text("DEVICE#{deviceId}", "")
+        .replace("expect = { per = \"Device\", average = 5_000_000, bytes = 100 }", "");
+    assert!(!has(&silent, "P402", Warning));
+    assert!(has(&silent.replace("entity.Event", "entity.SensorReading"), "P402", Warning));
 }
 
 #[test]

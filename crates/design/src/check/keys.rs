@@ -3,9 +3,11 @@
 use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb};
+use crate::naming;
 use crate::plan::Sort;
 use crate::slot::{Place, Slot};
 use crate::template::{Part, Template};
+use crate::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Checker<'m> {
@@ -16,6 +18,7 @@ impl<'m> Checker<'m> {
         self.prefixed();
         self.consistent();
         self.stable();
+        self.lasting();
         self.tenants();
         self.names();
         self.versions_in_names();
@@ -127,6 +130,7 @@ impl<'m> Checker<'m> {
                     .helps(format!("append it: \"{last}{rest}\"")),
             );
         }
+        self.several_a_day();
         for entity in &model.entities {
             let Some(versions) = &entity.versions else { continue };
             let in_sort = entity.key.get(1).is_some_and(|sort| sort.has_field(versions));
@@ -142,6 +146,43 @@ impl<'m> Checker<'m> {
             };
             let finding = Finding::new(code, Severity::Error, entity.subject(), &entity.key_span);
             self.report(finding.says(message).helps(format!("write V#{{{versions}:08}} in the sort key")));
+        }
+    }
+
+    /// A list of items that only their date tells apart: the second of a day overwrites the first.
+    fn several_a_day(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let declared =
+                !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
+            let copied = entity.copies.is_some() || entity.versions.is_some();
+            let listed = model.patterns.iter().flat_map(|pattern| &pattern.targets);
+            let listed = listed.filter(|target| target.entity == entity.name).any(|target| target.many);
+            if declared
+                || copied
+                || entity.identity().is_some()
+                || !listed
+                || naming::is_periodic(&entity.name)
+            {
+                continue;
+            }
+            let Some(date) = entity.key.get(1).and_then(|sort| sort.fields().last()) else { continue };
+            let day = entity.attribute(date).is_some_and(|attribute| attribute.kind == ValueType::Date);
+            let foreign =
+                entity.key_fields().filter(|name| *name != date).all(|name| model.owner_of(name).is_some());
+            if day && foreign {
+                let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+                self.report(
+                    finding
+                        .says(format!(
+                            "only {date} tells one {} from another: the second of a day overwrites the first",
+                            entity.name
+                        ))
+                        .helps(format!(
+                            "append an identifier, or say that there is one a day: identity = [\"{date}\"]"
+                        )),
+                );
+            }
         }
     }
 
@@ -192,6 +233,8 @@ impl<'m> Checker<'m> {
         for slot in self.slots() {
             for pair in slot.partition.parts.clone().windows(2) {
                 let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
+                // The delimiter that ends what stands before is not part of this prefix.
+                let text = text.trim_start_matches(|letter: char| !letter.is_alphanumeric());
                 let mark = text.chars().last().filter(|last| !last.is_alphanumeric());
                 if let Some(mark) = mark {
                     delimiters.entry(mark).or_insert_with(|| slot.clone());
@@ -202,7 +245,7 @@ impl<'m> Checker<'m> {
                 }
                 let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
                 let similar = prefixes.iter().find(|other| **other != *text && alike(other, &word)).cloned();
-                prefixes.insert(text.clone());
+                prefixes.insert(text.to_owned());
                 if let Some(other) = similar {
                     let finding = self.about_slot("P205", Severity::Warning, &slot);
                     let message = format!("{name} has the prefix {text} here and {other} elsewhere");
@@ -243,9 +286,27 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A declared tenant comes first in every partition key.
+    /// A status in the table's key changes sooner or later, whether or not a write says so.
+    fn lasting(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let Some(name) = entity.key_fields().find(|name| naming::changes(name)) else { continue };
+            let told = model.writes.iter().any(|write| self.has("P206", &write.subject()));
+            if told || entity.identity.iter().any(|own| own == name) || entity.copies.is_some() {
+                continue;
+            }
+            let finding = Finding::new("P206", Severity::Warning, entity.subject(), &entity.key_span);
+            self.report(
+                finding
+                    .says(format!("{name} is part of the key of {}, and keys cannot be updated", entity.name))
+                    .helps("leave it out of the table's key, and put it into an index"),
+            );
+        }
+    }
+
+    /// A declared tenant comes first in every partition key; one that is only named so, in the table's own.
     fn tenants(&mut self) {
-        let Some(tenant) = self.model.table.tenant.clone() else { return };
+        let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
         for slot in self.slots() {
             if slot.partition.fields().next() != Some(tenant.as_str()) {
                 let finding = self.about_slot("P217", Severity::Error, &slot);
@@ -259,6 +320,28 @@ impl<'m> Checker<'m> {
                         .helps(format!("write TENANT#{{{tenant}}}#{}", slot.partition)),
                 );
             }
+        }
+    }
+
+    fn named_tenants(&mut self) {
+        let leading =
+            |entity: &Entity| entity.key.first().and_then(|key| key.fields().next().map(naming::is_tenant));
+        if !self.model.entities.iter().any(|entity| leading(entity) == Some(true)) {
+            return;
+        }
+        for entity in &self.model.entities {
+            let own = entity.attributes.iter().find(|attribute| naming::is_tenant(&attribute.name));
+            let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
+            let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
+            let partition = entity.key.first().map(Template::to_string).unwrap_or_default();
+            self.report(
+                finding
+                    .says(format!(
+                        "the partition key {partition} does not begin with {}, as those of other types do",
+                        tenant.name
+                    ))
+                    .helps(format!("write TENANT#{{{}}}#{partition}", tenant.name)),
+            );
         }
     }
 

@@ -4,6 +4,7 @@ use super::Checker;
 use crate::estimate::{self, size};
 use crate::finding::{Finding, Severity};
 use crate::model::Entity;
+use crate::naming;
 use crate::slot::{Place, Slot};
 use crate::template::Part;
 
@@ -74,7 +75,9 @@ impl<'m> Checker<'m> {
             Some(_) => return,
             None => {
                 let average = self.average_in(slot);
-                let severity = if average >= STREAM { Severity::Warning } else { Severity::Note };
+                let stream =
+                    average >= STREAM || (entity.expect.average.is_none() && naming::is_stream(&entity.name));
+                let severity = if stream { Severity::Warning } else { Severity::Note };
                 (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
             }
         };

@@ -179,7 +179,7 @@ fn few_values(slot: &Slot<'_>) -> Option<u64> {
             continue;
         }
         let attribute = slot.entity.attribute(name)?;
-        values = values.saturating_mul(attribute.values.or_else(|| attribute.kind.distinct())?);
+        values = values.saturating_mul(attribute.distinct()?);
     }
     (values <= FEW).then_some(values)
 }
