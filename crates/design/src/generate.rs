@@ -92,10 +92,9 @@ impl<'m> Generator<'m> {
     fn add_keys(&self, item: &mut Map<String, Value>, slot: &Slot<'m>, values: &Values, number: u64) {
         let mut values = values.clone();
         values.insert(SHARD.to_owned(), self.shard(slot, &values, number).to_string());
-        let templates = [Some(&slot.partition), slot.sort.as_ref()];
-        for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(templates).enumerate()
+        for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(slot.key).enumerate()
         {
-            let Some(Ok(key)) = template.map(|template| template.fill(&values)) else { continue };
+            let Ok(key) = template.fill(&values) else { continue };
             let kind = if slot.place.key_is_number(self.model, position) { "N" } else { "S" };
             item.insert(name.clone(), json!({ kind: key }));
         }

@@ -39,13 +39,8 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
         for place in Place::all(model) {
             let slot = model.entity(&before.name).and_then(|entity| place.slot(entity));
             let Some(slot) = slot else { continue };
-            for (name, template) in
-                place.key_names(model).iter().zip([Some(&slot.partition), slot.sort.as_ref()])
-            {
-                let found = texts
-                    .get(name)
-                    .zip(template)
-                    .and_then(|(key, template)| template.matches(key, slot.entity));
+            for (name, template) in place.key_names(model).iter().zip(slot.key) {
+                let found = texts.get(name).and_then(|key| template.matches(key, slot.entity));
                 for (field, value) in found.into_iter().flatten().filter(|(field, _)| field != SHARD) {
                     values.entry(field).or_insert(value);
                 }
@@ -70,17 +65,15 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
         if place.index.is_some() && !meets(&slot, values) {
             continue;
         }
-        for (position, name) in place.key_names(new).iter().enumerate() {
-            let template = if position == 0 { Some(&slot.partition) } else { slot.sort.as_ref() };
+        for (position, (name, template)) in place.key_names(new).iter().zip(slot.key).enumerate() {
             let mut values = values.clone();
             values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
-            match template.map(|template| template.fill(&values)) {
-                Some(Ok(key)) => {
+            match template.fill(&values) {
+                Ok(key) => {
                     let kind = if place.key_is_number(new, position) { "N" } else { "S" };
                     made.insert(name.clone(), json!({ kind: key }));
                 }
-                Some(Err(missing)) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
-                None => {}
+                Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
         }
     }
@@ -103,7 +96,7 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
 /// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
 fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
     let own = item.get(name).and_then(|value| value["S"].as_str());
-    let template = if slot.partition.has_field(SHARD) { Some(&slot.partition) } else { slot.sort.as_ref() };
+    let template = slot.key.iter().find(|template| template.has_field(SHARD));
     let had = own
         .zip(template)
         .and_then(|(key, template)| template.matches(key, slot.entity))

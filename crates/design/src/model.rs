@@ -46,7 +46,10 @@ pub struct Context {
 pub struct Index {
     pub name: String,
     pub local: bool,
+    /// Attributes of the partition key, then those of the sort key.
     pub keys: Vec<String>,
+    /// How many of them are the partition key: one, or up to four.
+    pub partition_keys: usize,
     pub project: Projection,
     pub span: Span,
 }
@@ -350,6 +353,16 @@ impl Write {
 }
 
 impl Index {
+    /// Attributes of the partition key, and of the sort key.
+    pub fn halves(&self) -> (&[String], &[String]) {
+        self.keys.split_at(self.partition_keys.min(self.keys.len()))
+    }
+
+    /// A half of its key has several attributes.
+    pub fn is_composite(&self) -> bool {
+        self.partition_keys > 1 || self.keys.len() > self.partition_keys + 1
+    }
+
     pub fn subject(&self) -> String {
         format!("index.{}", self.name)
     }

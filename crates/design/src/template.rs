@@ -14,6 +14,8 @@ use std::fmt;
 
 /// What stands between the parts of a key unless a value is escaped.
 pub const DELIMITER: char = '#';
+/// What stands between the attributes of an index key that has several; no value contains it.
+pub const BORDER: char = '\u{1F}';
 /// The field that holds a shard's number.
 pub const SHARD: &str = "shard";
 
@@ -103,6 +105,40 @@ impl Template {
 
     pub fn field(name: &str) -> Template {
         Template { parts: vec![Part::Field { name: name.to_owned(), format: Format::Plain }] }
+    }
+
+    /// The templates of several key attributes as one.
+    pub fn joined(attributes: &[Template]) -> Template {
+        let mut parts: Vec<Part> = Vec::new();
+        for (number, attribute) in attributes.iter().enumerate() {
+            if number > 0 {
+                parts.push(Part::Text(BORDER.to_string()));
+            }
+            parts.extend(attribute.parts.iter().cloned());
+        }
+        // Texts that follow each other are one text, as everywhere.
+        Template { parts }.substitute(|_| None)
+    }
+
+    /// The inverse of `joined`. A text that ends at a border gives an empty template at the end.
+    pub fn attributes(&self) -> Vec<Template> {
+        let (mut attributes, mut parts) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let Part::Text(text) = part else {
+                parts.push(part.clone());
+                continue;
+            };
+            for (number, piece) in text.split(BORDER).enumerate() {
+                if number > 0 {
+                    attributes.push(Template { parts: std::mem::take(&mut parts) });
+                }
+                if !piece.is_empty() {
+                    parts.push(Part::Text(piece.to_owned()));
+                }
+            }
+        }
+        attributes.push(Template { parts });
+        attributes
     }
 
     /// Names of its fields, in order.
@@ -315,7 +351,9 @@ impl fmt::Display for Template {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
+                Part::Text(text) => {
+                    out.write_str(&text.replace('{', "{{").replace('}', "}}").replace(BORDER, " / "))?;
+                }
                 Part::Field { name, format } => write!(out, "{{{name}{}}}", format.print())?,
             }
         }
@@ -482,6 +520,7 @@ impl Class {
     fn contains(&self, letter: char) -> bool {
         let delimiter = letter == DELIMITER;
         match self.format {
+            _ if letter == BORDER => false,
             Format::Escaped => !delimiter,
             Format::Padded { .. } => letter.is_ascii_digit() || letter == '.',
             Format::Bucket(_) => letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'),
@@ -569,6 +608,17 @@ mod tests {
         assert_eq!(Template::parse("A#{b").unwrap_err().at, 2);
         assert!(Template::parse("A#{b:wide}").unwrap_err().message.contains("is no format"));
         assert!(Template::parse("A}").is_err());
+    }
+
+    #[test]
+    fn attributes_of_a_key_are_joined_and_taken_apart() {
+        let pieces = ["{s}", "A#{i}", "B"].map(template);
+        let joined = Template::joined(&pieces);
+        assert_eq!(joined.attributes(), pieces);
+        assert!(joined.run_on_fields(&types(), true).is_empty(), "a border is never part of a value");
+        assert_eq!(joined.to_string(), "{s} / A#{i} / B");
+        let open = joined.split_known(|name| name == "s").0;
+        assert_eq!(open.attributes(), ["{s}", "A#"].map(template));
     }
 
     #[test]

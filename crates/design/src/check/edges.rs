@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::finding::{Severity, list};
 use crate::model::Entity;
+use crate::slot::Place;
 use crate::template::{Part, Template};
 
 /// Who does it, and to whom it is done.
@@ -50,15 +51,10 @@ impl Checker<'_> {
     fn both_ends(&mut self, entity: &Entity) {
         let model = self.model;
         let copies = model.copies_of(&entity.name);
-        let partitions: Vec<&Template> = std::iter::once(entity)
-            .chain(copies)
-            .flat_map(|edge| {
-                edge.key
-                    .first()
-                    .into_iter()
-                    .chain(edge.indexes.iter().filter_map(|indexed| indexed.key.first()))
-            })
-            .collect();
+        let places = Place::all(model);
+        let edges = std::iter::once(entity).chain(copies);
+        let slots = edges.flat_map(|edge| places.iter().filter_map(move |place| place.slot(edge)));
+        let partitions: Vec<Template> = slots.map(|slot| slot.partition).collect();
         let closed: Vec<&str> = entity
             .edge
             .iter()

@@ -190,9 +190,8 @@ impl<'m> Checker<'m> {
     fn prefixed(&mut self) {
         let several = self.model.entities.len() > 1;
         for slot in self.slots() {
-            let names = slot.place.key_names(self.model);
             let bare = matches!(slot.partition.parts.first(), Some(Part::Field { .. }));
-            let semantic = slot.partition.bare_field() == names.first().map(String::as_str);
+            let semantic = slot.is_semantic(self.model);
             let alone = slot.place.index.is_some() && slot.place.slots(self.model).len() == 1;
             if bare && !semantic && !alone {
                 let field = slot.partition.fields().next().unwrap_or_default().to_owned();
