@@ -12,5 +12,5 @@ mod signer;
 mod verifier;
 
 pub use credential::Credential;
-pub use signer::Signer;
+pub use signer::{Call, Signer};
 pub use verifier::{Authentication, SignedRequest, Verifier};

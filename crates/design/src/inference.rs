@@ -2,6 +2,7 @@
 //!
 //! In come items in DynamoDB JSON and the table's keys; out goes a model to be read, corrected and completed.
 
+use crate::audit::MARKER;
 use crate::condition::{Condition, Test};
 use crate::model::{
     Attribute, Entity, Expect, Index, Indexed, Model, Pattern, Projection, Shard, Table, Target,
@@ -29,6 +30,10 @@ pub fn infer(items: &[Item], known: &Known) -> Result<Model, String> {
         known.keys = guess_keys(first)
             .ok_or("the items have no PK and SK; say which attributes are the keys with --keys")?;
     }
+    // Markers of unique values are no type of their own.
+    let marks = |item: &Item| text_of(item, &known.keys[0]).is_some_and(|key| key.starts_with(MARKER));
+    let items: Vec<Item> = items.iter().filter(|item| !marks(item)).cloned().collect();
+    let items = items.as_slice();
     if known.indexes.is_empty() {
         known.indexes = guess_indexes(items, &known.keys);
     }

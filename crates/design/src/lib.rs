@@ -24,6 +24,7 @@ pub mod finding;
 pub mod generate;
 pub mod heat;
 pub mod inference;
+pub mod inspection;
 pub mod migration;
 pub mod model;
 mod naming;

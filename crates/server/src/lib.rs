@@ -7,7 +7,7 @@ mod cors;
 mod housekeeping;
 mod lingering;
 mod listener;
-pub mod model_watch;
+pub mod models;
 mod panic_guard;
 pub mod pipeline;
 mod reply;

@@ -7,7 +7,7 @@
 use super::arguments::Migrate;
 use super::client::Client;
 use super::progress::Progress;
-use super::{FINE, FOUND, Outcome, file};
+use super::{FINE, FOUND, Outcome, file, items};
 use partita_design::Model;
 use partita_design::definition::create_table;
 use partita_design::estimate::write_units;
@@ -77,22 +77,17 @@ impl Migration<'_> {
 
     /// Reads all items; rewrites them if `apply`.
     fn pass(&mut self, apply: bool) -> Result<Tally, String> {
-        let description = self.call("DescribeTable", &json!({ "TableName": self.table }))?;
-        let progress = Progress::new(description["Table"]["ItemCount"].as_u64().unwrap_or_default());
+        let description = items::describe(&mut self.client, &self.table)?;
+        let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
         let mut tally = Tally::default();
         let mut start = if apply { self.checkpoint() } else { Value::Null };
         loop {
-            let mut request = json!({ "TableName": self.table, "ConsistentRead": true });
-            if !start.is_null() {
-                request["ExclusiveStartKey"] = start;
-            }
-            let page = self.call("Scan", &request)?;
-            let items = page["Items"].as_array().cloned().unwrap_or_default();
-            for item in items.iter().filter_map(Value::as_object) {
+            let (page, next) = items::page(&mut self.client, &self.table, &start)?;
+            for item in &page {
                 self.one(item, apply, &mut tally)?;
                 progress.advance(1);
             }
-            start = page["LastEvaluatedKey"].clone();
+            start = next;
             if apply {
                 self.save_checkpoint(&start)?;
             }
@@ -217,8 +212,7 @@ impl Migration<'_> {
     /// Waits until the table and its indexes are active.
     fn settled(&mut self) -> Result<Value, String> {
         loop {
-            let answer = self.call("DescribeTable", &json!({ "TableName": self.table }))?;
-            let table = answer["Table"].clone();
+            let table = items::describe(&mut self.client, &self.table)?;
             let indexes = table["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
             if table["TableStatus"] == "ACTIVE"
                 && indexes.iter().all(|index| index["IndexStatus"] == "ACTIVE")
