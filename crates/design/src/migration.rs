@@ -22,6 +22,8 @@ pub enum Rewrite {
     Put(Item),
     /// Another primary key: the new item and the key of the old one, to be written in one transaction.
     Move { put: Item, delete: Item },
+    /// The new model has no such entity; its name.
+    Gone(String),
     /// No entity of the old model has such a key, or the new one lacks a value; the reason.
     Unknown(String),
 }
@@ -29,14 +31,14 @@ pub enum Rewrite {
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let texts = texts(item);
     let partition = old.table.keys.first().and_then(|key| texts.get(key));
-    if partition.is_some_and(|key| key.starts_with(MARKER)) {
-        return Rewrite::Keep;
+    if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
+        return rewrite_marker(old, new, item, key);
     }
     let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
         return Rewrite::Unknown("no entity has such a key".to_owned());
     };
     let Some(after) = new.entity(&before.name) else {
-        return Rewrite::Unknown(format!("the new model has no {}", before.name));
+        return Rewrite::Gone(before.name.clone());
     };
     let mut values = texts.clone();
     for model in [old, new] {
@@ -52,6 +54,19 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
         }
     }
     rebuild(old, new, after, item, &values)
+}
+
+/// A marker of a unique value has one text in all its keys.
+fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
+    if old.table.keys == new.table.keys {
+        return Rewrite::Keep;
+    }
+    let (mut put, mut delete) = (item.clone(), Item::new());
+    for name in &old.table.keys {
+        delete.extend(put.remove(name).map(|value| (name.clone(), value)));
+    }
+    put.extend(new.table.keys.iter().map(|name| (name.clone(), json!({ "S": key }))));
+    Rewrite::Move { put, delete }
 }
 
 fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attributes) -> Rewrite {

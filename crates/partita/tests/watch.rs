@@ -333,43 +333,97 @@ fn without_a_model_nothing_is_different() {
     assert_eq!(server.send("GET /_partita/model HTTP/1.1\r\n", "").1["models"], json!([]));
 }
 
+/// The shop's model with changes, in a file.
+fn shop_with(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut text = std::fs::read_to_string(root.join(SHOP)).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let path = folder.path().join(format!("{}.toml", changes.len()));
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const SHOP: &str = "models/shop-orders.toml";
+const PROFILE: (&str, &str) =
+    ("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]");
+
 #[test]
 fn a_table_moves_to_the_next_version_and_back() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let old = root.join("models/shop-orders.toml");
-    let text = std::fs::read_to_string(&old).unwrap();
-    let new = folder.path().join("new.toml");
-    let text = text
-        .replace("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]")
-        .replace("[entity.User]", "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }")
-        .replace("[pattern]", "[pattern]\nuserByEmail = { in = [\"email\"], out = \"User\", rps = 1 }");
-    std::fs::write(&new, text).unwrap();
-    let migrate = |from: &PathBuf, to: &PathBuf, more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_partita"))
-            .args(["model", "migrate"])
-            .args([from, to])
-            .args(more)
-            .args(["--endpoint", &format!("http://{}", server.place)])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        (output.status.code().unwrap(), text)
-    };
-    let (code, text) = migrate(&old, &new, &[]);
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("dry run"), "{text}");
+    let index = "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }";
+    let new = shop_with(&folder, &[PROFILE, ("[entity.User]", index)]);
+    let text = server.model(0, &["migrate", SHOP, &new]);
+    assert!(text.contains("dry run") && text.contains("index GSI3 is added"), "{text}");
     let checkpoint = folder.path().join("checkpoint");
-    let (code, text) = migrate(&old, &new, &["--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
-    assert_eq!(code, 0, "{text}");
+    let text =
+        server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
     assert!(text.contains("adding index GSI3") && text.contains("0 are not"), "{text}");
     let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
     let (_, answer) = server.call("Scan", &scan);
     assert!(answer["Count"].as_u64().unwrap() > 0);
     assert_eq!(answer["Items"][0]["SK"]["S"], "PROFILE");
-    let (code, text) = migrate(&new, &old, &["--apply"]);
-    assert_eq!(code, 0, "{text}");
+    server.model(0, &["audit", &new]);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply"]);
+    assert!(text.contains("index GSI3, which the new model does not have, is left"), "{text}");
     assert_eq!(server.call("Scan", &scan).1["Count"], 0);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply", "--remove-indexes"]);
+    assert!(text.contains("removing index GSI3"), "{text}");
+    assert_eq!(server.call("Scan", &scan).0, 400);
+    server.model(0, &["audit", SHOP]);
+}
+
+#[test]
+fn types_that_are_gone_are_deleted_if_that_is_wished() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let whole =
+        std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP)).unwrap();
+    let start = whole.find("[entity.OrderItem]").unwrap();
+    let entity = &whole[start..start + whole[start..].find("\n[").unwrap()];
+    let new = shop_with(
+        &folder,
+        &[
+            (entity, ""),
+            ("transact = [\"create Order\", \"create OrderItem*\"]", "create = \"Order\""),
+            (whole.lines().find(|line| line.starts_with("orderItems")).unwrap(), ""),
+        ],
+    );
+    let text = server.model(1, &["migrate", SHOP, &new, "--apply"]);
+    assert!(text.contains("items of OrderItem, which the new model does not have, are left alone"), "{text}");
+    let text = server.model(0, &["migrate", SHOP, &new, "--apply", "--delete-removed"]);
+    assert!(text.contains("are deleted"), "{text}");
+    server.model(0, &["audit", &new]);
+}
+
+#[test]
+fn what_a_table_cannot_undergo_goes_into_a_new_one() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    let text = server.model(2, &["migrate", SHOP, &new, "--apply"]);
+    assert!(
+        text.contains("keys change from PK, SK to pk, sk") && text.contains("--into NEW-TABLE"),
+        "{text}"
+    );
+    let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(text.contains("table Shop2 has them"), "{text}");
+    let count = |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].clone();
+    assert_eq!(count("Shop2"), count("Shop"));
+    server.model(0, &["audit", &new, "--table", "Shop2"]);
+    let changed = shop_with(
+        &folder,
+        &[
+            PROFILE,
+            ("keys = [\"GSI1PK\", \"GSI1SK\"]", "keys = [\"GSI1PK\"]"),
+            ("\"ORDER#{orderId}\", \"ORDER#{orderId}\"", "\"ORDER#{orderId}\""),
+        ],
+    );
+    assert!(server.model(2, &["migrate", SHOP, &changed]).contains("call it GSI1v2 in the new model"));
 }

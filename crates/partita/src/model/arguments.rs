@@ -236,9 +236,21 @@ pub struct Migrate {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
-    /// The table, instead of the new model's name
+    /// The table, instead of the old model's name
     #[arg(long)]
     pub table: Option<String>,
+
+    /// Copy everything into this table, which is made: for changes that a table cannot undergo
+    #[arg(long, value_name = "TABLE")]
+    pub into: Option<String>,
+
+    /// Remove indexes that the new model does not have, once all is verified
+    #[arg(long)]
+    pub remove_indexes: bool,
+
+    /// Delete items of types that the new model does not have
+    #[arg(long)]
+    pub delete_removed: bool,
 
     #[command(flatten)]
     pub endpoint: Endpoint,

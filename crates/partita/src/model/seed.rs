@@ -1,6 +1,6 @@
 //! `partita model seed`: items made from a model, into a table or onto standard output.
 
-use super::arguments::Seed;
+use super::arguments::{Endpoint, Seed};
 use super::client::Client;
 use super::progress::Progress;
 use super::{FINE, Outcome, file};
@@ -29,7 +29,7 @@ pub fn run(arguments: &Seed) -> Outcome {
         }
         return Ok(FINE);
     }
-    ensure_table(arguments, &model)?;
+    ensure_table(&arguments.endpoint, &model)?;
     let progress = Progress::new(generator.total());
     load(arguments, &model, &generator, &progress)?;
     let (items, seconds) = progress.finish();
@@ -37,8 +37,9 @@ pub fn run(arguments: &Seed) -> Outcome {
     Ok(FINE)
 }
 
-fn ensure_table(arguments: &Seed, model: &Model) -> Result<(), String> {
-    let mut client = Client::new(&arguments.endpoint)?;
+/// Makes the model's table, unless there is one, and waits for it.
+pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
+    let mut client = Client::new(endpoint)?;
     let name = json!({ "TableName": model.table.name });
     match client.call("DescribeTable", &name) {
         Ok(_) => return Ok(()),
