@@ -424,7 +424,9 @@ impl<'m> Checker<'m> {
             let keyed = written
                 .filter(|action| action.entity == entity.name)
                 .any(|action| action.verb != Verb::Create);
-            let severity = if keyed { Severity::Note } else { Severity::Warning };
+            // Types that are brought together by an index live apart in the table on purpose.
+            let gathered = steps.iter().any(|step| step.targets.len() > 1);
+            let severity = if keyed || gathered { Severity::Note } else { Severity::Warning };
             let finding = Finding::new("P221", severity, entity.subject(), &entity.key_span);
             self.report(
                 finding

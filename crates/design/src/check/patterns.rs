@@ -5,6 +5,7 @@ use crate::estimate::{PAGE_BYTES, figure, size};
 use crate::finding::{Finding, Severity, counted, list};
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
+use crate::template::Part;
 use crate::value_type::ValueType;
 
 impl<'m> Checker<'m> {
@@ -123,6 +124,7 @@ impl<'m> Checker<'m> {
             self.waste(pattern, step);
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
+            self.text_order(pattern, step);
         }
         let Some(split) = &plan.split else { return };
         let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
@@ -207,6 +209,31 @@ impl<'m> Checker<'m> {
         };
         let finding = self.about_pattern("P115", severity, pattern).says(message);
         self.report(finding.helps("go on from LastEvaluatedKey until there is none, or set a limit"));
+    }
+
+    /// A list comes in the order of its sort keys, wanted or not: 1, 10, 2 is nobody's wish.
+    fn text_order(&mut self, pattern: &Pattern, step: &Step<'m>) {
+        if step.operation != Operation::Query || pattern.order.is_some() || pattern.range.is_some() {
+            return;
+        }
+        for entity in step.targets.iter().copied() {
+            let many = pattern.targets.iter().any(|target| target.many && target.entity == entity.name);
+            let Some(slot) = step.place.slot(entity).filter(|_| many) else { continue };
+            let Some(template) = &slot.sort else { continue };
+            let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
+            let Some(Part::Field { name, format }) = rest.first() else { continue };
+            let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
+            if !number || slot.sorts_as_number(self.model, name) {
+                continue;
+            }
+            // An identifier is there to be found, not to be counted.
+            let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
+            let finding = self.about_pattern("P105", severity, pattern).says(format!(
+                "{} comes in the order of {name} as text in {template}: 1, 10, 2",
+                entity.name
+            ));
+            self.report(finding.helps(pad(&template.to_string(), entity, name)));
+        }
     }
 
     /// A pattern that wants one item must get at most one.
@@ -323,10 +350,7 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
         Obstacle::Unsorted { by, template } => (
             "P105",
             format!("{by} is a number, and as text in {template} 10 comes before 2"),
-            format!(
-                "pad it: {}",
-                template.replace(&format!("{{{by}}}"), &remedy::padded(unserved.entity, by))
-            ),
+            pad(template, unserved.entity, by),
         ),
         Obstacle::Consistency => inconsistent(place),
         Obstacle::Projection { missing } => (
@@ -347,6 +371,11 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
             ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
         }
     }
+}
+
+/// The template with a number as it must stand there.
+fn pad(template: &str, entity: &Entity, name: &str) -> String {
+    format!("pad it: {}", template.replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
 fn inconsistent(place: &str) -> Words {
