@@ -223,16 +223,18 @@ impl<'m> Checker<'m> {
             let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
             let Some(Part::Field { name, format }) = rest.first() else { continue };
             let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
-            if !number || slot.sorts_as_number(self.model, name) {
+            let shown = template.to_string();
+            let told =
+                self.findings.iter().any(|known| known.code == "P105" && known.message.contains(&shown));
+            if !number || told || slot.sorts_as_number(self.model, name) {
                 continue;
             }
             // An identifier is there to be found, not to be counted.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
-            let finding = self.about_pattern("P105", severity, pattern).says(format!(
-                "{} comes in the order of {name} as text in {template}: 1, 10, 2",
-                entity.name
-            ));
-            self.report(finding.helps(pad(&template.to_string(), entity, name)));
+            let finding = self
+                .about_pattern("P105", severity, pattern)
+                .says(format!("{} comes in the order of {name} as text in {shown}: 1, 10, 2", entity.name));
+            self.report(finding.helps(pad(&shown, entity, name)));
         }
     }
 

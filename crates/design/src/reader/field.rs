@@ -7,6 +7,34 @@ use crate::source::Span;
 use crate::template::Template;
 use toml_edit::{Item, TableLike};
 
+/// What fields are called elsewhere, and here.
+const SYNONYMS: [(&str, &str); 24] = [
+    ("input", "in"),
+    ("inputs", "in"),
+    ("output", "out"),
+    ("outputs", "out"),
+    ("returns", "out"),
+    ("rate", "rps"),
+    ("filter", "where"),
+    ("sort", "order"),
+    ("consistent", "consistency"),
+    ("pk", "key"),
+    ("sk", "key"),
+    ("keys", "key"),
+    ("partition_key", "keys"),
+    ("sort_key", "keys"),
+    ("hash_key", "keys"),
+    ("range_key", "keys"),
+    ("key", "keys"),
+    ("projection", "project"),
+    ("condition", "when"),
+    ("sparse", "when"),
+    ("size", "bytes"),
+    ("fields", "attributes"),
+    ("version", "lock"),
+    ("copy_of", "copies"),
+];
+
 /// A table with the name under which messages speak of it.
 pub(super) struct Section<'a> {
     pub table: &'a dyn TableLike,
@@ -48,7 +76,9 @@ impl Reader {
             }
             let place = section.table.key(key).and_then(toml_edit::Key::span);
             let span = place.unwrap_or_else(|| section.span.clone());
-            let help = match closest(key, known.iter().copied()) {
+            let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
+            let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
+            {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
@@ -189,7 +219,9 @@ impl Reader {
     pub(super) fn sections<'a>(&mut self, root: &Section<'a>, name: &str) -> Vec<(String, Section<'a>)> {
         let Some(item) = root.get(name) else { return Vec::new() };
         let Some(table) = item.as_table_like() else {
-            self.wrong(root, name, "a table", "{ }");
+            let message = format!("`{name}` must be a table of tables");
+            let help = format!("write [{name}.…] for each, or [{name}] with a line … = {{ … }} for each");
+            self.fail("P002", root, &root.span_of(name), message, &help);
             return Vec::new();
         };
         let mut sections = Vec::new();
@@ -217,7 +249,8 @@ impl Reader {
         match item.as_table_like() {
             Some(table) => Some(Section { table, subject: section.subject.clone(), span }),
             None => {
-                self.wrong(section, key, "a table", "{ … }");
+                let example = if key == "attributes" { "{ userId = \"ulid\" }" } else { "{ … }" };
+                self.wrong(section, key, "a table", example);
                 None
             }
         }
