@@ -233,23 +233,40 @@ pub fn sort_meets(sort: &Sort, types: &Entity, slot: &Slot<'_>) -> bool {
     }
 }
 
+impl Sort {
+    /// The template that it compares with.
+    fn template(&self) -> Option<&Template> {
+        match self {
+            Sort::Any | Sort::Span { .. } => None,
+            Sort::Equals(template) | Sort::BeginsWith(template) | Sort::Between { prefix: template, .. } => {
+                Some(template)
+            }
+        }
+    }
+
+    /// The same condition with another template.
+    fn with(&self, template: Template) -> Sort {
+        match self {
+            Sort::Any | Sort::Span { .. } => self.clone(),
+            Sort::Equals(_) => Sort::Equals(template),
+            Sort::BeginsWith(_) => Sort::BeginsWith(template),
+            Sort::Between { by, .. } => Sort::Between { prefix: template, by: by.clone() },
+        }
+    }
+}
+
 impl Step<'_> {
     /// The condition on each key attribute, by its position: all but the last are equal to something.
     pub fn clauses(&self) -> Vec<(usize, Sort)> {
         let mut clauses: Vec<Sort> = self.partition.attributes().into_iter().map(Sort::Equals).collect();
-        let (pieces, last): (Vec<Template>, fn(Template, &Sort) -> Sort) = match &self.sort {
-            Sort::Any => (Vec::new(), |_, sort| sort.clone()),
-            Sort::Span { .. } => (vec![Template::default()], |_, sort| sort.clone()),
-            Sort::Equals(template) => (template.attributes(), |piece, _| Sort::Equals(piece)),
-            Sort::BeginsWith(template) => (template.attributes(), |piece, _| Sort::BeginsWith(piece)),
-            Sort::Between { prefix, .. } => (prefix.attributes(), |piece, sort| match sort {
-                Sort::Between { by, .. } => Sort::Between { prefix: piece, by: by.clone() },
-                other => other.clone(),
-            }),
+        let pieces = match (&self.sort, self.sort.template()) {
+            (Sort::Any, _) => Vec::new(),
+            (_, Some(template)) => template.attributes(),
+            (_, None) => vec![Template::default()],
         };
         let count = pieces.len();
         clauses.extend(pieces.into_iter().enumerate().map(|(number, piece)| {
-            if number + 1 < count { Sort::Equals(piece) } else { last(piece, &self.sort) }
+            if number + 1 < count { Sort::Equals(piece) } else { self.sort.with(piece) }
         }));
         // A prefix that ends at a border says nothing about the attribute behind it.
         clauses.retain(|clause| !matches!(clause, Sort::BeginsWith(piece) if piece.parts.is_empty()));

@@ -69,7 +69,10 @@ impl<'m> Planner<'m> {
             !implied && !consumed && entity.attribute(test.attribute()).is_some()
         });
         filter.extend(open.map(Test::to_string));
-        let sort = substitute_sort(sort, constant);
+        let sort = match sort.template() {
+            Some(template) => sort.with(template.substitute(constant)),
+            None => sort,
+        };
         let prefix = prefix.substitute(constant);
         Ok(Access { slot, partition, sort, prefix, fan_out, filter, fixed })
     }
@@ -189,14 +192,5 @@ impl<'m> Planner<'m> {
         let own = slot.entity.identity() == Some(field);
         let sortable = matches!(kind(field), Some(ValueType::Ulid | ValueType::Ksuid));
         made && own && sortable && kind(by).is_some_and(ValueType::is_time)
-    }
-}
-
-fn substitute_sort(sort: Sort, constant: impl Fn(&str) -> Option<String>) -> Sort {
-    match sort {
-        Sort::Equals(template) => Sort::Equals(template.substitute(constant)),
-        Sort::BeginsWith(template) => Sort::BeginsWith(template.substitute(constant)),
-        Sort::Between { prefix, by } => Sort::Between { prefix: prefix.substitute(constant), by },
-        other => other,
     }
 }
