@@ -214,7 +214,7 @@ key = ["EMAIL#{email}", "USER"]
         let stale = item("UserByEmail", "EMAIL#old@b", "1", "old@b");
         assert!(inspect(&[user.clone(), stale, marker.clone()])[0].contains("is out of step"));
         assert!(inspect(&[copy.clone(), marker.clone()]).iter().any(|text| text.contains("has no original")));
-        assert!(inspect(&[marker.clone()])[0].contains("left over"));
+        assert!(inspect(std::slice::from_ref(&marker))[0].contains("left over"));
         let twin = item("User", "USER#2", "2", "a@b");
         assert!(
             inspect(&[user, copy, marker, twin])

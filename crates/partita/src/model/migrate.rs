@@ -48,7 +48,7 @@ pub fn run(arguments: &Migrate) -> Outcome {
     let client = Client::new(&arguments.endpoint)?;
     let mut migration = Migration { arguments, old, new, table, client };
     match &arguments.into {
-        Some(into) => migration.to_new_table(into),
+        Some(into) => migration.move_over(into),
         None => migration.in_place(),
     }
 }
@@ -111,7 +111,7 @@ impl Migration<'_> {
     }
 
     /// A new table with the new keys, and a copy of every item in it.
-    fn to_new_table(&mut self, into: &str) -> Outcome {
+    fn move_over(&mut self, into: &str) -> Outcome {
         if !self.arguments.apply {
             let tally = self.pass(false)?;
             println!("dry run: nothing was written; --apply makes table {into} and copies the items into it");
