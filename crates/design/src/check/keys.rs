@@ -45,9 +45,11 @@ impl<'m> Checker<'m> {
                 } else {
                     continue;
                 };
-                let finding = self
-                    .about_slot("P201", severity, &slot)
-                    .says(format!("{template}: {} is {why}", list(&fields)));
+                let finding = self.about_slot("P201", severity, &slot).says(format!(
+                    "{template}: {} {} {why}",
+                    list(&fields),
+                    if fields.len() == 1 { "is" } else { "are" }
+                ));
                 let help = format!(
                     "declare {} as \"id\" (never contains #), or write {{{}:escaped}}",
                     list(&fields),

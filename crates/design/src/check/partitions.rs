@@ -33,6 +33,12 @@ impl<'m> Checker<'m> {
 
     /// The declared rates are known and far below what a partition does.
     fn is_cool(&self, slot: &Slot<'_>) -> bool {
+        let heat = self.heat_of(slot);
+        self.has_rates(slot) && heat.writes <= WRITES / 2.0 && heat.reads <= READS / 2.0
+    }
+
+    /// Every write of the entity says how often it happens.
+    fn has_rates(&self, slot: &Slot<'_>) -> bool {
         let name = &slot.entity.name;
         let writes = self
             .model
@@ -40,11 +46,7 @@ impl<'m> Checker<'m> {
             .iter()
             .filter(|write| write.actions.iter().any(|action| action.entity == *name));
         let mut rates = writes.map(|write| write.rps).peekable();
-        let heat = self.heat_of(slot);
-        rates.peek().is_some()
-            && rates.all(|rate| rate.is_some())
-            && heat.writes <= WRITES / 2.0
-            && heat.reads <= READS / 2.0
+        rates.peek().is_some() && rates.all(|rate| rate.is_some())
     }
 
     fn is_small(&self, entity: &Entity) -> bool {
@@ -62,14 +64,17 @@ impl<'m> Checker<'m> {
         let names = shown(values);
         let message =
             format!("{} spreads {} over {names} of {}", slot.partition, entity.name, slot.place.name());
+        let hot = self.heat_of(slot).is_hot();
         let finding = match slot.place.index {
+            // Shards were computed for it.
+            None if slot.shards() > 1 && self.has_rates(slot) && !hot => return,
             None => {
                 let severity = if values <= 20 { Severity::Error } else { Severity::Warning };
                 self.about_slot("P207", severity, slot).helps(
                     "use an identifier as partition key; serve this question by a sparse, sharded index",
                 )
             }
-            Some(_) if self.heat_of(slot).is_hot() || (cool && !is_boolean(slot)) => return,
+            Some(_) if hot || (cool && !is_boolean(slot)) => return,
             Some(_) => {
                 let severity = if slot.is_sparse() { Severity::Note } else { Severity::Warning };
                 self.about_slot("P308", severity, slot)
