@@ -359,6 +359,7 @@ fn a_table_moves_to_the_next_version_and_back() {
     let new = shop_with(&folder, &[PROFILE, ("[entity.User]", index)]);
     let text = server.model(0, &["migrate", SHOP, &new]);
     assert!(text.contains("dry run") && text.contains("index GSI3 is added"), "{text}");
+    assert!(text.contains("USD on demand, prices of 20"), "{text}");
     let checkpoint = folder.path().join("checkpoint");
     let text =
         server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);

@@ -6,6 +6,9 @@ use crate::model::Entity;
 use crate::slot::Place;
 use crate::template::{Part, Template};
 
+/// What people do to people, and have no other meaning.
+const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
+
 /// Who does it, and to whom it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -94,7 +97,9 @@ fn role_of_word(word: &str) -> Option<(String, Role)> {
         return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Agent));
     }
     let word = word.trim_end_matches("_");
-    let patient = ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end));
+    // Other words in -s and -ing are mostly things: VOTES#, BOOKING#.
+    let patient =
+        ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end)).filter(|stem| VERBS.contains(stem));
     let person = word.strip_suffix('s').unwrap_or(word);
     if let Some(stem) = person.strip_suffix("er") {
         return Some((stem.to_owned(), Role::Agent));

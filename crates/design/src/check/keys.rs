@@ -245,7 +245,8 @@ impl<'m> Checker<'m> {
                     continue;
                 }
                 let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
-                let similar = prefixes.iter().find(|other| **other != *text && alike(other, &word)).cloned();
+                let similar =
+                    prefixes.iter().find(|other| **other != *text && alike(other, &word, name)).cloned();
                 prefixes.insert(text.to_owned());
                 if let Some(other) = similar {
                     let finding = self.about_slot("P205", Severity::Warning, &slot);
@@ -481,11 +482,16 @@ fn sort_keeps(sort: &Template, entity: &Entity, name: &str) -> bool {
     }) || sort.bare_field() == Some(name)
 }
 
-/// Two prefixes that mean the same: one is the other in another case, in the plural, or shortened.
-fn alike(prefix: &str, word: &str) -> bool {
+/// Two prefixes of one attribute that mean the same: in another case, in the plural, or shortened (`CUST` of `customerId`).
+/// `ACCOUNT` and `ACCOUNT_EVENTS` are two things.
+fn alike(prefix: &str, word: &str, attribute: &str) -> bool {
     let clean = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
     };
-    let (a, b) = (clean(prefix), clean(word));
-    a.starts_with(&b) || b.starts_with(&a)
+    let (a, b, stem) = (clean(prefix), clean(word), clean(attribute));
+    let stem = stem.strip_suffix("id").unwrap_or(&stem);
+    let plural =
+        |one: &str, many: &str| many.strip_suffix('s') == Some(one) || many.strip_suffix("es") == Some(one);
+    let short = |whole: &str, part: &str| whole == stem && whole.starts_with(part);
+    a == b || plural(&a, &b) || plural(&b, &a) || short(&a, &b) || short(&b, &a)
 }

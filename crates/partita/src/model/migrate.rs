@@ -12,6 +12,7 @@ use super::arguments::Migrate;
 use super::client::Client;
 use super::{FINE, FOUND, Outcome, file, seed};
 use partita_design::Model;
+use partita_design::price::{CARRIED, Prices};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -58,7 +59,11 @@ impl Tally {
         println!("{:>10} items stay as they are", self.kept);
         println!("{:>10} items get other index keys or another type", self.put);
         println!("{:>10} items move to another primary key", self.moved);
-        println!("{:>10} write units, indexes not included", self.units);
+        let cost = Prices::parse(CARRIED).map(|prices| {
+            let money = self.units as f64 / 1e6 * prices.million_writes;
+            format!(": {money:.2} {} on demand, prices of {}", prices.currency, prices.date)
+        });
+        println!("{:>10} write units, indexes not included{}", self.units, cost.unwrap_or_default());
         for (entity, items) in &self.gone {
             let fate = if deletes { "are deleted" } else { "are left alone; --delete-removed deletes them" };
             println!("{items:>10} items of {entity}, which the new model does not have, {fate}");
