@@ -23,6 +23,25 @@ pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())
 }
 
+/// What every item may say about itself: no copy of another's data.
+pub fn is_bookkeeping(attribute: &str) -> bool {
+    let name = plain(attribute);
+    let stems = ["created", "updated", "modified", "deleted", "changed"];
+    let own = [
+        "version",
+        "revision",
+        "ttl",
+        "expiresat",
+        "expires",
+        "type",
+        "entitytype",
+        "kind",
+        "tenantid",
+        "etag",
+    ];
+    stems.iter().any(|stem| name.starts_with(stem)) || own.contains(&name.as_str())
+}
+
 /// An entity of which more come for ever.
 pub fn is_stream(entity: &str) -> bool {
     let streams = ["reading", "measurement", "telemetry", "metric", "sample", "heartbeat", "log", "logentry"];

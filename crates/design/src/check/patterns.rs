@@ -8,6 +8,9 @@ use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
 use crate::template::Part;
 use crate::value_type::ValueType;
 
+/// What one read unit reads, eventually consistent.
+const UNIT_BYTES: f64 = 8192.0;
+
 impl<'m> Checker<'m> {
     pub fn patterns(&mut self) {
         let model = self.model;
@@ -174,7 +177,10 @@ impl<'m> Checker<'m> {
             self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
         }
         if !step.filter.is_empty() {
-            let finding = self.about_pattern("P113", Severity::Warning, pattern).says(format!(
+            // What a single unit reads costs the same, filtered or not.
+            let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
+            let severity = if cheap { Severity::Note } else { Severity::Warning };
+            let finding = self.about_pattern("P113", severity, pattern).says(format!(
                 "{} is a filter: {} items ({}) are read and billed before it drops any",
                 step.filter.join(" and "),
                 figure(step.items.average),
