@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::estimate::{self, figure};
 use crate::finding::{Finding, Severity};
-use crate::heat::{READS, WRITES};
+use crate::heat::{Heat, READS, WRITES};
 use crate::model::Entity;
 use crate::slot::Slot;
 use crate::template::{Format, Part, SHARD};
@@ -115,9 +115,21 @@ impl<'m> Checker<'m> {
         self.report(finding.helps(format!("add an identifier or #{{shard}} behind {{{field}}}")));
     }
 
+    /// One partition takes what all types under one key bring. The one that brings most is told.
     fn hot(&mut self, slot: &Slot<'m>) {
-        let heat = self.heat_of(slot);
-        if !heat.is_hot() {
+        let own = self.heat_of(slot);
+        let place = slot.place.slots(self.model).into_iter();
+        let together: Vec<Slot<'m>> = place.filter(|other| other.partition == slot.partition).collect();
+        let heats = || together.iter().map(|other| (self.heat_of(other), other.entity.name.as_str()));
+        let most = heats().max_by(|(a, _), (b, _)| (a.writes + a.reads).total_cmp(&(b.writes + b.reads)));
+        let all = heats().fold(Heat::default(), |sum, (heat, _)| Heat {
+            writes: sum.writes + heat.writes,
+            reads: sum.reads + heat.reads,
+            share: sum.share.max(heat.share),
+        });
+        let told = most.is_some_and(|(_, name)| name == slot.entity.name);
+        let heat = if own.is_hot() { own } else { all };
+        if !heat.is_hot() || !(own.is_hot() || told) {
             return;
         }
         let (amount, limit, unit) =
