@@ -481,6 +481,15 @@ fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTree
                 }
                 end += letter.len_utf8();
                 let (value, tail) = text.split_at(end);
+                // A value ends where what follows it begins: everything else need not be tried.
+                let may_end = match rest.first() {
+                    None => tail.is_empty(),
+                    Some(Part::Text(literal)) => tail.starts_with(literal.as_str()),
+                    Some(Part::Field { .. }) => !tail.is_empty(),
+                };
+                if !may_end {
+                    continue;
+                }
                 let right_length = format.length().is_none_or(|length| length == value.chars().count());
                 let chosen = choices.is_none_or(|choices| choices.iter().any(|choice| choice == value));
                 let Some(restored) = format.restore(value).filter(|_| right_length && chosen) else {

@@ -79,8 +79,8 @@ impl Figures {
         message.clone_into(last);
     }
 
-    pub fn key(&mut self, place: &str, template: String, key: &str) {
-        let heat = self.keys.entry((place.to_owned(), template)).or_default();
+    pub fn key(&mut self, place: &str, template: &str, key: &str) {
+        let heat = self.keys.entry((place.to_owned(), template.to_owned())).or_default();
         heat.requests += 1;
         heat.keys.add(key);
     }

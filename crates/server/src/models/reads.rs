@@ -111,10 +111,9 @@ impl ModelWatch {
 
     /// Counts a partition key under the template that makes it.
     pub(super) fn heat(&self, index: Option<&str>, partition: &str) {
-        let place = Place { index: index.and_then(|name| self.model.index(name)) };
-        let slots = place.slots(&self.model);
-        let own = slots.iter().find(|slot| slot.partition.matches(partition, slot.entity).is_some());
-        let template = own.map_or_else(|| "no template".to_owned(), |slot| slot.partition.to_string());
+        let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
+        let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
+        let template = own.map_or("no template", |own| own.shown.as_str());
         self.figures().key(index.unwrap_or("table"), template, &partition.replace(BORDER, " / "));
     }
 }

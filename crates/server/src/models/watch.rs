@@ -6,8 +6,12 @@ use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::attribution::{Shape, shapes};
 use partita_design::audit::Violation;
+use partita_design::slot::{Place, Slot};
+use partita_design::template::Template;
+use partita_design::value_type::ValueType;
 use partita_value::names::TableName;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -31,8 +35,17 @@ impl Mode {
 pub struct ModelWatch {
     pub(super) model: Model,
     pub(super) shapes: Vec<Shape>,
+    pub(super) partitions: Vec<Partition>,
     mode: Mode,
     figures: Mutex<Figures>,
+}
+
+/// How an entity's partition key is made at one place.
+pub(super) struct Partition {
+    pub index: Option<String>,
+    pub template: Template,
+    pub shown: String,
+    pub types: BTreeMap<String, ValueType>,
 }
 
 /// What a request is about, while it runs.
@@ -57,7 +70,15 @@ pub struct Asked {
 impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
         let shapes = shapes(&model);
-        ModelWatch { model, shapes, mode, figures: Mutex::default() }
+        let slots = Place::all(&model).into_iter().flat_map(|place| place.slots(&model));
+        let partition = |slot: Slot<'_>| Partition {
+            index: slot.place.index.map(|index| index.name.clone()),
+            shown: slot.partition.to_string(),
+            types: slot.entity.types_map(),
+            template: slot.partition,
+        };
+        let partitions = slots.map(partition).collect();
+        ModelWatch { model, shapes, partitions, mode, figures: Mutex::default() }
     }
 
     pub fn table(&self) -> &str {
