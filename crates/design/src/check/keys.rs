@@ -4,7 +4,7 @@ use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb};
 use crate::naming;
-use crate::plan::Sort;
+use crate::plan::{Operation, Sort, Step};
 use crate::slot::{Place, Slot};
 use crate::template::{Part, Template};
 use crate::value_type::ValueType;
@@ -133,6 +133,7 @@ impl<'m> Checker<'m> {
             );
         }
         self.several_a_day();
+        self.one_for_many();
         for entity in &model.entities {
             let Some(versions) = &entity.versions else { continue };
             let in_sort = entity.key.get(1).is_some_and(|sort| sort.has_field(versions));
@@ -148,6 +149,44 @@ impl<'m> Checker<'m> {
             };
             let finding = Finding::new(code, Severity::Error, entity.subject(), &entity.key_span);
             self.report(finding.says(message).helps(format!("write V#{{{versions}:08}} in the sort key")));
+        }
+    }
+
+    /// A list is wanted where the key leaves room for one item only.
+    fn one_for_many(&mut self) {
+        let model = self.model;
+        for pattern in &model.patterns {
+            let Some(Ok(plan)) = self.plans.get(pattern.name.as_str()) else { continue };
+            let lists =
+                pattern.targets.iter().filter(|target| target.many).map(|target| target.entity.as_str());
+            let wanted: Vec<&str> = lists.collect();
+            let read = |step: &&Step<'m>| step.place.index.is_none() && step.operation != Operation::BatchGet;
+            let whole = |entity: &&Entity| entity.key_fields().all(|name| pattern.is_fixed(name));
+            let targets = plan.steps.iter().filter(read).flat_map(|step| step.targets.iter().copied());
+            let found: Vec<&'m Entity> = targets.filter(whole).collect();
+            for entity in found.into_iter().filter(|entity| wanted.contains(&entity.name.as_str())) {
+                if self.has("P203", &entity.subject()) {
+                    continue;
+                }
+                // An identifier that is nobody else's and not in the key is what is missing there.
+                let own = |name: &str| name.ends_with("Id") && model.owner_of(name).is_none();
+                let missing = entity.attributes.iter().map(|attribute| attribute.name.as_str());
+                let missing = missing.filter(|name| own(name)).find(|name| !entity.has_key_field(name));
+                let several = entity.expect.average.is_some_and(|average| average > 1.0);
+                let severity = if missing.is_some() || several { Severity::Error } else { Severity::Warning };
+                let finding = Finding::new("P203", severity, entity.subject(), &entity.key_span);
+                let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
+                self.report(
+                    finding
+                        .says(format!(
+                            "{} wants several {}, and the key {} has room for one: the second overwrites the first",
+                            pattern.name,
+                            entity.name,
+                            key.join(" / ")
+                        ))
+                        .helps(format!("append what tells them apart: #{{{}}}", missing.unwrap_or("…"))),
+                );
+            }
         }
     }
 
