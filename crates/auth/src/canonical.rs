@@ -19,13 +19,14 @@ pub fn canonical_request(
     text.push_str(&query::canonical(parameters.iter().filter(|(name, _)| name != "X-Amz-Signature")));
     text.push('\n');
     for name in signed_headers.split(';') {
-        let values = request.headers.get_all(name).iter().map(|value| {
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            value.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
-        });
         text.push_str(name);
         text.push(':');
-        text.push_str(&values.collect::<Vec<_>>().join(","));
+        for (i, value) in request.headers.get_all(name).enumerate() {
+            if i > 0 {
+                text.push(',');
+            }
+            push_words(&mut text, &String::from_utf8_lossy(value));
+        }
         text.push('\n');
     }
     text.push('\n');
@@ -33,6 +34,16 @@ pub fn canonical_request(
     text.push('\n');
     text.push_str(&hex(&Sha256::digest(request.body)));
     text
+}
+
+/// The words of a header's value with one space between each and the next.
+fn push_words(text: &mut String, value: &str) {
+    for (i, word) in value.split_ascii_whitespace().enumerate() {
+        if i > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
 }
 
 pub fn hex(bytes: &[u8]) -> String {

@@ -6,11 +6,13 @@
 mod canonical;
 mod credential;
 mod date;
+mod headers;
 mod query;
 mod signature;
 mod signer;
 mod verifier;
 
 pub use credential::Credential;
+pub use headers::Headers;
 pub use signer::{Call, Signer};
 pub use verifier::{Authentication, SignedRequest, Verifier};

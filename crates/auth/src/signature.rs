@@ -7,6 +7,9 @@ use sha2::{Digest, Sha256};
 /// What every scheme of AWS's signatures begins with.
 pub const SCHEME: &str = "AWS4-";
 
+/// What an `Authorization` header must have, in the order in which AWS misses them.
+const HEADER_PARTS: [&str; 3] = ["Credential", "Signature", "SignedHeaders"];
+
 /// What a request says about its signature.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
@@ -24,11 +27,15 @@ impl<'a> Signature<'a> {
     /// `AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…`
     pub fn from_header(header: &'a str, date: Option<&'a str>) -> Result<Signature<'a>, Exception> {
         let (algorithm, parameters) = header.split_once(' ').unwrap_or((header, ""));
-        let parameter = |name: &str| {
-            let mut pairs = parameters.split([',', ' ']).filter_map(|part| part.split_once('='));
-            pairs.find(|(candidate, value)| *candidate == name && !value.is_empty()).map(|(_, value)| value)
-        };
-        let parts = [parameter("Credential"), parameter("Signature"), parameter("SignedHeaders")];
+        let mut parts = [None; 3];
+        for part in parameters.split(' ').flat_map(|words| words.split(',')) {
+            let Some((name, value)) = part.split_once('=').filter(|(_, value)| !value.is_empty()) else {
+                continue;
+            };
+            if let Some(place) = HEADER_PARTS.iter().position(|known| *known == name) {
+                parts[place].get_or_insert(value);
+            }
+        }
         let date = date.filter(|date| !date.is_empty());
         let ([Some(credential), Some(signature), Some(signed_headers)], Some(signed_at)) = (parts, date)
         else {
@@ -92,7 +99,7 @@ pub fn incomplete(message: impl Into<String>) -> Exception {
 /// Names everything that is missing. Of the header only a hash is told, as it may hold secrets.
 fn incomplete_header(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exception {
     let mut message = String::new();
-    for (part, name) in parts.into_iter().zip(["Credential", "Signature", "SignedHeaders"]) {
+    for (part, name) in parts.into_iter().zip(HEADER_PARTS) {
         if part.is_none() {
             message.push_str(&format!("Authorization header requires '{name}' parameter. "));
         }

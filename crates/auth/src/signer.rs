@@ -2,8 +2,7 @@
 
 use crate::canonical::{canonical_request, hex};
 use crate::verifier::{SignedRequest, derive_key, hmac};
-use crate::{Credential, date};
-use http::{HeaderMap, HeaderValue};
+use crate::{Credential, Headers, date};
 use sha2::{Digest, Sha256};
 
 const SERVICE: &str = "dynamodb";
@@ -51,15 +50,10 @@ impl Signer {
         ];
         headers.extend(self.session_token.iter().map(|token| ("x-amz-security-token", token.clone())));
         headers.push(("x-amz-target", call.target.to_owned()));
-        let mut map = HeaderMap::new();
-        for (name, value) in &headers {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                map.insert(*name, value);
-            }
-        }
         let signed_headers = headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";");
+        let pairs = pairs(&headers);
         let Call { method, path, parameters, body, .. } = *call;
-        let request = SignedRequest { method, path, query: "", headers: &map, body };
+        let request = SignedRequest { method, path, query: "", headers: Headers::new(&pairs), body };
         let canonical = canonical_request(&request, parameters, &signed_headers);
         let digest = hex(&Sha256::digest(canonical.as_bytes()));
         let to_sign = format!("AWS4-HMAC-SHA256\n{signed_at}\n{scope}\n{digest}");
@@ -71,6 +65,10 @@ impl Signer {
         ));
         headers
     }
+}
+
+fn pairs<'a>(headers: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a [u8])> {
+    headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect()
 }
 
 #[cfg(test)]
@@ -85,11 +83,10 @@ mod tests {
         let credential = || Credential::new("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
         let signer = Signer::new(credential(), "us-east-1");
         let verifier = Authentication::Verified(Verifier::new([credential()]));
-        let mut map = HeaderMap::new();
-        for (name, value) in signer.headers("localhost:8000", "DynamoDB_20120810.ListTables", b"{}", NOW) {
-            map.insert(name, HeaderValue::from_str(&value).unwrap());
-        }
-        let request = |body| SignedRequest { method: "POST", path: "/", query: "", headers: &map, body };
+        let headers = signer.headers("localhost:8000", "DynamoDB_20120810.ListTables", b"{}", NOW);
+        let pairs = pairs(&headers);
+        let headers = Headers::new(&pairs);
+        let request = |body| SignedRequest { method: "POST", path: "/", query: "", headers, body };
         assert!(verifier.check(&request(b"{}"), NOW as u64).is_ok());
         assert!(verifier.check(&request(b"{ }"), NOW as u64).is_err());
     }
@@ -108,11 +105,10 @@ mod tests {
             target: "",
             body: b"x",
         };
-        let mut map = HeaderMap::new();
-        for (name, value) in signer.sign(&call, NOW) {
-            map.insert(name, HeaderValue::from_str(&value).unwrap());
-        }
-        let request = |query| SignedRequest { method: "PUT", path: "/a", query, headers: &map, body: b"x" };
+        let headers = signer.sign(&call, NOW);
+        let pairs = pairs(&headers);
+        let headers = Headers::new(&pairs);
+        let request = |query| SignedRequest { method: "PUT", path: "/a", query, headers, body: b"x" };
         assert!(verifier.check(&request("table=Shop&mode=warn"), NOW as u64).is_ok());
         assert!(verifier.check(&request("table=Other&mode=warn"), NOW as u64).is_err());
     }

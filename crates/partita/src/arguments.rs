@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// A database that speaks the Amazon DynamoDB API.
@@ -70,6 +71,10 @@ pub struct Serve {
     /// What happens to a write that breaks the model: a line in the log, or a ValidationException
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
     pub model_mode: ModelMode,
+
+    /// Threads that serve connections; one a core unless given
+    #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Region that ARNs name
     #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]

@@ -6,19 +6,21 @@ use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
-use partita_server::{Reach, Server, tls};
+use partita_server::{Listen, Reach, Server, tls};
 use partita_store::Store;
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub fn run(arguments: Serve) -> Result<(), Box<dyn Error>> {
     start_log();
     let reach = reach(&arguments)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // This thread accepts connections and one more does the background work; the server has threads of its own.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     if arguments.in_memory {
         runtime.block_on(serve(&arguments, MemoryStore::new(), reach, "nothing is kept"))
     } else {
@@ -76,7 +78,9 @@ async fn serve<S: Store>(
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
         _ => None,
     };
-    let server = Server::bind(&arguments.host, arguments.port, tls, pipeline)
+    let threads = arguments.threads.map(NonZeroUsize::get);
+    let listen = Listen { host: &arguments.host, port: arguments.port, tls, threads };
+    let server = Server::bind(listen, pipeline)
         .await
         .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
     let mut terminate = signal(SignalKind::terminate())?;

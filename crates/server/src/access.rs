@@ -3,8 +3,8 @@
 //! A page in a browser can send requests to this machine, under a name of its own that resolves here. So
 //! without verified signatures only requests to a local name, from no foreign page, are answered.
 
-use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use partita_api::{Exception, ExceptionKind};
+use partita_auth::Headers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
@@ -15,14 +15,14 @@ pub enum Reach {
 }
 
 impl Reach {
-    pub fn check(self, headers: &HeaderMap) -> Result<(), Exception> {
+    pub fn check(self, headers: Headers<'_>) -> Result<(), Exception> {
         if self == Reach::Open {
             return Ok(());
         }
         // Whatever is sent more than once is checked each time; what is no text is no local name.
-        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let mut hosts = headers.get_all(HOST).iter().map(text).filter(|host| !is_local(host));
-        let mut origins = headers.get_all(ORIGIN).iter().map(text).filter(|origin| !is_local_page(origin));
+        let mut hosts = headers.get_all("host").map(String::from_utf8_lossy).filter(|host| !is_local(host));
+        let mut origins =
+            headers.get_all("origin").map(String::from_utf8_lossy).filter(|origin| !is_local_page(origin));
         match hosts.next().or_else(|| origins.next()) {
             None => Ok(()),
             Some(name) => Err(Exception::new(
@@ -55,13 +55,8 @@ fn is_local(authority: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(reach: Reach, sent: &[(&'static str, &[u8])]) -> Result<(), Exception> {
-        let fields = sent.iter().map(|(name, value)| (name.parse().unwrap(), value.to_vec()));
-        let mut headers = HeaderMap::new();
-        fields.for_each(|(name, value): (hyper::header::HeaderName, _)| {
-            headers.append(name, HeaderValue::from_bytes(&value).unwrap());
-        });
-        reach.check(&headers)
+    fn check(reach: Reach, sent: &[(&str, &[u8])]) -> Result<(), Exception> {
+        reach.check(Headers::new(sent))
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::content_coding::{Coding, DecodeError};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::HeaderMap;
+use partita_auth::Headers;
 use partita_value::limits::REQUEST_BYTES;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -46,7 +46,7 @@ impl From<DecodeError> for BodyError {
     }
 }
 
-pub async fn read(headers: &HeaderMap, incoming: Incoming) -> Result<RequestBody, BodyError> {
+pub async fn read(headers: Headers<'_>, incoming: Incoming) -> Result<RequestBody, BodyError> {
     let as_sent = collect(incoming).await?;
     let decoded = match Coding::of_request(headers)? {
         Some(coding) => coding.decode(&as_sent, REQUEST_BYTES)?.into(),

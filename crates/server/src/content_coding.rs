@@ -3,7 +3,7 @@
 use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
+use partita_auth::Headers;
 use std::io::{Read, Write};
 
 /// How a gzip member begins.
@@ -38,19 +38,21 @@ impl Coding {
     }
 
     /// What a request's body is coded with; none if it is as it is.
-    pub fn of_request(headers: &HeaderMap) -> Result<Option<Coding>, DecodeError> {
-        let Some(sent) = headers.get(CONTENT_ENCODING) else { return Ok(None) };
-        match sent.to_str().map(str::trim) {
-            Ok("" | "identity") => Ok(None),
-            Ok(name) => Coding::named(name).map(Some).ok_or(DecodeError::Undecodable),
-            Err(_) => Err(DecodeError::Undecodable),
+    pub fn of_request(headers: Headers<'_>) -> Result<Option<Coding>, DecodeError> {
+        if !headers.contains("content-encoding") {
+            return Ok(None);
+        }
+        match headers.text("content-encoding").map(str::trim) {
+            Some("" | "identity") => Ok(None),
+            Some(name) => Coding::named(name).map(Some).ok_or(DecodeError::Undecodable),
+            None => Err(DecodeError::Undecodable),
         }
     }
 
     /// What an answer may be coded with. As on AWS: the first header counts, identity is no wish, a star stands
     /// for what is not named, and of equal wishes the first is taken.
-    pub fn accepted(headers: &HeaderMap) -> Option<Coding> {
-        let sent = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
+    pub fn accepted(headers: Headers<'_>) -> Option<Coding> {
+        let sent = headers.text("accept-encoding")?;
         let mut wishes = Vec::new();
         let mut star = 0.0;
         for entry in sent.split(',') {
@@ -73,17 +75,20 @@ impl Coding {
         positive.fold(None, better).map(|(coding, _)| coding)
     }
 
-    pub fn encode(self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let into = Vec::with_capacity(bytes.len() / 4);
+    /// Codes what stands behind the first `room` bytes, and leaves as much room before it.
+    pub fn encode_behind(self, room: usize, bytes: &[u8]) -> Option<Vec<u8>> {
+        let plain = bytes.get(room..)?;
+        let mut into = Vec::with_capacity(room + plain.len() / 4);
+        into.resize(room, 0);
         match self {
             Coding::Gzip => {
                 let mut encoder = GzEncoder::new(into, Compression::fast());
-                encoder.write_all(bytes).ok()?;
+                encoder.write_all(plain).ok()?;
                 encoder.finish().ok()
             }
             Coding::Deflate => {
                 let mut encoder = ZlibEncoder::new(into, Compression::fast());
-                encoder.write_all(bytes).ok()?;
+                encoder.write_all(plain).ok()?;
                 encoder.finish().ok()
             }
         }
@@ -149,14 +154,15 @@ mod tests {
     const BOTH: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
 
     fn accepted(wish: &str) -> Option<Coding> {
-        Coding::accepted(&HeaderMap::from_iter([(ACCEPT_ENCODING, wish.parse().unwrap())]))
+        Coding::accepted(Headers::new(&[("Accept-Encoding", wish.as_bytes())]))
     }
 
     #[test]
     fn what_is_encoded_is_decoded() {
         let text = b"compressible ".repeat(10_000);
         for coding in BOTH {
-            let encoded = coding.encode(&text).unwrap();
+            let encoded = coding.encode_behind(0, &text).unwrap();
+            assert_eq!(coding.encode_behind(4, &[b"head", &text[..]].concat()).unwrap()[4..], encoded);
             assert!(encoded.len() < text.len() / 10);
             assert_eq!(coding.decode(&encoded, text.len()).unwrap(), text);
             assert_eq!(coding.decode(&encoded, text.len() - 1), Err(DecodeError::TooLarge));
@@ -168,8 +174,8 @@ mod tests {
 
     #[test]
     fn members_follow_each_other_and_the_rest_is_ignored() {
-        let mut bytes = Coding::Gzip.encode(b"one ").unwrap();
-        bytes.extend(Coding::Gzip.encode(b"two").unwrap());
+        let mut bytes = Coding::Gzip.encode_behind(0, b"one ").unwrap();
+        bytes.extend(Coding::Gzip.encode_behind(0, b"two").unwrap());
         bytes.extend_from_slice(b"junk");
         assert_eq!(Coding::Gzip.decode(&bytes, 100).unwrap(), b"one two");
     }
@@ -200,10 +206,8 @@ mod tests {
 
     #[test]
     fn unknown_codings_of_requests_are_refused() {
-        let sent = |name: &str| {
-            Coding::of_request(&HeaderMap::from_iter([(CONTENT_ENCODING, name.parse().unwrap())]))
-        };
-        assert_eq!(Coding::of_request(&HeaderMap::new()), Ok(None));
+        let sent = |name: &str| Coding::of_request(Headers::new(&[("content-encoding", name.as_bytes())]));
+        assert_eq!(Coding::of_request(Headers::new(&[])), Ok(None));
         assert_eq!(
             (sent("identity"), sent("gzip"), sent("deflate")),
             (Ok(None), Ok(Some(BOTH[0])), Ok(Some(BOTH[1])))

@@ -3,6 +3,8 @@
 //! To close a socket with unread bytes in it is to reset it, and a reset takes back the answer that was just
 //! written: a client whose request was refused half-way would see no reason.
 
+use crate::eagerness;
+use partita_store::patience;
 use std::future::Future;
 use std::io::{Error, IoSlice};
 use std::pin::Pin;
@@ -61,7 +63,12 @@ impl AsyncRead for Lingering {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<(), Error>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if read.is_pending() && patience::is_patient() {
+            // The runtime knows already whom to wake: if more comes meanwhile, it sees it at once.
+            eagerness::await_briefly(&self.stream);
+        }
+        read
     }
 }
 

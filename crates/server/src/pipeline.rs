@@ -11,15 +11,14 @@ use crate::content_coding::Coding;
 use crate::cors::Page;
 use crate::models::{MODEL_PATH, Models};
 use crate::panic_guard::guard;
-use crate::reply::{self, Reply};
+use crate::reply::{self, HEAD_ROOM, Reply};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderMap};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
-use partita_auth::{Authentication, SignedRequest};
+use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_store::Store;
@@ -28,7 +27,7 @@ use partita_wire::Rejection;
 const TARGET: &str = "x-amz-target";
 const TARGET_PREFIX: &str = "DynamoDB_20120810.";
 /// The longest request line, and the most that all headers may take.
-const HEAD_BYTES: usize = 16 * 1_024;
+pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
 
 /// What every request needs.
@@ -60,19 +59,22 @@ impl<S: Store> Pipeline<S> {
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
         }
-        let content_type = json_type(&parts.headers);
-        let body = match body::read(&parts.headers, incoming).await {
+        let pairs: Vec<_> =
+            parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        let headers = Headers::new(&pairs);
+        let content_type = json_type(headers);
+        let body = match body::read(headers, incoming).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => return reply::last(StatusCode::PAYLOAD_TOO_LARGE),
             Err(BodyError::Stalled) => return reply::last(StatusCode::REQUEST_TIMEOUT),
             Err(BodyError::Broken) => return reply::last(StatusCode::BAD_REQUEST),
             Err(BodyError::Undecodable) => {
                 let exception = Exception::serialization("The request body could not be decompressed");
-                return Reply::new(Err(exception)).encode(content_type, None);
+                return Reply::new(Err(exception), content_type, None).into_response();
             }
         };
         if parts.uri.path() == MODEL_PATH {
-            return self.administer_models(parts, &body);
+            return self.administer_models(parts, headers, &body);
         }
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
             return reply::unknown();
@@ -81,16 +83,26 @@ impl<S: Store> Pipeline<S> {
             method: parts.method.as_str(),
             path: parts.uri.path(),
             query: parts.uri.query().unwrap_or_default(),
-            headers: &parts.headers,
+            headers,
             body: &body.as_sent,
         };
-        let outcome = guard(self.run(&signed, &body.decoded))
-            .await
-            .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
-        Reply::new(outcome).encode(content_type, Coding::accepted(&parts.headers))
+        self.reply(&signed, &body.decoded, content_type).await.into_response()
     }
 
-    /// From a body to the JSON of an answer.
+    /// Answers a request whose body is here, on whichever lane it came.
+    pub async fn reply(
+        &self,
+        signed: &SignedRequest<'_>,
+        body: &[u8],
+        content_type: Option<&'static str>,
+    ) -> Reply {
+        let outcome = guard(self.run(signed, body))
+            .await
+            .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
+        Reply::new(outcome, content_type, Coding::accepted(signed.headers))
+    }
+
+    /// From a body to the JSON of an answer, behind room for its head.
     async fn run(&self, signed: &SignedRequest<'_>, body: &[u8]) -> Result<Vec<u8>, Exception> {
         let Some(operation) = operation(signed.headers) else { return Err(unknown_operation(body)) };
         let decoded = match partita_wire::decode(operation, body) {
@@ -103,25 +115,31 @@ impl<S: Store> Pipeline<S> {
         let under_way = self.models.before(&mut request)?;
         let mut response = self.engine.execute(request).await?;
         self.models.after(under_way, &mut response);
-        Ok(partita_wire::encode(&response))
+        Ok(partita_wire::encode_behind(HEAD_ROOM, &response))
     }
 
     /// Shows, attaches and detaches models, for whoever may send requests.
-    fn administer_models(&self, parts: &Parts, body: &RequestBody) -> Response<Full<Bytes>> {
+    fn administer_models(
+        &self,
+        parts: &Parts,
+        headers: Headers<'_>,
+        body: &RequestBody,
+    ) -> Response<Full<Bytes>> {
         let query = parts.uri.query().unwrap_or_default();
         let signed = SignedRequest {
             method: parts.method.as_str(),
             path: MODEL_PATH,
             query,
-            headers: &parts.headers,
+            headers,
             body: &body.as_sent,
         };
         let allowed = match self.authentication {
             Authentication::Verified(_) => self.check_access(&signed),
-            Authentication::Unverified => self.reach.check(&parts.headers),
+            Authentication::Unverified => self.reach.check(headers),
         };
         let outcome = allowed.and_then(|()| self.models.administer(&parts.method, query, &body.decoded));
-        Reply::new(outcome).encode(Some("application/json"), None)
+        let outcome = outcome.map(|json| reply::behind_room(&json));
+        Reply::new(outcome, Some("application/json"), None).into_response()
     }
 
     fn check_access(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
@@ -130,14 +148,14 @@ impl<S: Store> Pipeline<S> {
     }
 }
 
-fn json_type(headers: &HeaderMap) -> Option<&'static str> {
-    let sent = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+pub fn json_type(headers: Headers<'_>) -> Option<&'static str> {
+    let sent = headers.text("content-type")?;
     let sent = sent.split(';').next().unwrap_or_default().trim();
     JSON_TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(sent))
 }
 
-fn operation(headers: &HeaderMap) -> Option<Operation> {
-    let target = headers.get(TARGET)?.to_str().ok()?;
+fn operation(headers: Headers<'_>) -> Option<Operation> {
+    let target = headers.text(TARGET)?;
     Operation::from_name(target.strip_prefix(TARGET_PREFIX)?)
 }
 

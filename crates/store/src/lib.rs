@@ -13,6 +13,8 @@
 //!
 //! Nothing here knows what a table, an item or a request is.
 
+pub mod patience;
+
 use std::borrow::Cow;
 use std::future::Future;
 use std::ops::ControlFlow;

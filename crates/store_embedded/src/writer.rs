@@ -1,17 +1,19 @@
-//! The one thread that decides.
+//! The one place that decides, and the thread that usually does.
 //!
 //! Jobs come in through a channel. The thread takes those that wait as one group, makes their decisions one after
 //! another against the rows as the group has changed them so far, appends the group to the log, shows it to
 //! readers and then answers all of it. A lone job does not wait for company: while one group is made durable, the
-//! next gathers by itself.
+//! next gathers by itself. A caller who serves nobody else meanwhile may do the thread's work for itself, which saves
+//! the way there and back (see [`patience`]); the pen keeps it at one writer.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use partita_store::{Counters, Snapshot, StoreError};
+use partita_store::{Counters, Snapshot, StoreError, patience};
 
 use crate::batch::Batch;
 use crate::job::{Decided, Job};
@@ -25,27 +27,41 @@ const GROUP_BYTES: usize = 8 << 20;
 /// The way to the writing thread. Dropped, it waits until all that was asked for is done.
 pub(crate) struct Writer {
     jobs: Option<Sender<Box<dyn Job>>>,
+    /// Jobs that were sent and are not yet in a group.
+    waiting: Arc<AtomicUsize>,
+    pen: Arc<Mutex<Pen>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub fn start(shared: Arc<Shared>, log: Log) -> std::io::Result<Writer> {
-        let (jobs, waiting) = channel();
-        let mut state = State { shared, log };
-        // Callers' code is run so that its panics stay its own. Should this thread itself panic, it is not known what
-        // the log has: it ends, and what comes later is refused until the store is opened again.
+        let (jobs, sent) = channel();
+        let waiting = Arc::<AtomicUsize>::default();
+        let pen = Arc::new(Mutex::new(Pen { shared, log }));
+        let queue = Queue { sent, waiting: Arc::clone(&waiting) };
+        let shared_pen = Arc::clone(&pen);
+        // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
+        // the log has: the pen is poisoned, the thread ends, and what comes later is refused until the store is
+        // opened again.
         let thread = std::thread::Builder::new()
             .name("store writer".to_string())
-            .spawn(move || state.run(&waiting))?;
-        Ok(Writer { jobs: Some(jobs), thread: Some(thread) })
+            .spawn(move || write_all(&queue, &shared_pen))?;
+        Ok(Writer { jobs: Some(jobs), waiting, pen, thread: Some(thread) })
     }
 
-    /// Hands a job over; one that comes too late is given back.
+    /// Hands a job over; one that comes too late is given back. A caller who may wait does it itself when nobody
+    /// else is writing or about to.
     pub fn send(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
-        match &self.jobs {
-            Some(jobs) => jobs.send(job).map_err(|refused| refused.0),
-            None => Err(job),
+        if patience::is_patient()
+            && self.waiting.load(Ordering::Acquire) == 0
+            && let Ok(mut pen) = self.pen.try_lock()
+        {
+            pen.write(job, || None);
+            return Ok(());
         }
+        let Some(jobs) = &self.jobs else { return Err(job) };
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        jobs.send(job).map_err(|refused| refused.0)
     }
 }
 
@@ -60,18 +76,45 @@ impl Drop for Writer {
     }
 }
 
-struct State {
+/// Until the channel is closed and empty.
+fn write_all(queue: &Queue, pen: &Mutex<Pen>) {
+    while let Some(first) = queue.wait() {
+        let Ok(mut pen) = pen.lock() else { return };
+        pen.write(first, || queue.take());
+    }
+}
+
+/// The jobs on their way to the thread.
+struct Queue {
+    sent: Receiver<Box<dyn Job>>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Queue {
+    fn wait(&self) -> Option<Box<dyn Job>> {
+        self.sent.recv().ok().inspect(|_| self.count_off())
+    }
+
+    fn take(&self) -> Option<Box<dyn Job>> {
+        self.sent.try_recv().ok().inspect(|_| self.count_off())
+    }
+
+    fn count_off(&self) {
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The right to write: who holds it decides and commits.
+struct Pen {
     shared: Arc<Shared>,
     log: Log,
 }
 
-impl State {
-    /// Until the channel is closed and empty.
-    fn run(&mut self, waiting: &Receiver<Box<dyn Job>>) {
-        while let Ok(first) = waiting.recv() {
-            let group = Group::gather(&self.shared, first, waiting);
-            self.finish(group);
-        }
+impl Pen {
+    /// Makes one group of a job and those that `next` has.
+    fn write(&mut self, first: Box<dyn Job>, next: impl FnMut() -> Option<Box<dyn Job>>) {
+        let group = Group::gather(&self.shared, first, next);
+        self.finish(group);
     }
 
     fn finish(&mut self, group: Group) {
@@ -112,7 +155,11 @@ struct Group {
 }
 
 impl Group {
-    fn gather(shared: &Shared, first: Box<dyn Job>, waiting: &Receiver<Box<dyn Job>>) -> Group {
+    fn gather(
+        shared: &Shared,
+        first: Box<dyn Job>,
+        mut next_job: impl FnMut() -> Option<Box<dyn Job>>,
+    ) -> Group {
         let mut group = Group { batch: Batch::default(), jobs: Vec::new(), on_commit: None };
         let rows = EmbeddedSnapshot::take(shared);
         let mut next = Some(first);
@@ -122,7 +169,7 @@ impl Group {
                 Err(error) => Err(error.clone()),
             };
             group.jobs.push((job, decided));
-            next = if group.is_full() { None } else { waiting.try_recv().ok() };
+            next = if group.is_full() { None } else { next_job() };
         }
         group
     }

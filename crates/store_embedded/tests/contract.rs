@@ -6,10 +6,13 @@ mod support;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use partita_store::{Counters, Decision, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
+use partita_store::{
+    Counters, Decision, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write, patience,
+};
 use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use partita_store_memory::MemoryStore;
 use support::{get, key, put, rows, wait, write};
@@ -32,6 +35,13 @@ macro_rules! on_both {
         mod relaxed {
             use super::*;
             $(#[test] fn $test() { embedded_with(Durability::Relaxed, Pace::Usual, |store| super::$test(store)); })*
+        }
+        mod patient {
+            use super::*;
+            $(#[test] fn $test() {
+                patience::set(true);
+                embedded_with(Durability::Full, Pace::Usual, |store| super::$test(store));
+            })*
         }
         mod lazy {
             use super::*;
@@ -298,8 +308,10 @@ fn counters_of_many_callers_are_exact(store: &impl Store) {
     const EACH: u64 = 40;
     let read = |row: Option<&[u8]>| row.map_or(0, |row| u64::from_be_bytes(row.try_into().unwrap()));
     std::thread::scope(|scope| {
-        for _ in 0..CALLERS {
-            scope.spawn(|| {
+        for caller in 0..CALLERS {
+            scope.spawn(move || {
+                // Some do their own writing whenever nobody else is at it.
+                patience::set(caller % 4 == 0);
                 for _ in 0..EACH {
                     let asked = store.decide(vec![key(1, b"total")], move |rows| {
                         let next = read(rows[0].as_deref()) + 1;
@@ -359,4 +371,18 @@ fn usage_grows_with_rows(store: &impl Store) {
     write(store, writes).unwrap();
     let after = store.usage().unwrap();
     assert!(after.used_bytes >= before.used_bytes + 500_000, "{before:?} {after:?}");
+}
+
+#[test]
+fn a_patient_caller_has_its_answer_at_once() {
+    embedded_with(Durability::Full, Pace::Usual, |store| {
+        patience::set(true);
+        for number in 0..100u8 {
+            let row = put(&key(1, &[number]), b"row");
+            let mut asked =
+                std::pin::pin!(store.decide(vec![], move |_| Decision::commit(vec![row.clone()], ())));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(asked.as_mut().poll(&mut context).is_ready());
+        }
+    });
 }

@@ -7,7 +7,7 @@ use partita_api::{Exception, ExceptionKind};
 
 /// The body of an answer that is no success.
 pub fn encode_exception(exception: &Exception) -> Vec<u8> {
-    let mut json = Writer::with_capacity(160 + exception.message.len());
+    let mut json = Writer::behind(0, 160 + exception.message.len());
     json.object(|json| {
         json.name("__type").string(exception.kind.qualified_name());
         if !exception.message.is_empty() {

@@ -1,77 +1,170 @@
 //! Encoded items → JSON text: what every read does most, so it is written for speed.
 //!
-//! Each attribute is a few copies: room is made once, the punctuation between name and value is one constant, and
-//! names and texts are copied as they are after one look for characters that JSON escapes. Nothing else in this crate
-//! writes JSON past the [`Writer`](crate::json::Writer).
+//! Hardly any text has a character that JSON escapes. So a value is written as if none had: names and texts are copied
+//! as they are. One look over the result then tells whether that was right: it must have as many quotes as were
+//! meant, and no backslash or control character. If it was not, the value is written once more with all escapes. Nothing
+//! else in this crate writes JSON past the [`Writer`](crate::json::Writer).
 
-use crate::json::{write_base64, write_text};
+use crate::json::{quotes_if_plain, write_base64, write_text};
 use partita_value::{ListRef, MapRef, SetRef, ValueRef};
 
 /// `{"name":{"S":"…"},…}`
 pub(crate) fn write_map(out: &mut Vec<u8>, map: MapRef<'_>) {
-    out.push(b'{');
-    let mut separator: &[u8] = b"\"";
-    for (name, value) in map {
-        out.reserve(name.len() + 16);
-        out.extend_from_slice(separator);
-        write_text(out, name);
-        out.extend_from_slice(b"\":");
-        write_value(out, value);
-        separator = b",\"";
-    }
-    out.push(b'}');
+    write(out, |walk| walk.map(map), |walk| walk.map(map));
 }
 
 /// `{"S":"…"}`
 pub(crate) fn write_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
-    match value {
-        ValueRef::S(text) => write_scalar(out, b"{\"S\":\"", text),
-        ValueRef::N(digits) => write_scalar(out, b"{\"N\":\"", digits),
-        ValueRef::Bool(true) => out.extend_from_slice(b"{\"BOOL\":true}"),
-        ValueRef::Bool(false) => out.extend_from_slice(b"{\"BOOL\":false}"),
-        ValueRef::Null => out.extend_from_slice(b"{\"NULL\":true}"),
-        ValueRef::B(bytes) => {
-            out.extend_from_slice(b"{\"B\":\"");
-            write_base64(out, bytes);
-            out.extend_from_slice(b"\"}");
-        }
-        ValueRef::M(map) => {
-            out.extend_from_slice(b"{\"M\":");
-            write_map(out, map);
-            out.push(b'}');
-        }
-        ValueRef::L(list) => write_list(out, list),
-        ValueRef::Ss(set) => write_set(out, b"{\"SS\":[", set, write_text),
-        ValueRef::Ns(set) => write_set(out, b"{\"NS\":[", set, write_text),
-        ValueRef::Bs(set) => write_set(out, b"{\"BS\":[", set, write_base64),
+    write(out, |walk| walk.value(value), |walk| walk.value(value));
+}
+
+/// Without escapes, and if that will not do, with them.
+fn write(
+    out: &mut Vec<u8>,
+    plainly: impl FnOnce(&mut Walk<'_, false>),
+    escaped: impl FnOnce(&mut Walk<'_, true>),
+) {
+    let start = out.len();
+    let mut walk = Walk { out, quotes: 0 };
+    plainly(&mut walk);
+    let quotes = walk.quotes;
+    if quotes_if_plain(&out[start..]) != Some(quotes) {
+        out.truncate(start);
+        escaped(&mut Walk { out, quotes: 0 });
     }
 }
 
-#[inline]
-fn write_scalar(out: &mut Vec<u8>, beginning: &[u8; 6], text: &[u8]) {
-    out.reserve(text.len() + 16);
-    out.extend_from_slice(beginning);
-    write_text(out, text);
-    out.extend_from_slice(b"\"}");
+struct Walk<'o, const ESCAPE: bool> {
+    out: &'o mut Vec<u8>,
+    /// How many quotes were written around names and texts.
+    quotes: usize,
 }
 
-fn write_list(out: &mut Vec<u8>, list: ListRef<'_>) {
-    out.extend_from_slice(b"{\"L\":[");
-    for (i, value) in list.into_iter().enumerate() {
-        if i > 0 {
-            out.push(b',');
+impl<const ESCAPE: bool> Walk<'_, ESCAPE> {
+    fn map(&mut self, map: MapRef<'_>) {
+        self.out.push(b'{');
+        let mut separator: &[u8] = b"\"";
+        for (name, value) in map {
+            self.out.extend_from_slice(separator);
+            self.text(name);
+            self.quotes += 2;
+            match value {
+                ValueRef::S(text) => self.scalar(b"\":{\"S\":\"", text),
+                ValueRef::N(digits) => self.scalar(b"\":{\"N\":\"", digits),
+                value => {
+                    self.out.extend_from_slice(b"\":");
+                    self.value(value);
+                }
+            }
+            separator = b",\"";
         }
-        write_value(out, value);
+        self.out.push(b'}');
     }
-    out.extend_from_slice(b"]}");
+
+    fn value(&mut self, value: ValueRef<'_>) {
+        match value {
+            ValueRef::S(text) => self.scalar(b"{\"S\":\"", text),
+            ValueRef::N(digits) => self.scalar(b"{\"N\":\"", digits),
+            ValueRef::Bool(true) => self.constant(b"{\"BOOL\":true}"),
+            ValueRef::Bool(false) => self.constant(b"{\"BOOL\":false}"),
+            ValueRef::Null => self.constant(b"{\"NULL\":true}"),
+            ValueRef::B(bytes) => {
+                self.quotes += 4;
+                self.out.extend_from_slice(b"{\"B\":\"");
+                write_base64(self.out, bytes);
+                self.out.extend_from_slice(b"\"}");
+            }
+            ValueRef::M(map) => {
+                self.constant(b"{\"M\":");
+                self.map(map);
+                self.out.push(b'}');
+            }
+            ValueRef::L(list) => self.list(list),
+            ValueRef::Ss(set) => self.set(b"{\"SS\":[", set, Walk::text),
+            ValueRef::Ns(set) => self.set(b"{\"NS\":[", set, Walk::text),
+            ValueRef::Bs(set) => self.set(b"{\"BS\":[", set, |walk, bytes| write_base64(walk.out, bytes)),
+        }
+    }
+
+    #[inline]
+    fn text(&mut self, text: &[u8]) {
+        if ESCAPE {
+            write_text(self.out, text);
+        } else {
+            self.out.extend_from_slice(text);
+        }
+    }
+
+    /// Something with two quotes in it.
+    #[inline]
+    fn constant(&mut self, text: &[u8]) {
+        self.quotes += 2;
+        self.out.extend_from_slice(text);
+    }
+
+    /// A type and a text: four quotes, those of a name before it not counted.
+    #[inline]
+    fn scalar<const N: usize>(&mut self, beginning: &[u8; N], text: &[u8]) {
+        self.quotes += 4;
+        self.out.extend_from_slice(beginning);
+        self.text(text);
+        self.out.extend_from_slice(b"\"}");
+    }
+
+    fn list(&mut self, list: ListRef<'_>) {
+        self.constant(b"{\"L\":[");
+        for (i, value) in list.into_iter().enumerate() {
+            if i > 0 {
+                self.out.push(b',');
+            }
+            self.value(value);
+        }
+        self.out.extend_from_slice(b"]}");
+    }
+
+    fn set(&mut self, beginning: &[u8; 7], set: SetRef<'_>, write: fn(&mut Self, &[u8])) {
+        self.constant(beginning);
+        for (i, element) in set.into_iter().enumerate() {
+            self.quotes += 2;
+            self.out.extend_from_slice(if i > 0 { b",\"" } else { b"\"" });
+            write(self, element);
+            self.out.push(b'"');
+        }
+        self.out.extend_from_slice(b"]}");
+    }
 }
 
-fn write_set(out: &mut Vec<u8>, beginning: &[u8; 7], set: SetRef<'_>, write: fn(&mut Vec<u8>, &[u8])) {
-    out.extend_from_slice(beginning);
-    for (i, element) in set.into_iter().enumerate() {
-        out.extend_from_slice(if i > 0 { b",\"" } else { b"\"" });
-        write(out, element);
-        out.push(b'"');
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::decoded;
+    use partita_api::{Operation, Request};
+
+    fn json(item: &str) -> String {
+        let body = format!(r#"{{"TableName":"Table","Item":{item}}}"#);
+        let Request::PutItem(put) = decoded(Operation::PutItem, &body) else { panic!("no put") };
+        let mut out = b"before ".to_vec();
+        write_map(&mut out, put.item.view().attributes());
+        String::from_utf8(out).unwrap()
     }
-    out.extend_from_slice(b"]}");
+
+    #[test]
+    fn every_type_is_written_as_it_was_read() {
+        let all = r#"{"a":{"S":"text"},"b":{"N":"1.5"},"c":{"B":"AQID"},"d":{"BOOL":true},"e":{"BOOL":false},"f":{"NULL":true},"g":{"M":{"x":{"L":[{"S":""},{"N":"2"},{"M":{}}]}}},"h":{"SS":["p","q"]},"i":{"NS":["1","2"]},"j":{"BS":["AQ==","Ag=="]},"k":{"L":[]}}"#;
+        assert_eq!(json(all), format!("before {all}"));
+    }
+
+    #[test]
+    fn what_must_be_escaped_is_wherever_it_stands() {
+        for special in [r#"\""#, r"\\", r"\n", r"\u0001", r#"\"\""#] {
+            for text in [
+                format!(r#"{{"name{special}":{{"S":"x"}}}}"#),
+                format!(r#"{{"a":{{"S":"{special}"}},"b":{{"S":"{}"}}}}"#, "long ".repeat(50)),
+                format!(r#"{{"a":{{"L":[{{"M":{{"b":{{"S":"{} {special}"}}}}}}]}}}}"#, "long ".repeat(50)),
+                format!(r#"{{"a":{{"SS":["{special}","p"]}}}}"#),
+            ] {
+                assert_eq!(json(&text), format!("before {text}"));
+            }
+        }
+    }
 }

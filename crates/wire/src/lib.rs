@@ -119,7 +119,12 @@ pub fn is_json(body: &[u8]) -> bool {
 
 /// The body that answers a request.
 pub fn encode(response: &Response) -> Vec<u8> {
-    let mut json = Writer::with_capacity(512);
+    encode_behind(0, response)
+}
+
+/// The same, behind `room` bytes that are the caller's to fill: a whole answer is then one piece of memory.
+pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
+    let mut json = Writer::behind(room, 512);
     match response {
         Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
         Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),

@@ -5,6 +5,7 @@ mod reader;
 mod typed;
 mod writer;
 
+pub(crate) use plain_run::quotes_if_plain;
 pub(crate) use reader::{Kind, Reader};
 pub(crate) use typed::{Entries, Shape};
 pub(crate) use writer::{Writer, write_base64, write_text};

@@ -2,6 +2,7 @@
 
 /// Bytes looked at in one step: the compiler makes a few vector instructions of it.
 const STEP: usize = 32;
+const BLOCK: usize = 128;
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
@@ -23,6 +24,22 @@ fn is_plain(bytes: &[u8]) -> bool {
     } else {
         !bytes.iter().any(|&byte| is_special(byte))
     }
+}
+
+/// How many quotes there are, if nothing else is special.
+pub(crate) fn quotes_if_plain(bytes: &[u8]) -> Option<usize> {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut last = [b' '; BLOCK];
+    last[..rest.len()].copy_from_slice(rest);
+    let (mut least, mut backslashes, mut quotes) = (u8::MAX, 0, 0);
+    // Three passes over a block, each simple enough to be vectorised; a block's quotes can be counted in a byte.
+    for block in blocks.iter().chain([&last]) {
+        least = block.iter().fold(least, |least, byte| least.min(*byte));
+        backslashes |= block.iter().fold(0, |found, byte| found | u8::from(*byte == b'\\'));
+        let found = block.iter().fold(0u8, |count, byte| count.wrapping_add(u8::from(*byte == b'"')));
+        quotes += usize::from(found);
+    }
+    (least >= b' ' && backslashes == 0).then_some(quotes)
 }
 
 fn is_plain_long(bytes: &[u8]) -> bool {
@@ -53,6 +70,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn quotes_are_counted_where_nothing_else_is_special(text in "[a-z\"äöü]{0,300}[\\\\\u{1}]?[a-z\"]{0,90}") {
+            let bytes = text.as_bytes();
+            let quotes = bytes.iter().filter(|byte| **byte == b'"').count();
+            let special = bytes.iter().any(|byte| is_special(*byte) && *byte != b'"');
+            prop_assert_eq!(quotes_if_plain(bytes), (!special).then_some(quotes));
+        }
+
         #[test]
         fn steps_find_what_a_byte_by_byte_search_finds(bytes: Vec<u8>) {
             let expected = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());

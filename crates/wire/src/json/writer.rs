@@ -11,8 +11,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn with_capacity(bytes: usize) -> Writer {
-        Writer { buffer: Vec::with_capacity(bytes), separate: false }
+    /// Leaves `room` bytes before what is written, which has at least this capacity.
+    pub(crate) fn behind(room: usize, bytes: usize) -> Writer {
+        let mut buffer = Vec::with_capacity(room + bytes);
+        buffer.resize(room, 0);
+        Writer { buffer, separate: false }
     }
 
     pub(crate) fn finish(self) -> Vec<u8> {

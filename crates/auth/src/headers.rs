@@ -1,0 +1,50 @@
+//! A request's headers as they arrived: a handful of names and values, looked through one by one.
+
+/// Names are compared without regard to case; a name may come more than once.
+#[derive(Clone, Copy)]
+pub struct Headers<'a>(&'a [(&'a str, &'a [u8])]);
+
+impl<'a> Headers<'a> {
+    pub fn new(pairs: &'a [(&'a str, &'a [u8])]) -> Headers<'a> {
+        Headers(pairs)
+    }
+
+    pub fn get_all(self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.0
+            .iter()
+            .filter(move |(candidate, _)| candidate.eq_ignore_ascii_case(name))
+            .map(|(_, value)| *value)
+    }
+
+    pub fn contains(self, name: &str) -> bool {
+        self.get_all(name).next().is_some()
+    }
+
+    /// The first value of this name, if it is visible ASCII.
+    pub fn text(self, name: &str) -> Option<&'a str> {
+        let value = self.get_all(name).next()?;
+        let visible = value.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t'));
+        std::str::from_utf8(value).ok().filter(|_| visible)
+    }
+
+    /// How many bytes all names and values take.
+    pub fn bytes(self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case_and_only_text_is_text() {
+        let pairs: [(&str, &[u8]); 4] = [("Host", b"a"), ("x-a", b"1"), ("X-A", b"2"), ("x-b", b"\xff")];
+        let headers = Headers::new(&pairs);
+        assert_eq!(headers.text("host"), Some("a"));
+        assert_eq!(headers.get_all("x-A").collect::<Vec<_>>(), [b"1", b"2"]);
+        assert_eq!((headers.text("x-b"), headers.contains("X-B")), (None, true));
+        assert_eq!((headers.text("none"), headers.contains("none")), (None, false));
+        assert_eq!(headers.bytes(), 17);
+    }
+}
