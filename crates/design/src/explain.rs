@@ -178,13 +178,15 @@ pub fn request(model: &Model, _pattern: &Pattern, step: &Step<'_>) -> Value {
     if step.operation != Operation::Query {
         return item_request(model, step);
     }
-    let mut values = Map::new();
+    let (mut values, mut names) = (Map::new(), Map::new());
     let partition = step.place.halves(model).0.len();
     let clauses = step.clauses().into_iter().map(|(position, sort)| {
         let number = if position < partition { position } else { position - partition };
         let half = if position < partition { "pk" } else { "sk" };
         let count = if number == 0 { String::new() } else { (number + 1).to_string() };
-        key_clause(model, step, position, &sort, &format!(":{half}{count}"), &mut values)
+        let placeholder = format!("{half}{count}");
+        let name = alias(step.place.key_names(model), position, &placeholder, &mut names);
+        key_clause(model, step, position, &sort, (&name, &format!(":{placeholder}")), &mut values)
     });
     let condition = clauses.collect::<Vec<_>>().join(" AND ");
     let mut body = json!({
@@ -192,6 +194,9 @@ pub fn request(model: &Model, _pattern: &Pattern, step: &Step<'_>) -> Value {
         "KeyConditionExpression": condition,
         "ExpressionAttributeValues": values,
     });
+    if !names.is_empty() {
+        body["ExpressionAttributeNames"] = json!(names);
+    }
     if let Some(index) = step.place.index {
         body["IndexName"] = json!(index.name);
     }
@@ -231,17 +236,31 @@ fn item_request(model: &Model, step: &Step<'_>) -> Value {
     }
 }
 
+/// A key attribute's name as an expression may write it: words of the language, and odd letters, need another one.
+fn alias(keys: &[String], position: usize, placeholder: &str, names: &mut Map<String, Value>) -> String {
+    let name = keys.get(position).map_or("", String::as_str);
+    let usual = name.eq_ignore_ascii_case("pk") || name.eq_ignore_ascii_case("sk");
+    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let numbered =
+        name.chars().any(|letter| letter.is_ascii_digit()) && !name.starts_with(|c: char| c.is_ascii_digit());
+    if usual || (plain && numbered) {
+        return name.to_owned();
+    }
+    let alias = format!("#{placeholder}");
+    names.insert(alias.clone(), json!(name));
+    alias
+}
+
 /// One condition of a Query; its values are added to `values`.
 fn key_clause(
     model: &Model,
     step: &Step<'_>,
     position: usize,
     sort: &Sort,
-    placeholder: &str,
+    (name, placeholder): (&str, &str),
     values: &mut Map<String, Value>,
 ) -> String {
     let entity = step.targets[0];
-    let name = step.place.key_names(model).get(position).map_or("", String::as_str);
     let mut put = |key: &str, text: String| {
         values.insert(key.to_owned(), wire(model, step, position, text));
     };

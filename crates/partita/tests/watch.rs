@@ -428,3 +428,42 @@ fn what_a_table_cannot_undergo_goes_into_a_new_one() {
     );
     assert!(server.model(2, &["migrate", SHOP, &changed]).contains("call it GSI1v2 in the new model"));
 }
+
+#[test]
+fn the_requests_that_explain_shows_are_accepted() {
+    let server = Server::start(&[]);
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut sent = 0;
+    for folder in ["models", "crates/design/tests/good"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let model = path.to_str().unwrap();
+            server.model(0, &["seed", model, "--items", "40", "--table", "Explained"]);
+            let output = Command::new(env!("CARGO_BIN_EXE_partita"))
+                .args(["model", "explain", model, "--format", "json"])
+                .output()
+                .unwrap();
+            let plans: Value = serde_json::from_slice(&output.stdout).unwrap();
+            for pattern in plans["patterns"].as_array().unwrap() {
+                for step in pattern["steps"].as_array().unwrap() {
+                    let mut request = step["request"].clone();
+                    match request["RequestItems"]
+                        .as_object()
+                        .map(|tables| tables.values().next().unwrap().clone())
+                    {
+                        Some(keys) => request["RequestItems"] = json!({ "Explained": keys }),
+                        None => request["TableName"] = json!("Explained"),
+                    }
+                    let (status, answer) = server.call(step["operation"].as_str().unwrap(), &request);
+                    assert_eq!(status, 200, "{model} {}: {request} {answer}", pattern["pattern"]);
+                    sent += 1;
+                }
+            }
+            assert_eq!(server.call("DeleteTable", &json!({ "TableName": "Explained" })).0, 200);
+        }
+    }
+    assert!(sent > 200, "{sent}");
+}
