@@ -3,7 +3,7 @@
 use crate::condition::Condition;
 use crate::naming;
 use crate::source::Span;
-use crate::template::{Template, Types};
+use crate::template::{DELIMITER, Template, Types};
 use crate::value_type::ValueType;
 use std::collections::BTreeMap;
 
@@ -94,6 +94,8 @@ pub struct Entity {
     pub identity: Vec<String>,
     pub ttl: Option<String>,
     pub expect: Expect,
+    /// What the model puts between the parts of keys, if it is not `#`.
+    pub delimiter: Option<char>,
     pub span: Span,
     pub key_span: Span,
 }
@@ -230,6 +232,18 @@ impl Verb {
 }
 
 impl Model {
+    /// The character that most often stands before and behind fields of keys.
+    pub fn usual_delimiter(&self) -> Option<char> {
+        let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+        for entity in &self.entities {
+            let keys = entity.indexes.iter().flat_map(|indexed| &indexed.key).chain(&entity.key);
+            for mark in keys.flat_map(Template::borders).filter(|mark| !mark.is_alphanumeric()) {
+                *counts.entry(mark).or_default() += 1;
+            }
+        }
+        counts.into_iter().max_by_key(|(mark, count)| (*count, *mark == DELIMITER)).map(|(mark, _)| mark)
+    }
+
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.iter().find(|entity| entity.name == name)
     }
@@ -320,6 +334,10 @@ impl Entity {
 const SHARD_TYPE: ValueType = ValueType::Int;
 
 impl Types for Entity {
+    fn delimiter(&self) -> char {
+        self.delimiter.unwrap_or(DELIMITER)
+    }
+
     fn type_of(&self, field: &str) -> Option<&ValueType> {
         if field == crate::template::SHARD && self.attribute(field).is_none() {
             return Some(&SHARD_TYPE);

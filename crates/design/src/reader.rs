@@ -65,6 +65,8 @@ impl Reader {
             let entity = self.entity(name, &section, &model);
             model.entities.push(entity);
         }
+        let delimiter = model.usual_delimiter();
+        model.entities.iter_mut().for_each(|entity| entity.delimiter = delimiter);
         for (name, section) in self.sections(&root, "pattern") {
             let pattern = self.pattern(name, &section);
             model.patterns.push(pattern);

@@ -54,6 +54,11 @@ pub struct TemplateError {
 /// The types of an entity's attributes, as templates need them.
 pub trait Types {
     fn type_of(&self, field: &str) -> Option<&ValueType>;
+
+    /// What stands between the parts of keys here; identifiers never contain it.
+    fn delimiter(&self) -> char {
+        DELIMITER
+    }
 }
 
 impl Types for BTreeMap<String, ValueType> {
@@ -141,6 +146,15 @@ impl Template {
         attributes
     }
 
+    /// The characters right before and right behind its fields.
+    pub fn borders(&self) -> impl Iterator<Item = char> {
+        self.parts.windows(2).filter_map(|pair| match pair {
+            [Part::Text(text), Part::Field { .. }] => text.chars().last(),
+            [Part::Field { .. }, Part::Text(text)] => text.chars().next(),
+            _ => None,
+        })
+    }
+
     /// Names of its fields, in order.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
@@ -221,7 +235,7 @@ impl Template {
     /// Ends with a field of which one value can be the beginning of another.
     pub fn ends_inside(&self, types: &dyn Types) -> bool {
         match self.parts.last() {
-            Some(Part::Field { name, format }) => !Class::of(types.type_of(name), *format, false).fixed,
+            Some(Part::Field { name, format }) => !Class::of(types, name, *format, false).fixed,
             _ => false,
         }
     }
@@ -279,7 +293,7 @@ impl Template {
         let mut found = Vec::new();
         for pair in self.parts.windows(2) {
             let Part::Field { name, format } = &pair[0] else { continue };
-            let class = Class::of(types.type_of(name), *format, strict);
+            let class = Class::of(types, name, *format, strict);
             let runs = match &pair[1] {
                 Part::Text(text) => text.chars().next().is_some_and(|next| class.contains(next)),
                 Part::Field { .. } => true,
@@ -301,7 +315,7 @@ impl Template {
     /// Fields whose values may contain the delimiter.
     pub fn free_fields(&self, types: &dyn Types) -> Vec<String> {
         let free = |part: &&Part| match part {
-            Part::Field { name, format } => Class::of(types.type_of(name), *format, true).contains(DELIMITER),
+            Part::Field { name, format } => Class::of(types, name, *format, true).contains(types.delimiter()),
             Part::Text(_) => false,
         };
         let names = self.parts.iter().filter(free).filter_map(|part| match part {
@@ -335,7 +349,7 @@ impl Template {
                     Some(ValueType::Choice(choices)) if choices.len() * alternatives.len() <= 64 => {
                         choices.iter().map(|choice| choice.chars().map(Token::Letter).collect()).collect()
                     }
-                    kind => vec![vec![Token::Run(Class::of(kind, *format, strict))]],
+                    _ => vec![vec![Token::Run(Class::of(types, name, *format, strict))]],
                 },
             };
             alternatives = alternatives
@@ -469,7 +483,7 @@ fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTree
             text.strip_prefix(literal.as_str()).is_some_and(|text| match_parts(rest, text, types, values))
         }
         Part::Field { name, format } => {
-            let class = Class::of(types.type_of(name), *format, true);
+            let class = Class::of(types, name, *format, true);
             let choices = match types.type_of(name) {
                 Some(ValueType::Choice(choices)) => Some(choices),
                 _ => None,
@@ -517,25 +531,35 @@ struct Class {
     strict: bool,
     /// No text of it is the beginning of another.
     fixed: bool,
+    delimiter: char,
 }
 
 impl Class {
-    fn of(kind: Option<&ValueType>, format: Format, strict: bool) -> Class {
-        let kind = kind.cloned().unwrap_or(ValueType::Id);
-        let fixed = format.length().is_some() || (format == Format::Plain && kind.has_fixed_width());
-        Class { kind, format, strict, fixed }
+    fn of(types: &dyn Types, name: &str, format: Format, strict: bool) -> Class {
+        let kind = types.type_of(name).cloned().unwrap_or(ValueType::Id);
+        // A time ends with its Z.
+        let prefix_free = kind.has_fixed_width() || kind == ValueType::Timestamp;
+        let fixed = format.length().is_some() || (format == Format::Plain && prefix_free);
+        Class { kind, format, strict, fixed, delimiter: types.delimiter() }
     }
 
     fn contains(&self, letter: char) -> bool {
-        let delimiter = letter == DELIMITER;
+        let delimiter = letter == self.delimiter;
         match self.format {
             _ if letter == BORDER => false,
-            Format::Escaped => !delimiter,
+            Format::Escaped => letter != DELIMITER,
             Format::Padded { .. } => letter.is_ascii_digit() || letter == '.',
             Format::Bucket(_) => letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'),
-            Format::Plain if delimiter && !self.strict => false,
+            Format::Plain if delimiter && (!self.strict || self.kind == ValueType::Id) && self.is_text() => {
+                false
+            }
             Format::Plain => self.kind.may_contain(letter),
         }
+    }
+
+    /// Its values are texts of any letters, not of a form of their own.
+    fn is_text(&self) -> bool {
+        matches!(self.kind, ValueType::String | ValueType::Id)
     }
 
     fn meets(&self, other: &Class) -> bool {

@@ -81,6 +81,29 @@ fn models_of_strangers_are_clean() {
     }
 }
 
+/// `#` is a convention, not a rule.
+#[test]
+fn another_delimiter_changes_nothing() {
+    for path in
+        ["models", "crates/design/tests/good", "crates/design/tests/planted"].map(|p| support::root().join(p))
+    {
+        for entry in std::fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            // Escaping knows `#` alone.
+            if path.extension().is_none_or(|extension| extension != "toml") || text.contains(":escaped") {
+                continue;
+            }
+            for delimiter in [":", "/", "|"] {
+                let lines = text.lines().map(|line| line.split(" # ").next().unwrap_or_default());
+                let lines = lines.filter(|line| !line.starts_with('#'));
+                let other: Vec<String> = lines.map(|line| line.replace('#', delimiter)).collect();
+                support::assert_clean(&format!("{} {delimiter}", path.display()), &other.join("\n"));
+            }
+        }
+    }
+}
+
 #[test]
 fn every_planted_mistake_is_found_and_nothing_else() {
     let mut wrong = String::new();

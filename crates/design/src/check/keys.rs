@@ -41,7 +41,11 @@ impl<'m> Checker<'m> {
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
-                    (severity, forgeable, "free text, and a value with # in it forges another key")
+                    (
+                        severity,
+                        forgeable,
+                        "free text, and a value with the delimiter in it forges another key",
+                    )
                 } else {
                     continue;
                 };
@@ -51,7 +55,7 @@ impl<'m> Checker<'m> {
                     if fields.len() == 1 { "is" } else { "are" }
                 ));
                 let help = format!(
-                    "declare {} as \"id\" (never contains #), or write {{{}:escaped}}",
+                    "declare {} as \"id\" (never contains the delimiter), or write {{{}:escaped}}",
                     list(&fields),
                     fields[0]
                 );
@@ -96,7 +100,7 @@ impl<'m> Checker<'m> {
                 let (severity, why) = if same_key(left, right, false) {
                     (Severity::Error, "one overwrites the other")
                 } else {
-                    (Severity::Warning, "a value that contains # is enough")
+                    (Severity::Warning, "a value that contains the delimiter is enough")
                 };
                 let (a, b) = (&left.entity.name, &right.entity.name);
                 let finding = self.about_slot("P202", severity, right);

@@ -120,10 +120,11 @@ impl ModelWatch {
 
 /// The kind of a key without its values: `USER#…`.
 fn prefix(key: &str) -> String {
-    match key.split_once('#') {
-        Some((prefix, _)) => format!("{prefix}#…"),
-        None => "…".to_owned(),
-    }
+    let end = key.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+    end.map_or_else(
+        || "…".to_owned(),
+        |end| key.chars().take(key[..end].chars().count() + 1).chain(['…']).collect(),
+    )
 }
 
 fn shown(value: &Value) -> String {
