@@ -5,6 +5,7 @@
 //! `Expect`, `Connection: close`, pages in browsers, other paths, clients that stall, whatever is broken. So this file
 //! knows no more of HTTP than the usual case.
 
+use crate::courtesy;
 use crate::pipeline::{HEAD_BYTES, Pipeline, json_type};
 use crate::silence::Silence;
 use crate::stopping::Stop;
@@ -57,6 +58,7 @@ pub async fn serve<S: Store>(
                 stream.write_all(reply.into_http1().as_bytes()).await?;
                 let end = request.end;
                 consume(&mut read, end);
+                courtesy::answered();
                 continue;
             }
             Look::Missing(bytes) => bytes,
