@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// How long a client may take to send the next request, or more of this one.
-const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Room for what is read at a time.
 const BUFFER_BYTES: usize = 8 * 1_024;
 /// A larger buffer is given back after the request that needed it.
