@@ -14,5 +14,5 @@ mod verifier;
 
 pub use credential::Credential;
 pub use headers::Headers;
-pub use signer::Signer;
+pub use signer::{Call, Signer};
 pub use verifier::{Authentication, SignedRequest, Verifier};

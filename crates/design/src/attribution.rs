@@ -1,10 +1,12 @@
-//! Which declared pattern a request belongs to: its place, its partition key and its sort condition tell.
+//! Which declared pattern or write a request belongs to. Of a read, its place, its partition key and its sort condition tell; of a
+//! write, which entities it puts, updates and deletes.
 
-use crate::model::Model;
+use crate::audit::{Change, Written};
+use crate::model::{Model, Verb, Write};
 use crate::plan::{Operation, Sort, plan};
 use crate::template::Template;
 use crate::value_type::ValueType;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a pattern's request looks like.
 #[derive(Clone, Debug)]
@@ -66,6 +68,45 @@ pub fn shapes(model: &Model) -> Vec<Shape> {
 pub fn pattern<'s>(shapes: &'s [Shape], seen: &Seen<'_>) -> Option<&'s str> {
     let fitting = shapes.iter().filter(|shape| shape.fits(seen));
     fitting.max_by_key(|shape| shape.likeness(seen)).map(|shape| shape.pattern.as_str())
+}
+
+/// The declared write that does this, and in the same way: together or not.
+pub fn write<'m>(model: &'m Model, written: &[Written<'_>], transaction: bool) -> Option<&'m str> {
+    let name = |verb: Verb| match verb {
+        Verb::Create | Verb::Put => "put",
+        Verb::Update => "update",
+        Verb::Delete => "delete",
+    };
+    let done: BTreeSet<(&str, &str)> = written
+        .iter()
+        .map(|write| {
+            let verb = match write.change {
+                Change::Put => "put",
+                Change::Update(_) => "update",
+                Change::Delete => "delete",
+            };
+            (verb, write.entity.name.as_str())
+        })
+        .collect();
+    let fits = |write: &&Write| {
+        let actions: BTreeSet<(&str, &str)> =
+            write.actions.iter().map(|action| (name(action.verb), action.entity.as_str())).collect();
+        write.transact == transaction && actions == done
+    };
+    model
+        .writes
+        .iter()
+        .filter(fits)
+        .max_by_key(|write| common(write, written))
+        .map(|write| write.name.as_str())
+}
+
+/// How many of the attributes that a declared write sets are set: updates of one entity differ in that.
+fn common(write: &Write, written: &[Written<'_>]) -> usize {
+    let touched = |name: &String| {
+        written.iter().any(|other| matches!(&other.change, Change::Update(names) if names.contains(name)))
+    };
+    write.actions.iter().flat_map(|action| &action.set).filter(|name| touched(name)).count()
 }
 
 impl Shape {

@@ -13,6 +13,11 @@ pub type Attributes = BTreeMap<String, String>;
 /// Items that keep values unique begin with this and belong to no entity.
 pub const MARKER: &str = "UNIQUE#";
 
+/// The partition key of the item that keeps a value unique; it is its sort key as well, if the table has one.
+pub fn marker(entity: &Entity, attribute: &str, value: &str) -> String {
+    format!("{MARKER}{}#{attribute}#{value}", entity.name)
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// `type`, `key`, `index`, `copy` or `unique`.
@@ -184,11 +189,29 @@ fn index_violations(
     violations
 }
 
-/// One write of a request: which entity, and which attributes; none means all of them.
+/// What a write does to an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Put,
+    /// The attributes that it sets or removes.
+    Update(BTreeSet<String>),
+    Delete,
+}
+
+/// One write of a request. Of an update or a deletion only the key is known.
 #[derive(Clone, Debug)]
 pub struct Written<'m> {
     pub entity: &'m Entity,
-    pub touched: Option<BTreeSet<String>>,
+    pub attributes: Attributes,
+    pub change: Change,
+}
+
+/// How the writes of a request belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bond {
+    Alone,
+    Batch,
+    Transaction,
 }
 
 /// The entity whose type, if it has one, and key these attributes have.
@@ -198,32 +221,75 @@ pub fn recognise<'m>(model: &'m Model, attributes: &Attributes) -> Option<&'m En
     model.entities.iter().filter(typed).find(|entity| has_key_of(model, entity, attributes))
 }
 
-/// The writes of one request, taken together: copies go with their originals, and what is unique needs a transaction.
-pub fn together(model: &Model, written: &[Written<'_>], transaction: bool) -> Vec<Violation> {
+/// The writes of one request, taken together: copies go with their originals, and what is unique goes with its marker.
+/// `keys` are the partition keys of everything that the request writes, markers included.
+pub fn together(model: &Model, written: &[Written<'_>], keys: &[String], bond: Bond) -> Vec<Violation> {
     let mut violations = Vec::new();
     for write in written {
-        let entity = write.entity;
-        let touches = |name: &str| write.touched.as_ref().is_none_or(|touched| touched.contains(name));
-        for copy in model.copies_of(&entity.name) {
-            let concerned = copy.attributes.iter().any(|attribute| touches(&attribute.name));
-            if concerned && !written.iter().any(|other| other.entity.name == copy.name) {
-                let message =
-                    format!("{} is written without its copy {} in one transaction", entity.name, copy.name);
+        for copy in model.copies_of(&write.entity.name).filter(|copy| write.concerns(copy)) {
+            if !write.has_copy(copy, written, bond) {
+                let how = if bond == Bond::Batch { "batch" } else { "transaction" };
+                let (original, copy) = (&write.entity.name, &copy.name);
+                let message = format!("{original} is written without its copy {copy} in one {how}");
                 violations.push(violation("copy", message));
             }
         }
-        let unique: Vec<&str> =
-            entity.unique.iter().map(String::as_str).filter(|name| touches(name)).collect();
-        if !transaction && !unique.is_empty() {
+        for name in write
+            .entity
+            .unique
+            .iter()
+            .filter(|name| write.touches(name) && !write.is_marked(name, keys, bond))
+        {
+            let entity = &write.entity.name;
             let message = format!(
-                "{} of {} is unique, which takes a transaction with a marker item ({MARKER}{}#{}#…)",
-                list(&unique),
-                entity.name,
-                entity.name,
-                unique[0]
+                "{name} of {entity} is unique, which takes a transaction with a marker item ({})",
+                marker(write.entity, name, write.attributes.get(name).map_or("…", String::as_str))
             );
             violations.push(violation("unique", message));
         }
     }
     violations
+}
+
+impl Written<'_> {
+    fn touches(&self, name: &str) -> bool {
+        match &self.change {
+            Change::Put | Change::Delete => true,
+            Change::Update(names) => names.contains(name),
+        }
+    }
+
+    fn concerns(&self, copy: &Entity) -> bool {
+        copy.attributes.iter().any(|attribute| self.touches(&attribute.name))
+    }
+
+    fn has_copy(&self, copy: &Entity, written: &[Written<'_>], bond: Bond) -> bool {
+        let mut copies = written.iter().filter(|other| other.entity.name == copy.name);
+        match bond {
+            Bond::Alone => false,
+            Bond::Transaction => copies.next().is_some(),
+            // A copy with an identity of its own is of the newest of several: not every original has one.
+            Bond::Batch if !copy.identity.is_empty() => true,
+            Bond::Batch => copies.any(|other| same_values(self.entity, &self.attributes, &other.attributes)),
+        }
+    }
+
+    /// Another item of the request has the value in its key, or the value is not known.
+    fn is_marked(&self, name: &str, keys: &[String], bond: Bond) -> bool {
+        match (bond, self.attributes.get(name).filter(|_| self.change == Change::Put)) {
+            (Bond::Alone, _) => false,
+            (Bond::Transaction, None) => true,
+            (Bond::Batch, None) => keys.iter().any(|key| key.starts_with(MARKER)),
+            (_, Some(value)) => keys.iter().any(|key| key.contains(value.as_str())),
+        }
+    }
+}
+
+/// Two items are about the same thing: they agree in what identifies it, as far as both have it.
+pub fn same_values(original: &Entity, left: &Attributes, right: &Attributes) -> bool {
+    let by: Vec<&str> = match original.identity() {
+        Some(id) => vec![id],
+        None => original.key_fields().filter(|name| *name != SHARD).collect(),
+    };
+    by.iter().all(|name| left.get(*name) == right.get(*name))
 }

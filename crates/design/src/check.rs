@@ -92,6 +92,14 @@ impl<'m> Checker<'m> {
         Place::all(self.model).iter().flat_map(|place| place.slots(self.model)).collect()
     }
 
+    /// A pattern that wants this entity is not served.
+    fn is_sought_in_vain(&self, entity: &Entity) -> bool {
+        self.model.patterns.iter().any(|pattern| {
+            let wanted = pattern.targets.iter().any(|target| target.entity == entity.name);
+            wanted && matches!(self.plans.get(pattern.name.as_str()), Some(Err(_)))
+        })
+    }
+
     fn heat_of(&self, slot: &Slot<'_>) -> Heat {
         let key = (slot.place.name().to_owned(), slot.entity.name.clone());
         self.heat.get(&key).copied().unwrap_or_default()
@@ -108,6 +116,7 @@ impl<'m> Checker<'m> {
     /// Marks what the model allows, and reports allowances that nothing needs.
     fn allow(&mut self) {
         let model = self.model;
+        let broken = self.findings.iter().any(|finding| finding.severity == Severity::Error);
         for allow in &model.allows {
             let mut used = false;
             for finding in &mut self.findings {
@@ -118,9 +127,11 @@ impl<'m> Checker<'m> {
                 }
             }
             if !used {
+                // A finding can hide behind an error: what is allowed may come back once that is mended.
+                let severity = if broken { Severity::Note } else { Severity::Warning };
                 let place = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
                 self.report(
-                    Finding::new("P006", Severity::Warning, "allow", &allow.span)
+                    Finding::new("P006", severity, "allow", &allow.span)
                         .says(format!("{}{place} is allowed, but is not found", allow.code))
                         .helps("remove this allowance"),
                 );

@@ -123,7 +123,8 @@ fn attribute(text: &str) -> Result<String, String> {
 /// A quoted text, a number, `true` or `false`.
 fn constant(text: &str) -> Result<String, String> {
     let text = text.trim();
-    if let Some(inside) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+    let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    if let Some(inside) = quoted {
         return Ok(inside.to_owned());
     }
     let plain = text == "true" || text == "false" || text.parse::<f64>().is_ok();
@@ -163,6 +164,7 @@ mod tests {
         assert_eq!(pending.to_string(), "status == 'PENDING' and exists(due)");
         assert_eq!(pending.fixed("status"), Some("PENDING"));
         assert_eq!(parse("title == 'salt and pepper'").fixed("title"), Some("salt and pepper"));
+        assert_eq!(parse("status == \"PAID\"").fixed("status"), Some("PAID"));
         assert!(Condition::parse("status").is_err());
         assert!(Condition::parse("status == PENDING").is_err());
     }

@@ -50,7 +50,7 @@ impl Load {
     }
 
     pub fn storage(&self, prices: &Prices) -> f64 {
-        self.bytes / 1e9 * prices.gigabyte
+        (self.bytes / 1e9 - prices.free_gigabytes).max(0.0) * prices.gigabyte
     }
 }
 

@@ -19,7 +19,7 @@ pub fn create_table(model: &Model) -> Value {
     let mut request = json!({
         "TableName": model.table.name,
         "AttributeDefinitions": attributes,
-        "KeySchema": key_schema(&model.table.keys),
+        "KeySchema": key_schema((Place { index: None }).halves(model)),
         "BillingMode": "PAY_PER_REQUEST",
     });
     for (field, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
@@ -32,9 +32,11 @@ pub fn create_table(model: &Model) -> Value {
     request
 }
 
-fn key_schema(keys: &[String]) -> Vec<Value> {
-    let kinds = ["HASH", "RANGE"];
-    keys.iter().zip(kinds).map(|(name, kind)| json!({ "AttributeName": name, "KeyType": kind })).collect()
+fn key_schema((partition, sort): (&[String], &[String])) -> Vec<Value> {
+    let part = |names: &[String], kind: &str| -> Vec<Value> {
+        names.iter().map(|name| json!({ "AttributeName": name, "KeyType": kind })).collect()
+    };
+    [part(partition, "HASH"), part(sort, "RANGE")].concat()
 }
 
 fn index_json(index: &Index) -> Value {
@@ -43,21 +45,16 @@ fn index_json(index: &Index) -> Value {
         Projection::KeysOnly => json!({ "ProjectionType": "KEYS_ONLY" }),
         Projection::Include(names) => json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": names }),
     };
-    json!({ "IndexName": index.name, "KeySchema": key_schema(&index.keys), "Projection": projection })
+    json!({ "IndexName": index.name, "KeySchema": key_schema(index.halves()), "Projection": projection })
 }
 
 /// The indexes of a DescribeTable answer, and the table's keys.
 pub fn from_description(table: &Value) -> (Vec<String>, Vec<Index>) {
-    let names = |schema: &Value| -> Vec<String> {
-        let mut keys: Vec<(&str, &str)> = schema
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|key| Some((key["KeyType"].as_str()?, key["AttributeName"].as_str()?)))
-            .collect();
-        keys.sort_unstable();
-        keys.into_iter().map(|(_, name)| name.to_owned()).collect()
+    let half = |schema: &Value, kind: &str| -> Vec<String> {
+        let keys = schema.as_array().into_iter().flatten().filter(|key| key["KeyType"] == kind);
+        keys.filter_map(|key| key["AttributeName"].as_str()).map(str::to_owned).collect()
     };
+    let names = |schema: &Value| [half(schema, "HASH"), half(schema, "RANGE")].concat();
     let mut indexes = Vec::new();
     for (field, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
         for index in table[field].as_array().into_iter().flatten() {
@@ -73,6 +70,7 @@ pub fn from_description(table: &Value) -> (Vec<String>, Vec<Index>) {
                 name: index["IndexName"].as_str().unwrap_or_default().to_owned(),
                 local,
                 keys: names(&index["KeySchema"]),
+                partition_keys: half(&index["KeySchema"], "HASH").len(),
                 project,
                 span: 0..0,
             });

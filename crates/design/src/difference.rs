@@ -84,7 +84,7 @@ fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
                 0.0,
             ),
             Some(before)
-                if before.keys != index.keys
+                if before.halves() != index.halves()
                     || before.project != index.project
                     || before.local != index.local =>
             {

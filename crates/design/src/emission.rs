@@ -1,6 +1,6 @@
 //! A model as TOML text: what imports and inference write.
 
-use crate::model::{Entity, Expect, Indexed, Model, Pattern, Projection, Shard};
+use crate::model::{Entity, Expect, Index, Indexed, Model, Pattern, Projection, Shard};
 use crate::template::Template;
 
 pub fn toml(model: &Model, comment: &str) -> String {
@@ -20,7 +20,7 @@ pub fn toml(model: &Model, comment: &str) -> String {
         }
     }
     for index in &model.indexes {
-        text.push_str(&format!("\n[index.{}]\nkeys = {}\n", key(&index.name), names(&index.keys)));
+        text.push_str(&format!("\n[index.{}]\nkeys = {}\n", key(&index.name), key_names(index)));
         if index.local {
             text.push_str("local = true\n");
         }
@@ -40,6 +40,18 @@ pub fn toml(model: &Model, comment: &str) -> String {
         }
     }
     text
+}
+
+/// A half of one attribute is a text, one of several a list.
+fn key_names(index: &Index) -> String {
+    let half = |list: &[String]| match list {
+        [one] => quoted(one),
+        several => names(several),
+    };
+    let (partition, sort) = index.halves();
+    let halves: Vec<String> =
+        [partition, sort].into_iter().filter(|half| !half.is_empty()).map(half).collect();
+    format!("[{}]", halves.join(", "))
 }
 
 fn entity_text(entity: &Entity, model: &Model) -> String {

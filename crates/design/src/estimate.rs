@@ -51,7 +51,7 @@ pub fn is_counted(model: &Model, entity: &Entity) -> bool {
 /// How many values an attribute has, if that is known.
 pub fn distinct(model: &Model, entity: &Entity, name: &str) -> Option<f64> {
     let attribute = entity.attribute(name)?;
-    let declared = attribute.values.or_else(|| attribute.kind.distinct()).map(|values| values as f64);
+    let declared = attribute.distinct().map(|values| values as f64);
     declared.or_else(|| {
         let owner = model.owner_of(name)?;
         is_counted(model, owner).then(|| count(model, owner))

@@ -105,23 +105,13 @@ fn plan_text(model: &Model, pattern: &Pattern, plan: &Plan<'_>) -> String {
 
 fn step_lines(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Vec<String> {
     let names = step.place.key_names(model);
-    let name = |position: usize| names.get(position).map_or("", String::as_str);
     let mut lines = Vec::new();
-    let key = format!("{} = \"{}\"", name(0), step.partition);
-    let sort = match &step.sort {
-        Sort::Any => String::new(),
-        Sort::Equals(template) => format!(" AND {} = \"{template}\"", name(1)),
-        Sort::BeginsWith(template) => format!(" AND begins_with({}, \"{template}\")", name(1)),
-        Sort::Between { prefix, by } => {
-            format!(" AND {} BETWEEN \"{prefix}{{{by} from}}\" AND \"{prefix}{{{by} to}}\"", name(1))
-        }
-        Sort::Span { from, to } => format!(" AND {} BETWEEN \"{from}\" AND \"{}\"", name(1), shown(to)),
-    };
-    if step.operation == Operation::Query {
-        lines.push(format!("key     {key}{sort}"));
-    } else {
-        lines.push(format!("key     {key}{}", sort.replace(" AND", ",")));
-    }
+    let clauses = step.clauses().into_iter();
+    let conditions: Vec<String> = clauses
+        .map(|(position, sort)| condition_text(names.get(position).map_or("", String::as_str), &sort))
+        .collect();
+    let joint = if step.operation == Operation::Query { " AND " } else { ", " };
+    lines.push(format!("key     {}", conditions.join(joint)));
     let mut options = Vec::new();
     if step.operation == Operation::Query {
         options.push(if step.forward { "ascending" } else { "descending" }.to_owned());
@@ -158,6 +148,18 @@ fn step_lines(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Vec<String> 
     lines
 }
 
+fn condition_text(name: &str, sort: &Sort) -> String {
+    match sort {
+        Sort::Any => String::new(),
+        Sort::Equals(template) => format!("{name} = \"{template}\""),
+        Sort::BeginsWith(template) => format!("begins_with({name}, \"{template}\")"),
+        Sort::Between { prefix, by } => {
+            format!("{name} BETWEEN \"{prefix}{{{by} from}}\" AND \"{prefix}{{{by} to}}\"")
+        }
+        Sort::Span { from, to } => format!("{name} BETWEEN \"{from}\" AND \"{}\"", shown(to)),
+    }
+}
+
 /// The last character there is, shown as what it means.
 fn shown(text: &str) -> String {
     text.replace('\u{10FFFF}', "…")
@@ -173,61 +175,28 @@ pub fn operation(step: &Step<'_>) -> &'static str {
 
 /// The request with example values, as an SDK or the AWS CLI takes it.
 pub fn request(model: &Model, _pattern: &Pattern, step: &Step<'_>) -> Value {
-    let entity = step.targets[0];
-    let names = step.place.key_names(model);
-    let wire = |position: usize, text: String| {
-        let kind = if step.place.key_is_number(model, position) { "N" } else { "S" };
-        json!({ kind: text })
-    };
-    let value = |position: usize, template: &Template| wire(position, example_key(entity, template));
     if step.operation != Operation::Query {
-        let mut key = Map::new();
-        key.insert(names[0].clone(), value(0, &step.partition));
-        if let (Sort::Equals(template), Some(name)) = (&step.sort, names.get(1)) {
-            key.insert(name.clone(), value(1, template));
-        }
-        return match step.operation {
-            Operation::Get if step.strong => {
-                json!({ "TableName": model.table.name, "Key": key, "ConsistentRead": true })
-            }
-            Operation::Get => json!({ "TableName": model.table.name, "Key": key }),
-            _ => json!({ "RequestItems": { model.table.name.clone(): { "Keys": [key] } } }),
-        };
+        return item_request(model, step);
     }
-    let mut values = Map::new();
-    values.insert(":pk".to_owned(), value(0, &step.partition));
-    let sort_name = names.get(1).map_or("", String::as_str);
-    let condition = match &step.sort {
-        Sort::Any => String::new(),
-        Sort::Equals(template) => {
-            values.insert(":sk".to_owned(), value(1, template));
-            format!(" AND {sort_name} = :sk")
-        }
-        Sort::BeginsWith(template) => {
-            values.insert(":sk".to_owned(), value(1, template));
-            format!(" AND begins_with({sort_name}, :sk)")
-        }
-        Sort::Between { prefix, by } => {
-            let bound = |end: &str| {
-                let field = entity.attribute(by).map(|attribute| attribute.kind.is_time());
-                let text = if field == Some(true) { end } else { "0" };
-                wire(1, format!("{}{text}", example_key(entity, prefix)))
-            };
-            values.insert(":from".to_owned(), bound("2026-04-01T00:00:00Z"));
-            values.insert(":to".to_owned(), bound("2026-04-30T23:59:59Z"));
-            format!(" AND {sort_name} BETWEEN :from AND :to")
-        }
-        Sort::Span { from, to } => {
-            values.insert(":from".to_owned(), wire(1, from.clone()));
-            values.insert(":to".to_owned(), wire(1, to.clone()));
-            format!(" AND {sort_name} BETWEEN :from AND :to")
-        }
-    };
+    let (mut values, mut names) = (Map::new(), Map::new());
+    let partition = step.place.halves(model).0.len();
+    let clauses = step.clauses().into_iter().map(|(position, sort)| {
+        let number = if position < partition { position } else { position - partition };
+        let half = if position < partition { "pk" } else { "sk" };
+        let count = if number == 0 { String::new() } else { (number + 1).to_string() };
+        let placeholder = format!("{half}{count}");
+        let name = alias(step.place.key_names(model), position, &placeholder, &mut names);
+        key_clause(model, step, position, &sort, (&name, &format!(":{placeholder}")), &mut values)
+    });
+    let condition = clauses.collect::<Vec<_>>().join(" AND ");
     let mut body = json!({
         "TableName": model.table.name,
-        "KeyConditionExpression": format!("{} = :pk{condition}", names[0]),
+        "KeyConditionExpression": condition,
         "ExpressionAttributeValues": values,
     });
+    if !names.is_empty() {
+        body["ExpressionAttributeNames"] = json!(names);
+    }
     if let Some(index) = step.place.index {
         body["IndexName"] = json!(index.name);
     }
@@ -241,6 +210,83 @@ pub fn request(model: &Model, _pattern: &Pattern, step: &Step<'_>) -> Value {
         body["ConsistentRead"] = json!(true);
     }
     body
+}
+
+/// A value of a key attribute with its type.
+fn wire(model: &Model, step: &Step<'_>, position: usize, text: String) -> Value {
+    let kind = if step.place.key_is_number(model, position) { "N" } else { "S" };
+    json!({ kind: text })
+}
+
+/// GetItem, or BatchGetItem of one key.
+fn item_request(model: &Model, step: &Step<'_>) -> Value {
+    let names = step.place.key_names(model);
+    let mut key = Map::new();
+    for (position, sort) in step.clauses() {
+        if let (Sort::Equals(template), Some(name)) = (sort, names.get(position)) {
+            key.insert(name.clone(), wire(model, step, position, example_key(step.targets[0], &template)));
+        }
+    }
+    match step.operation {
+        Operation::Get if step.strong => {
+            json!({ "TableName": model.table.name, "Key": key, "ConsistentRead": true })
+        }
+        Operation::Get => json!({ "TableName": model.table.name, "Key": key }),
+        _ => json!({ "RequestItems": { model.table.name.clone(): { "Keys": [key] } } }),
+    }
+}
+
+/// A key attribute's name as an expression may write it: words of the language, and odd letters, need another one.
+fn alias(keys: &[String], position: usize, placeholder: &str, names: &mut Map<String, Value>) -> String {
+    let name = keys.get(position).map_or("", String::as_str);
+    let usual = name.eq_ignore_ascii_case("pk") || name.eq_ignore_ascii_case("sk");
+    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    let numbered =
+        name.chars().any(|letter| letter.is_ascii_digit()) && !name.starts_with(|c: char| c.is_ascii_digit());
+    if usual || (plain && numbered) {
+        return name.to_owned();
+    }
+    let alias = format!("#{placeholder}");
+    names.insert(alias.clone(), json!(name));
+    alias
+}
+
+/// One condition of a Query; its values are added to `values`.
+fn key_clause(
+    model: &Model,
+    step: &Step<'_>,
+    position: usize,
+    sort: &Sort,
+    (name, placeholder): (&str, &str),
+    values: &mut Map<String, Value>,
+) -> String {
+    let entity = step.targets[0];
+    let mut put = |key: &str, text: String| {
+        values.insert(key.to_owned(), wire(model, step, position, text));
+    };
+    match sort {
+        Sort::Any => String::new(),
+        Sort::Equals(template) => {
+            put(placeholder, example_key(entity, template));
+            format!("{name} = {placeholder}")
+        }
+        Sort::BeginsWith(template) => {
+            put(placeholder, example_key(entity, template));
+            format!("begins_with({name}, {placeholder})")
+        }
+        Sort::Between { prefix, by } => {
+            let time = entity.attribute(by).is_some_and(|attribute| attribute.kind.is_time());
+            for (key, end) in [(":from", "2026-04-01T00:00:00Z"), (":to", "2026-04-30T23:59:59Z")] {
+                put(key, format!("{}{}", example_key(entity, prefix), if time { end } else { "0" }));
+            }
+            format!("{name} BETWEEN :from AND :to")
+        }
+        Sort::Span { from, to } => {
+            put(":from", from.clone());
+            put(":to", to.clone());
+            format!("{name} BETWEEN :from AND :to")
+        }
+    }
 }
 
 fn write_text(model: &Model, write: &Write) -> String {

@@ -3,6 +3,7 @@
 //! An item's values depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy takes
 //! its original's values, choices and times are drawn; keys are then filled by the templates, as an application would.
 
+use crate::audit::marker;
 use crate::estimate;
 use crate::model::{Attribute, Entity, Model};
 use crate::random::{at, hash};
@@ -50,10 +51,9 @@ impl<'m> Generator<'m> {
     }
 
     pub fn count(&self, entity: &Entity) -> u64 {
-        let original = entity.copies.as_deref().filter(|name| self.model.entity(name).is_some());
         let own = self.counts.get(&entity.name).copied().unwrap_or(1);
         // A copy exists for each original, unless it is the newest of several versions.
-        let follows = original.filter(|_| entity.identity.is_empty());
+        let follows = entity.copies.as_ref().filter(|_| self.is_follower(entity));
         follows.and_then(|name| self.counts.get(name)).copied().unwrap_or(own)
     }
 
@@ -89,13 +89,40 @@ impl<'m> Generator<'m> {
         item
     }
 
+    /// Everything that must be written together: an item, the markers of its unique values, and its copies.
+    pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Map<String, Value>> {
+        let item = self.item(entity, number);
+        let mut bundle = self.markers(entity, &item);
+        bundle.push(item);
+        let copies = self.model.copies_of(&entity.name).filter(|copy| self.is_follower(copy));
+        bundle.extend(copies.flat_map(|copy| self.bundle(copy, number)));
+        bundle
+    }
+
+    /// A copy of every original, which is written with it and not on its own.
+    pub fn is_follower(&self, entity: &Entity) -> bool {
+        let original = entity.copies.as_deref().is_some_and(|name| self.model.entity(name).is_some());
+        original && entity.identity.is_empty()
+    }
+
+    /// The items that keep an item's unique values unique.
+    fn markers(&self, entity: &Entity, item: &Map<String, Value>) -> Vec<Map<String, Value>> {
+        let mut markers = Vec::new();
+        for name in &entity.unique {
+            if let Some(value) = item.get(name).and_then(|value| value["S"].as_str()) {
+                let key = json!({ "S": marker(entity, name, value) });
+                markers.push(self.model.table.keys.iter().map(|own| (own.clone(), key.clone())).collect());
+            }
+        }
+        markers
+    }
+
     fn add_keys(&self, item: &mut Map<String, Value>, slot: &Slot<'m>, values: &Values, number: u64) {
         let mut values = values.clone();
         values.insert(SHARD.to_owned(), self.shard(slot, &values, number).to_string());
-        let templates = [Some(&slot.partition), slot.sort.as_ref()];
-        for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(templates).enumerate()
+        for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(slot.key).enumerate()
         {
-            let Some(Ok(key)) = template.map(|template| template.fill(&values)) else { continue };
+            let Ok(key) = template.fill(&values) else { continue };
             let kind = if slot.place.key_is_number(self.model, position) { "N" } else { "S" };
             item.insert(name.clone(), json!({ kind: key }));
         }

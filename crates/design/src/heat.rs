@@ -63,7 +63,7 @@ pub fn share(model: &Model, slot: &Slot<'_>) -> f64 {
 /// Choices and booleans are skewed; identifiers are even unless the expectations say otherwise.
 fn usual_share(model: &Model, entity: &Entity, name: &str) -> f64 {
     let attribute = entity.attribute(name);
-    if attribute.and_then(|attribute| attribute.kind.distinct()).is_some() {
+    if attribute.is_some_and(|attribute| attribute.values.is_none() && attribute.distinct().is_some()) {
         return 1.0;
     }
     let per = entity.expect.per.as_deref().and_then(|parent| model.entity(parent));

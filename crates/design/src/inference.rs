@@ -2,10 +2,12 @@
 //!
 //! In come items in DynamoDB JSON and the table's keys; out goes a model to be read, corrected and completed.
 
+use crate::audit::MARKER;
 use crate::condition::{Condition, Test};
 use crate::model::{
     Attribute, Entity, Expect, Index, Indexed, Model, Pattern, Projection, Shard, Table, Target,
 };
+use crate::slot::Place;
 use crate::template::{Format, Part, SHARD, Template};
 use crate::value_type::ValueType;
 use serde_json::{Map, Value};
@@ -28,6 +30,10 @@ pub fn infer(items: &[Item], known: &Known) -> Result<Model, String> {
         known.keys = guess_keys(first)
             .ok_or("the items have no PK and SK; say which attributes are the keys with --keys")?;
     }
+    // Markers of unique values are no type of their own.
+    let marks = |item: &Item| text_of(item, &known.keys[0]).is_some_and(|key| key.starts_with(MARKER));
+    let items: Vec<Item> = items.iter().filter(|item| !marks(item)).cloned().collect();
+    let items = items.as_slice();
     if known.indexes.is_empty() {
         known.indexes = guess_indexes(items, &known.keys);
     }
@@ -82,6 +88,7 @@ fn guess_indexes(items: &[Item], keys: &[String]) -> Vec<Index> {
             name: stem.trim_end_matches(['_', '-']).to_owned(),
             local: false,
             keys,
+            partition_keys: 1,
             project: Projection::All,
             span: 0..0,
         });
@@ -138,8 +145,9 @@ fn entity(group: &str, items: &[&Item], model: &Model) -> Entity {
         entity.type_value = entity.name.clone();
     }
     let is_key = |name: &str| {
-        let index = model.indexes.iter().flat_map(|index| &index.keys);
-        index.chain(&model.table.keys).any(|key| key == name)
+        // Keys of several attributes are attributes as they are.
+        let made = model.indexes.iter().filter(|index| !index.is_composite());
+        made.flat_map(|index| &index.keys).chain(&model.table.keys).any(|key| key == name)
     };
     let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
     for name in
@@ -173,6 +181,7 @@ fn entity(group: &str, items: &[&Item], model: &Model) -> Entity {
         for (position, name) in index.keys.iter().enumerate() {
             let table = model.table.keys.iter().position(|own| own == name);
             key.push(match table {
+                _ if index.is_composite() => Template::field(name),
                 Some(own) if own == position || index.local => entity.key[own].clone(),
                 _ => template(name, &within, &mut entity),
             });
@@ -428,15 +437,13 @@ fn choice(texts: &[&str]) -> Option<ValueType> {
 fn patterns(model: &Model) -> Vec<Pattern> {
     let mut patterns: Vec<Pattern> = Vec::new();
     for entity in &model.entities {
-        let table = (None, entity.key.as_slice(), Condition::default());
-        let indexes =
-            entity.indexes.iter().map(|i| (Some(i.index.as_str()), i.key.as_slice(), i.when.clone()));
-        for (index, key, when) in std::iter::once(table).chain(indexes) {
-            let Some(partition) = key.first() else { continue };
+        for slot in Place::all(model).iter().filter_map(|place| place.slot(entity)) {
+            let (index, when) = (slot.place.index, slot.when);
             let fixed = |name: &&str| when.fixed(name).is_none() && *name != SHARD;
-            let inputs: Vec<String> = partition.fields().filter(fixed).map(str::to_owned).collect();
-            let sort: Vec<&str> = key
-                .get(1)
+            let inputs: Vec<String> = slot.partition.fields().filter(fixed).map(str::to_owned).collect();
+            let sort: Vec<&str> = slot
+                .sort
+                .as_ref()
                 .map(|sort| sort.fields().filter(|f| !inputs.iter().any(|i| i == f)).collect())
                 .unwrap_or_default();
             if inputs.is_empty() && when.is_empty() {
@@ -448,12 +455,10 @@ fn patterns(model: &Model) -> Vec<Pattern> {
             let mut name =
                 format!("{}{}By{}", lower_first(&entity.name), if many { "s" } else { "" }, upper_first(&by));
             if patterns.iter().any(|pattern| pattern.name == name) {
-                name.push_str(index.unwrap_or("Table"));
+                name.push_str(index.map_or("Table", |index| &index.name));
             }
             let targets = vec![Target { entity: entity.name.clone(), many }];
-            let narrow = index
-                .and_then(|name| model.index(name))
-                .is_some_and(|index| index.project != Projection::All);
+            let narrow = index.is_some_and(|index| index.project != Projection::All);
             patterns.push(Pattern {
                 name,
                 inputs,

@@ -3,7 +3,7 @@
 //! An item's entity is known from its keys; its attributes are its own and those that its old keys spell out. New keys are
 //! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
 
-use crate::audit::Attributes;
+use crate::audit::{Attributes, MARKER};
 use crate::generate::meets;
 use crate::model::{Entity, Model};
 use crate::random::hash;
@@ -22,30 +22,31 @@ pub enum Rewrite {
     Put(Item),
     /// Another primary key: the new item and the key of the old one, to be written in one transaction.
     Move { put: Item, delete: Item },
+    /// The new model has no such entity; its name.
+    Gone(String),
     /// No entity of the old model has such a key, or the new one lacks a value; the reason.
     Unknown(String),
 }
 
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let texts = texts(item);
+    let partition = old.table.keys.first().and_then(|key| texts.get(key));
+    if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
+        return rewrite_marker(old, new, item, key);
+    }
     let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
         return Rewrite::Unknown("no entity has such a key".to_owned());
     };
     let Some(after) = new.entity(&before.name) else {
-        return Rewrite::Unknown(format!("the new model has no {}", before.name));
+        return Rewrite::Gone(before.name.clone());
     };
     let mut values = texts.clone();
     for model in [old, new] {
         for place in Place::all(model) {
             let slot = model.entity(&before.name).and_then(|entity| place.slot(entity));
             let Some(slot) = slot else { continue };
-            for (name, template) in
-                place.key_names(model).iter().zip([Some(&slot.partition), slot.sort.as_ref()])
-            {
-                let found = texts
-                    .get(name)
-                    .zip(template)
-                    .and_then(|(key, template)| template.matches(key, slot.entity));
+            for (name, template) in place.key_names(model).iter().zip(slot.key) {
+                let found = texts.get(name).and_then(|key| template.matches(key, slot.entity));
                 for (field, value) in found.into_iter().flatten().filter(|(field, _)| field != SHARD) {
                     values.entry(field).or_insert(value);
                 }
@@ -53,6 +54,19 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
         }
     }
     rebuild(old, new, after, item, &values)
+}
+
+/// A marker of a unique value has one text in all its keys.
+fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
+    if old.table.keys == new.table.keys {
+        return Rewrite::Keep;
+    }
+    let (mut put, mut delete) = (item.clone(), Item::new());
+    for name in &old.table.keys {
+        delete.extend(put.remove(name).map(|value| (name.clone(), value)));
+    }
+    put.extend(new.table.keys.iter().map(|name| (name.clone(), json!({ "S": key }))));
+    Rewrite::Move { put, delete }
 }
 
 fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attributes) -> Rewrite {
@@ -70,17 +84,15 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
         if place.index.is_some() && !meets(&slot, values) {
             continue;
         }
-        for (position, name) in place.key_names(new).iter().enumerate() {
-            let template = if position == 0 { Some(&slot.partition) } else { slot.sort.as_ref() };
+        for (position, (name, template)) in place.key_names(new).iter().zip(slot.key).enumerate() {
             let mut values = values.clone();
             values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
-            match template.map(|template| template.fill(&values)) {
-                Some(Ok(key)) => {
+            match template.fill(&values) {
+                Ok(key) => {
                     let kind = if place.key_is_number(new, position) { "N" } else { "S" };
                     made.insert(name.clone(), json!({ kind: key }));
                 }
-                Some(Err(missing)) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
-                None => {}
+                Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
         }
     }
@@ -103,7 +115,7 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
 /// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
 fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
     let own = item.get(name).and_then(|value| value["S"].as_str());
-    let template = if slot.partition.has_field(SHARD) { Some(&slot.partition) } else { slot.sort.as_ref() };
+    let template = slot.key.iter().find(|template| template.has_field(SHARD));
     let had = own
         .zip(template)
         .and_then(|(key, template)| template.matches(key, slot.entity))
@@ -116,7 +128,8 @@ fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> Strin
     })
 }
 
-fn texts(item: &Item) -> Attributes {
+/// An item as text, attribute by attribute.
+pub fn texts(item: &Item) -> Attributes {
     let text = |value: &Value| {
         let plain = value.get("S").or_else(|| value.get("N")).and_then(Value::as_str).map(str::to_owned);
         plain.or_else(|| Some(value.get("BOOL")?.as_bool()?.to_string())).unwrap_or_default()

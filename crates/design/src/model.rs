@@ -1,8 +1,9 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
 use crate::condition::Condition;
+use crate::naming;
 use crate::source::Span;
-use crate::template::{Template, Types};
+use crate::template::{DELIMITER, Template, Types};
 use crate::value_type::ValueType;
 use std::collections::BTreeMap;
 
@@ -45,7 +46,10 @@ pub struct Context {
 pub struct Index {
     pub name: String,
     pub local: bool,
+    /// Attributes of the partition key, then those of the sort key.
     pub keys: Vec<String>,
+    /// How many of them are the partition key: one, or up to four.
+    pub partition_keys: usize,
     pub project: Projection,
     pub span: Span,
 }
@@ -90,6 +94,8 @@ pub struct Entity {
     pub identity: Vec<String>,
     pub ttl: Option<String>,
     pub expect: Expect,
+    /// What the model puts between the parts of keys, if it is not `#`.
+    pub delimiter: Option<char>,
     pub span: Span,
     pub key_span: Span,
 }
@@ -226,6 +232,18 @@ impl Verb {
 }
 
 impl Model {
+    /// The character that most often stands before and behind fields of keys.
+    pub fn usual_delimiter(&self) -> Option<char> {
+        let mut counts: BTreeMap<char, usize> = BTreeMap::new();
+        for entity in &self.entities {
+            let keys = entity.indexes.iter().flat_map(|indexed| &indexed.key).chain(&entity.key);
+            for mark in keys.flat_map(Template::borders).filter(|mark| !mark.is_alphanumeric()) {
+                *counts.entry(mark).or_default() += 1;
+            }
+        }
+        counts.into_iter().max_by_key(|(mark, count)| (*count, *mark == DELIMITER)).map(|(mark, _)| mark)
+    }
+
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.iter().find(|entity| entity.name == name)
     }
@@ -249,6 +267,16 @@ impl Model {
     /// Copies of an entity.
     pub fn copies_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entity> {
         self.entities.iter().filter(move |entity| entity.copies.as_deref() == Some(name))
+    }
+}
+
+impl Attribute {
+    /// How many different values there are, declared or by its type or name, if that is known to be few.
+    pub fn distinct(&self) -> Option<u64> {
+        let named = || {
+            naming::few_values(&self.name).filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
+        };
+        self.values.or_else(|| self.kind.distinct()).or_else(named)
     }
 }
 
@@ -306,6 +334,10 @@ impl Entity {
 const SHARD_TYPE: ValueType = ValueType::Int;
 
 impl Types for Entity {
+    fn delimiter(&self) -> char {
+        self.delimiter.unwrap_or(DELIMITER)
+    }
+
     fn type_of(&self, field: &str) -> Option<&ValueType> {
         if field == crate::template::SHARD && self.attribute(field).is_none() {
             return Some(&SHARD_TYPE);
@@ -339,6 +371,16 @@ impl Write {
 }
 
 impl Index {
+    /// Attributes of the partition key, and of the sort key.
+    pub fn halves(&self) -> (&[String], &[String]) {
+        self.keys.split_at(self.partition_keys.min(self.keys.len()))
+    }
+
+    /// A half of its key has several attributes.
+    pub fn is_composite(&self) -> bool {
+        self.partition_keys > 1 || self.keys.len() > self.partition_keys + 1
+    }
+
     pub fn subject(&self) -> String {
         format!("index.{}", self.name)
     }

@@ -30,6 +30,7 @@ pub fn import(text: &str, table: &str) -> Result<Model, String> {
             name: name.clone(),
             local,
             keys: index_keys(index, &keys),
+            partition_keys: 1,
             project,
             span: 0..0,
         });
@@ -153,7 +154,8 @@ pub fn export(model: &Model) -> Value {
         index
     };
     indexes.insert("primary".to_owned(), Value::Object(index(&model.table.keys)));
-    for own in &model.indexes {
+    // Its format has no keys of several attributes.
+    for own in model.indexes.iter().filter(|index| !index.is_composite()) {
         let mut entry = index(&own.keys);
         if own.local {
             entry.remove("hash");

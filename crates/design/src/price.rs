@@ -16,6 +16,8 @@ pub struct Prices {
     pub read_hour: f64,
     pub utilisation: f64,
     pub gigabyte: f64,
+    /// Gigabytes that cost nothing.
+    pub free_gigabytes: f64,
 }
 
 impl Prices {
@@ -42,6 +44,8 @@ impl Prices {
             read_hour: number("provisioned", "read_unit_hour")?,
             utilisation: number("provisioned", "utilisation")?.clamp(0.01, 1.0),
             gigabyte: number("storage", "gigabyte_month")?,
+            // A file need not know of any.
+            free_gigabytes: number("storage", "free_gigabytes").unwrap_or_default(),
         })
     }
 

@@ -16,6 +16,9 @@ pub struct Place<'m> {
 pub struct Slot<'m> {
     pub entity: &'m Entity,
     pub place: Place<'m>,
+    /// One template for each key attribute.
+    pub key: &'m [Template],
+    /// Those of the partition key as one.
     pub partition: Template,
     pub sort: Option<Template>,
     pub when: Condition,
@@ -39,6 +42,14 @@ impl<'m> Place<'m> {
         self.index.map_or(&model.table.keys, |index| &index.keys)
     }
 
+    /// Names of the attributes of the partition key, and of the sort key.
+    pub fn halves(&self, model: &'m Model) -> (&'m [String], &'m [String]) {
+        match self.index {
+            None => model.table.keys.split_at(model.table.keys.len().min(1)),
+            Some(index) => index.halves(),
+        }
+    }
+
     /// Reads can be strongly consistent.
     pub fn is_consistent(&self) -> bool {
         self.index.is_none_or(|index| index.local)
@@ -49,14 +60,26 @@ impl<'m> Place<'m> {
             None => (&entity.key, Condition::default(), entity.shard.as_ref(), None),
             Some(index) => {
                 let indexed = entity.indexed(&index.name)?;
-                {
-                    let shard = indexed.shard.as_ref().or(entity.shard.as_ref());
-                    (&indexed.key, indexed.when.clone(), shard, indexed.count)
-                }
+                let shard = indexed.shard.as_ref().or(entity.shard.as_ref());
+                (&indexed.key, indexed.when.clone(), shard, indexed.count)
             }
         };
-        let partition = key.first()?.clone();
-        Some(Slot { entity, place: *self, partition, sort: key.get(1).cloned(), when, shard, count })
+        let first = self.index.map_or(1, |index| index.partition_keys).min(key.len());
+        let (partition, sort) = key.split_at(first);
+        if partition.is_empty() {
+            return None;
+        }
+        let sort = (!sort.is_empty()).then(|| Template::joined(sort));
+        Some(Slot {
+            entity,
+            place: *self,
+            key,
+            partition: Template::joined(partition),
+            sort,
+            when,
+            shard,
+            count,
+        })
     }
 
     pub fn slots(&self, model: &'m Model) -> Vec<Slot<'m>> {
@@ -68,7 +91,7 @@ impl<'m> Place<'m> {
         let slots = self.slots(model);
         !slots.is_empty()
             && slots.iter().all(|slot| {
-                let template = if position == 0 { Some(&slot.partition) } else { slot.sort.as_ref() };
+                let template = slot.key.get(position);
                 let field =
                     template.and_then(Template::bare_field).and_then(|name| slot.entity.attribute(name));
                 field.is_some_and(|attribute| attribute.kind.is_number())
@@ -77,6 +100,19 @@ impl<'m> Place<'m> {
 }
 
 impl Slot<'_> {
+    /// Its partition key is made of attributes under their own names.
+    pub fn is_semantic(&self, model: &Model) -> bool {
+        let (names, _) = self.place.halves(model);
+        names.iter().zip(self.key).all(|(name, template)| template.bare_field() == Some(name))
+    }
+
+    /// A field is alone in a sort key attribute that holds numbers, so that it sorts as numbers do.
+    pub fn sorts_as_number(&self, model: &Model, field: &str) -> bool {
+        let first = self.place.halves(model).0.len();
+        let alone = |position: &usize| self.key[*position].bare_field() == Some(field);
+        (first..self.key.len()).filter(alone).any(|position| self.place.key_is_number(model, position))
+    }
+
     /// Shards that one logical partition key is spread over.
     pub fn shards(&self) -> u64 {
         let sharded = self.partition.has_field(SHARD);

@@ -14,6 +14,8 @@ use std::fmt;
 
 /// What stands between the parts of a key unless a value is escaped.
 pub const DELIMITER: char = '#';
+/// What stands between the attributes of an index key that has several; no value contains it.
+pub const BORDER: char = '\u{1F}';
 /// The field that holds a shard's number.
 pub const SHARD: &str = "shard";
 
@@ -52,6 +54,11 @@ pub struct TemplateError {
 /// The types of an entity's attributes, as templates need them.
 pub trait Types {
     fn type_of(&self, field: &str) -> Option<&ValueType>;
+
+    /// What stands between the parts of keys here; identifiers never contain it.
+    fn delimiter(&self) -> char {
+        DELIMITER
+    }
 }
 
 impl Types for BTreeMap<String, ValueType> {
@@ -103,6 +110,49 @@ impl Template {
 
     pub fn field(name: &str) -> Template {
         Template { parts: vec![Part::Field { name: name.to_owned(), format: Format::Plain }] }
+    }
+
+    /// The templates of several key attributes as one.
+    pub fn joined(attributes: &[Template]) -> Template {
+        let mut parts: Vec<Part> = Vec::new();
+        for (number, attribute) in attributes.iter().enumerate() {
+            if number > 0 {
+                parts.push(Part::Text(BORDER.to_string()));
+            }
+            parts.extend(attribute.parts.iter().cloned());
+        }
+        // Texts that follow each other are one text, as everywhere.
+        Template { parts }.substitute(|_| None)
+    }
+
+    /// The inverse of `joined`. A text that ends at a border gives an empty template at the end.
+    pub fn attributes(&self) -> Vec<Template> {
+        let (mut attributes, mut parts) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            let Part::Text(text) = part else {
+                parts.push(part.clone());
+                continue;
+            };
+            for (number, piece) in text.split(BORDER).enumerate() {
+                if number > 0 {
+                    attributes.push(Template { parts: std::mem::take(&mut parts) });
+                }
+                if !piece.is_empty() {
+                    parts.push(Part::Text(piece.to_owned()));
+                }
+            }
+        }
+        attributes.push(Template { parts });
+        attributes
+    }
+
+    /// The characters right before and right behind its fields.
+    pub fn borders(&self) -> impl Iterator<Item = char> {
+        self.parts.windows(2).filter_map(|pair| match pair {
+            [Part::Text(text), Part::Field { .. }] => text.chars().last(),
+            [Part::Field { .. }, Part::Text(text)] => text.chars().next(),
+            _ => None,
+        })
     }
 
     /// Names of its fields, in order.
@@ -185,7 +235,7 @@ impl Template {
     /// Ends with a field of which one value can be the beginning of another.
     pub fn ends_inside(&self, types: &dyn Types) -> bool {
         match self.parts.last() {
-            Some(Part::Field { name, format }) => !Class::of(types.type_of(name), *format, false).fixed,
+            Some(Part::Field { name, format }) => !Class::of(types, name, *format, false).fixed,
             _ => false,
         }
     }
@@ -243,7 +293,7 @@ impl Template {
         let mut found = Vec::new();
         for pair in self.parts.windows(2) {
             let Part::Field { name, format } = &pair[0] else { continue };
-            let class = Class::of(types.type_of(name), *format, strict);
+            let class = Class::of(types, name, *format, strict);
             let runs = match &pair[1] {
                 Part::Text(text) => text.chars().next().is_some_and(|next| class.contains(next)),
                 Part::Field { .. } => true,
@@ -265,7 +315,7 @@ impl Template {
     /// Fields whose values may contain the delimiter.
     pub fn free_fields(&self, types: &dyn Types) -> Vec<String> {
         let free = |part: &&Part| match part {
-            Part::Field { name, format } => Class::of(types.type_of(name), *format, true).contains(DELIMITER),
+            Part::Field { name, format } => Class::of(types, name, *format, true).contains(types.delimiter()),
             Part::Text(_) => false,
         };
         let names = self.parts.iter().filter(free).filter_map(|part| match part {
@@ -299,7 +349,7 @@ impl Template {
                     Some(ValueType::Choice(choices)) if choices.len() * alternatives.len() <= 64 => {
                         choices.iter().map(|choice| choice.chars().map(Token::Letter).collect()).collect()
                     }
-                    kind => vec![vec![Token::Run(Class::of(kind, *format, strict))]],
+                    _ => vec![vec![Token::Run(Class::of(types, name, *format, strict))]],
                 },
             };
             alternatives = alternatives
@@ -315,7 +365,9 @@ impl fmt::Display for Template {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
+                Part::Text(text) => {
+                    out.write_str(&text.replace('{', "{{").replace('}', "}}").replace(BORDER, " / "))?;
+                }
                 Part::Field { name, format } => write!(out, "{{{name}{}}}", format.print())?,
             }
         }
@@ -417,8 +469,8 @@ impl Format {
     pub fn keeps_order(self, kind: &ValueType) -> bool {
         match self {
             Format::Padded { .. } | Format::Bucket(_) => true,
-            Format::Plain => kind.sorts_as_text(),
-            Format::Escaped => kind.sorts_as_text() && !matches!(kind, ValueType::String),
+            // Escaping moves only values that contain # or %, and next to their place.
+            Format::Plain | Format::Escaped => kind.sorts_as_text(),
         }
     }
 }
@@ -431,7 +483,7 @@ fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTree
             text.strip_prefix(literal.as_str()).is_some_and(|text| match_parts(rest, text, types, values))
         }
         Part::Field { name, format } => {
-            let class = Class::of(types.type_of(name), *format, true);
+            let class = Class::of(types, name, *format, true);
             let choices = match types.type_of(name) {
                 Some(ValueType::Choice(choices)) => Some(choices),
                 _ => None,
@@ -443,6 +495,15 @@ fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTree
                 }
                 end += letter.len_utf8();
                 let (value, tail) = text.split_at(end);
+                // A value ends where what follows it begins: everything else need not be tried.
+                let may_end = match rest.first() {
+                    None => tail.is_empty(),
+                    Some(Part::Text(literal)) => tail.starts_with(literal.as_str()),
+                    Some(Part::Field { .. }) => !tail.is_empty(),
+                };
+                if !may_end {
+                    continue;
+                }
                 let right_length = format.length().is_none_or(|length| length == value.chars().count());
                 let chosen = choices.is_none_or(|choices| choices.iter().any(|choice| choice == value));
                 let Some(restored) = format.restore(value).filter(|_| right_length && chosen) else {
@@ -470,24 +531,35 @@ struct Class {
     strict: bool,
     /// No text of it is the beginning of another.
     fixed: bool,
+    delimiter: char,
 }
 
 impl Class {
-    fn of(kind: Option<&ValueType>, format: Format, strict: bool) -> Class {
-        let kind = kind.cloned().unwrap_or(ValueType::Id);
-        let fixed = format.length().is_some() || (format == Format::Plain && kind.has_fixed_width());
-        Class { kind, format, strict, fixed }
+    fn of(types: &dyn Types, name: &str, format: Format, strict: bool) -> Class {
+        let kind = types.type_of(name).cloned().unwrap_or(ValueType::Id);
+        // A time ends with its Z.
+        let prefix_free = kind.has_fixed_width() || kind == ValueType::Timestamp;
+        let fixed = format.length().is_some() || (format == Format::Plain && prefix_free);
+        Class { kind, format, strict, fixed, delimiter: types.delimiter() }
     }
 
     fn contains(&self, letter: char) -> bool {
-        let delimiter = letter == DELIMITER;
+        let delimiter = letter == self.delimiter;
         match self.format {
-            Format::Escaped => !delimiter,
+            _ if letter == BORDER => false,
+            Format::Escaped => letter != DELIMITER,
             Format::Padded { .. } => letter.is_ascii_digit() || letter == '.',
             Format::Bucket(_) => letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'),
-            Format::Plain if delimiter && !self.strict => false,
+            Format::Plain if delimiter && (!self.strict || self.kind == ValueType::Id) && self.is_text() => {
+                false
+            }
             Format::Plain => self.kind.may_contain(letter),
         }
+    }
+
+    /// Its values are texts of any letters, not of a form of their own.
+    fn is_text(&self) -> bool {
+        matches!(self.kind, ValueType::String | ValueType::Id)
     }
 
     fn meets(&self, other: &Class) -> bool {
@@ -569,6 +641,17 @@ mod tests {
         assert_eq!(Template::parse("A#{b").unwrap_err().at, 2);
         assert!(Template::parse("A#{b:wide}").unwrap_err().message.contains("is no format"));
         assert!(Template::parse("A}").is_err());
+    }
+
+    #[test]
+    fn attributes_of_a_key_are_joined_and_taken_apart() {
+        let pieces = ["{s}", "A#{i}", "B"].map(template);
+        let joined = Template::joined(&pieces);
+        assert_eq!(joined.attributes(), pieces);
+        assert!(joined.run_on_fields(&types(), true).is_empty(), "a border is never part of a value");
+        assert_eq!(joined.to_string(), "{s} / A#{i} / B");
+        let open = joined.split_known(|name| name == "s").0;
+        assert_eq!(open.attributes(), ["{s}", "A#"].map(template));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub fn import(text: &str) -> Result<Model, String> {
             name: index["IndexName"].as_str().unwrap_or("GSI").to_owned(),
             local: false,
             keys: key_names(&index["KeyAttributes"]),
+            partition_keys: 1,
             project: projection(&index["Projection"]),
             span: 0..0,
         });
@@ -152,7 +153,8 @@ pub fn export(model: &Model) -> Value {
             attributes.entry(name.clone()).or_insert(json!("S"));
         }
     }
-    let indexes = model.indexes.iter().filter(|index| !index.local).map(|index| {
+    // Its format has no keys of several attributes.
+    let indexes = model.indexes.iter().filter(|index| !index.local && !index.is_composite()).map(|index| {
         let projection = match &index.project {
             Projection::All => json!({ "ProjectionType": "ALL" }),
             Projection::KeysOnly => json!({ "ProjectionType": "KEYS_ONLY" }),

@@ -76,6 +76,36 @@ fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
     }
 }
 
+/// The rules that the checker owes.
+const CHECKED: [u16; 43] = [
+    1, 3, 5, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 24, 28, 33, 34, 35, 38, 39, 40, 48, 54, 55, 56, 59,
+    60, 63, 67, 68, 70, 71, 75, 78, 81, 83, 94, 96, 97, 98, 102, 103,
+];
+
+/// Rows of the table of rules in docs/models.md: number and where it is served.
+fn served() -> Vec<(u16, String)> {
+    let text = std::fs::read_to_string(support::root().join("docs/models.md")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |").map(str::to_owned));
+    rows.filter_map(|row| Some((row.split(" | ").next()?.parse().ok()?, row.split(" | ").last()?.to_owned())))
+        .collect()
+}
+
+#[test]
+fn the_document_says_of_every_rule_where_it_is_served() {
+    let rows = served();
+    assert_eq!(rows.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (1..=103).collect::<Vec<_>>());
+    let tests = std::fs::read_to_string(support::root().join("crates/design/tests/rules.rs")).unwrap();
+    for code in code::CODES {
+        for rule in code.rules {
+            let named = rows[usize::from(*rule) - 1].1.contains(code.code);
+            assert!(named, "rule {rule} does not name {}", code.code);
+        }
+    }
+    for rule in CHECKED {
+        assert!(tests.contains(&format!("fn rule_{rule:02}_")), "rule {rule} has no test");
+    }
+}
+
 #[test]
 fn mistakes_in_a_model_are_shown_where_they_are() {
     let text = |line: &str| {
@@ -98,6 +128,10 @@ fn mistakes_in_a_model_are_shown_where_they_are() {
         ("expect = { count = -1 }", "P002", "1_000_000", 7),
         ("key = [\"A#{userId}\", \"B\"", "P001", "toml.io", 0),
         ("[pattern]\np = { in = [\"userId\"] }", "P002", "out = ", 9),
+        ("[pattern]\np = { inputs = [\"userId\"], out = \"User\" }", "P002", "did you mean `in`?", 9),
+        ("[pattern]\np = { in = [\"userId\"], returns = \"User\" }", "P002", "did you mean `out`?", 9),
+        ("[[pattern]]\nin = [\"userId\"]\nout = \"User\"", "P002", "[pattern] with a line", 8),
+        ("pk = \"USER#{userId}\"", "P002", "did you mean `key`?", 7),
         ("[pattern]\np = { in = [\"userId\"], out = \"Usr\" }", "P003", "did you mean `User`?", 9),
         ("[pattern]\np = { where = \"a = \", out = \"User\" }", "P005", "joined by `and`", 9),
         ("[[allow]]\ncode = \"P999\"\nreason = \"x\"", "P003", "lists all codes", 9),

@@ -194,7 +194,7 @@ fn items_move_from_one_version_to_the_next_and_back() {
                 assert_eq!(delete.len(), 2);
                 put
             }
-            Rewrite::Unknown(reason) => panic!("{reason}: {item:?}"),
+            Rewrite::Unknown(reason) | Rewrite::Gone(reason) => panic!("{reason}: {item:?}"),
         };
         assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
         match rewrite(&new, &old, &made) {

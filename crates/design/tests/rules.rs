@@ -394,6 +394,17 @@ fn rule_70_a_partition_takes_1000_writes_and_3000_reads() {
     let reads = parts(&[USER, "[pattern]\nall = { in = [\"userId\"], out = \"User\", rps = 100_000 }"])
         .replace("\"id\"", "{ type = \"id\", top = 0.5 }");
     assert!(has(&reads, "P210", Error));
+    let match_events = |rate: u32| {
+        parts(&[
+            "[entity.Match]\nattributes = { matchId = { type = \"id\", top = 1.0 }, score = \"int\" }\nkey = [\"MATCH#{matchId}\", \"MATCH\"]",
+            "[entity.Cheer]\nattributes = { matchId = { type = \"id\", top = 1.0 }, cheerId = \"ulid\" }\nkey = [\"MATCH#{matchId}\", \"CHEER#{cheerId}\"]",
+            &format!(
+                "[write]\ncheer = {{ create = \"Cheer\", rps = {rate} }}\nscore = {{ update = \"Match\", set = [\"score\"], rps = {rate} }}"
+            ),
+        ])
+    };
+    assert!(has(&match_events(600), "P210", Error), "two types under one key share its partition");
+    assert!(!has(&match_events(400), "P210", Error));
 }
 
 #[test]
@@ -425,6 +436,10 @@ fn rule_81_collections_are_bounded() {
     assert!(has(&text("DEVICE#{deviceId}", ", max = 900_000_000"), "P402", Warning));
     assert!(!has(&text("DEVICE#{deviceId}", ", max = 9_000_000"), "P402", Warning));
     assert!(!has(&text("DEVICE#{deviceId}#{time:month}", ""), "P402", Warning));
+    let silent = text("DEVICE#{deviceId}", "")
+        .replace("expect = { per = \"Device\", average = 5_000_000, bytes = 100 }", "");
+    assert!(!has(&silent, "P402", Warning));
+    assert!(has(&silent.replace("entity.Event", "entity.SensorReading"), "P402", Warning));
 }
 
 #[test]

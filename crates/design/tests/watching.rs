@@ -4,8 +4,8 @@
 
 mod support;
 
-use partita_design::attribution::{Seen, SeenSort, pattern, shapes};
-use partita_design::audit::{Attributes, Violation, Written, item, together, update};
+use partita_design::attribution::{Seen, SeenSort, pattern, shapes, write};
+use partita_design::audit::{Attributes, Bond, Change, Violation, Written, item, together, update};
 use partita_design::{Model, generate};
 use std::collections::BTreeSet;
 
@@ -113,19 +113,62 @@ fn requests_are_attributed_to_patterns() {
 fn copies_and_unique_values_need_a_transaction() {
     let text = std::fs::read_to_string(support::root().join("models/shop-pending-orders.toml")).unwrap();
     let model = support::model(&text);
-    let written = |name: &str, touched: Option<&str>| Written {
+    let set = |name: &str, attribute: &str| Written {
         entity: model.entity(name).unwrap(),
-        touched: touched.map(|name| BTreeSet::from([name.to_owned()])),
+        attributes: Attributes::new(),
+        change: Change::Update(BTreeSet::from([attribute.to_owned()])),
     };
-    let alone = together(&model, &[written("Order", Some("status"))], false);
+    let alone = together(&model, &[set("Order", "status")], &[], Bond::Alone);
     assert!(alone[0].message.contains("without its copy OrderById"), "{}", alone[0].message);
-    let both = [written("Order", Some("status")), written("OrderById", Some("status"))];
-    assert_eq!(together(&model, &both, true), []);
-    assert_eq!(together(&model, &[written("Order", Some("note"))], false), []);
-    let shop = shop();
-    let user = |transaction| {
-        together(&shop, &[Written { entity: shop.entity("User").unwrap(), touched: None }], transaction)
+    let both = [set("Order", "status"), set("OrderById", "status")];
+    assert_eq!(together(&model, &both, &[], Bond::Transaction), []);
+    assert_eq!(together(&model, &both[..1], &[], Bond::Transaction)[0].rule, "copy");
+    assert_eq!(together(&model, &[set("Order", "note")], &[], Bond::Alone), []);
+    let put = |name: &str, id: &str| Written {
+        entity: model.entity(name).unwrap(),
+        attributes: [("orderId".to_owned(), id.to_owned())].into(),
+        change: Change::Put,
     };
-    assert_eq!(user(false)[0].rule, "unique");
-    assert_eq!(user(true), []);
+    assert_eq!(together(&model, &[put("Order", "1"), put("OrderById", "1")], &[], Bond::Batch), []);
+    assert_eq!(
+        together(&model, &[put("Order", "1"), put("OrderById", "2")], &[], Bond::Batch)[0].rule,
+        "copy"
+    );
+}
+
+#[test]
+fn unique_values_go_with_their_markers() {
+    let shop = shop();
+    let user = |keys: &[&str], change: Change, bond| {
+        let attributes = [("email".to_owned(), "a@b".to_owned())].into();
+        let written = [Written { entity: shop.entity("User").unwrap(), attributes, change }];
+        let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        let found = together(&shop, &written, &keys, bond);
+        found.iter().map(|violation| violation.rule).collect::<Vec<_>>()
+    };
+    let marker = ["USER#1", "UNIQUE#User#email#a@b"];
+    for bond in [Bond::Batch, Bond::Transaction] {
+        assert_eq!(user(&marker[..1], Change::Put, bond), ["unique"]);
+        assert_eq!(user(&marker, Change::Put, bond), [""; 0]);
+        assert_eq!(user(&["USER#1", "EMAIL#a@b"], Change::Put, bond), [""; 0], "a marker of one's own");
+    }
+    assert_eq!(user(&marker, Change::Put, Bond::Alone), ["unique"]);
+    assert_eq!(user(&marker[..1], Change::Delete, Bond::Alone), ["unique"]);
+    assert_eq!(user(&marker[..1], Change::Update(BTreeSet::from(["name".to_owned()])), Bond::Alone), [""; 0]);
+}
+
+#[test]
+fn writes_are_attributed_to_declared_writes() {
+    let shop = shop();
+    let done = |name: &str, change: Change| Written {
+        entity: shop.entity(name).unwrap(),
+        attributes: Attributes::new(),
+        change,
+    };
+    let status = || done("Order", Change::Update(BTreeSet::from(["status".to_owned()])));
+    assert_eq!(write(&shop, &[status()], false), Some("setStatus"));
+    let order = [done("Order", Change::Put), done("OrderItem", Change::Put), done("OrderItem", Change::Put)];
+    assert_eq!(write(&shop, &order, true), Some("placeOrder"));
+    assert_eq!(write(&shop, &order, false), None);
+    assert_eq!(write(&shop, &[done("Order", Change::Delete)], false), None);
 }

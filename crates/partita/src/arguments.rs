@@ -64,9 +64,9 @@ pub struct Serve {
     #[arg(long)]
     pub open_access: bool,
 
-    /// A single-table model: writes to its table are held against it, reads attributed to its patterns
-    #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL")]
-    pub model: Option<PathBuf>,
+    /// A single-table model: writes to its table are held against it, requests attributed to its patterns; may be repeated
+    #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL", value_delimiter = ',')]
+    pub model: Vec<PathBuf>,
 
     /// What happens to a write that breaks the model: a line in the log, or a ValidationException
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]

@@ -4,15 +4,20 @@
 //! 2, the command could not be carried out: no such file, not a model, no endpoint.
 
 pub mod arguments;
+mod attach;
+mod audit;
 mod check;
 mod client;
+mod connection;
 mod cost;
+mod credentials;
 mod diff;
 mod exchange;
 mod explain;
 mod explain_code;
 mod file;
 mod infer;
+mod items;
 mod migrate;
 mod progress;
 mod seed;
@@ -40,6 +45,10 @@ pub fn run(command: Model) -> ExitCode {
         Task::Cost(arguments) => cost::run(&arguments),
         Task::Diff(arguments) => diff::run(&arguments),
         Task::Migrate(arguments) => migrate::run(&arguments),
+        Task::Audit(arguments) => audit::run(&arguments),
+        Task::Attach(arguments) => attach::attach(&arguments),
+        Task::Detach(arguments) => attach::detach(&arguments),
+        Task::Watch(arguments) => attach::watch(&arguments),
         Task::Seed(arguments) => seed::run(&arguments),
         Task::Infer(arguments) => infer::run(&arguments),
         Task::Import(arguments) => exchange::import(&arguments),

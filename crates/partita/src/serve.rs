@@ -4,7 +4,7 @@ use crate::arguments::{DurabilityLevel, ModelMode, Serve};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_server::model_watch::{Mode, ModelWatch};
+use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
 use partita_server::{Listen, Reach, Server, tls};
 use partita_store::Store;
@@ -73,7 +73,7 @@ async fn serve<S: Store>(
     };
     let region = arguments.region.clone();
     let pipeline =
-        Pipeline { engine, authentication, reach, clock: Clock::System, region, model: watch(arguments)? };
+        Pipeline { engine, authentication, reach, clock: Clock::System, region, models: models(arguments)? };
     let tls = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
         _ => None,
@@ -97,14 +97,17 @@ async fn serve<S: Store>(
     Ok(())
 }
 
-/// The attached model, if there is one.
-fn watch(arguments: &Serve) -> Result<Option<ModelWatch>, Box<dyn Error>> {
-    let Some(path) = &arguments.model else { return Ok(None) };
+/// The models that are attached from the beginning.
+fn models(arguments: &Serve) -> Result<Models, Box<dyn Error>> {
     let mode = match arguments.model_mode {
         ModelMode::Warn => Mode::Warn,
         ModelMode::Enforce => Mode::Enforce,
     };
-    Ok(Some(ModelWatch::new(crate::model::load(path)?, mode)))
+    let models = Models::default();
+    for path in &arguments.model {
+        models.attach(ModelWatch::new(crate::model::load(path)?, mode));
+    }
+    Ok(models)
 }
 
 fn greet(endpoint: &str, kept: &str) {

@@ -27,19 +27,26 @@ impl Server {
         let mut greeting = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();
         greeting.read_line(&mut line).unwrap();
-        let place = line.split_whitespace().find_map(|word| word.strip_prefix("http://")).unwrap().to_owned();
+        let place = line.split_whitespace().find_map(|word| word.split_once("://")).unwrap().1.to_owned();
         Server { process, place, _greeting: greeting }
     }
 
     fn seed(&self) {
-        let status = Command::new(env!("CARGO_BIN_EXE_partita"))
-            .args(["model", "seed", "models/shop-orders.toml", "--items", "300", "--endpoint"])
-            .arg(format!("http://{}", self.place))
+        self.model(0, &["seed", "models/shop-orders.toml", "--items", "300"]);
+    }
+
+    /// `partita model …` against this server; what it prints.
+    fn model(&self, code: i32, arguments: &[&str]) -> String {
+        let output = Command::new(env!("CARGO_BIN_EXE_partita"))
+            .arg("model")
+            .args(arguments)
+            .args(["--endpoint", &format!("http://{}", self.place)])
             .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.."))
-            .stdout(Stdio::null())
-            .status()
+            .output()
             .unwrap();
-        assert!(status.success());
+        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        text
     }
 
     /// Status and answer.
@@ -65,8 +72,10 @@ impl Server {
         self.send(&head, &body.to_string())
     }
 
-    fn figures(&self) -> (u16, Value) {
-        self.send("GET /_partita/model HTTP/1.1\r\n", "")
+    fn figures(&self) -> Value {
+        let (status, figures) = self.send("GET /_partita/model?table=Shop HTTP/1.1\r\n", "");
+        assert_eq!(status, 200, "{figures}");
+        figures
     }
 }
 
@@ -107,6 +116,19 @@ fn an_enforced_model_refuses_what_breaks_it() {
     assert_eq!(status, 400);
     assert!(answer["message"].as_str().unwrap().contains("the index would be stale"), "{answer}");
     assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
+    let user = json!({ "PK": { "S": USER }, "SK": { "S": USER }, "EntityType": { "S": "User" }, "email": { "S": "a@b" } });
+    let marker = json!({ "PK": { "S": "UNIQUE#User#email#a@b" }, "SK": { "S": "UNIQUE#User#email#a@b" } });
+    let put = |items: &[&Value]| {
+        let puts: Vec<Value> = items.iter().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
+        server.call("BatchWriteItem", &json!({ "RequestItems": { "Shop": puts } }))
+    };
+    let (status, answer) = put(&[&user]);
+    assert_eq!(status, 400);
+    assert!(
+        answer["message"].as_str().unwrap().contains("unique rule is broken: email of User is unique"),
+        "{answer}"
+    );
+    assert_eq!(put(&[&user, &marker]).0, 200);
 }
 
 #[test]
@@ -123,12 +145,184 @@ fn a_watched_table_names_its_patterns() {
     assert_eq!(server.call("Query", &query("ORDER#")).0, 200);
     assert_eq!(server.call("Query", &query("INVOICE#")).0, 200);
     assert_eq!(server.call("Scan", &json!({ "TableName": "Shop" })).0, 200);
-    let (status, figures) = server.figures();
-    assert_eq!(status, 200);
+    let figures = server.figures();
     assert_eq!(figures["patterns"][0]["pattern"], "recentOrders");
-    assert_eq!(figures["undeclared"].as_array().unwrap().len(), 2, "{figures}");
+    assert_eq!(figures["patterns"][0]["units"], 0.5);
+    assert!(figures["patterns"][0]["p99Microseconds"].as_u64().unwrap() > 0);
+    let undeclared: Vec<&str> = figures["undeclared"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["request"].as_str().unwrap())
+        .collect();
+    assert!(
+        undeclared.contains(&"Query table, partition key USER#…, sort key begins_with INVOICE#…"),
+        "{undeclared:?}"
+    );
+    assert!(undeclared.contains(&"Scan table"), "{undeclared:?}");
     assert_eq!(figures["violations"][0]["rule"], "key");
-    assert_eq!(figures["hotKeys"][0]["key"], format!("table {USER}"));
+    let heat = figures["hotKeys"].as_array().unwrap();
+    let users =
+        heat.iter().find(|heat| heat["template"] == "USER#{userId}" && heat["place"] == "table").unwrap();
+    assert!(
+        users["keys"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|key| key["key"] == USER && key["atLeast"].as_u64() >= Some(2)),
+        "{users}"
+    );
+}
+
+#[test]
+fn several_keys_at_once_and_transactions_are_attributed() {
+    let server = Server::start(&["--model", "models/shop-orders.toml"]);
+    server.seed();
+    let key = json!({ "PK": { "S": USER }, "SK": { "S": USER } });
+    let odd = json!({ "PK": { "S": "INVOICE#1" }, "SK": { "S": "X" } });
+    let batch = json!({ "RequestItems": { "Shop": { "Keys": [key, odd] } } });
+    let (_, answer) = server.call("BatchGetItem", &batch);
+    assert!(answer.get("ConsumedCapacity").is_none(), "the client did not ask: {answer}");
+    assert_eq!(
+        server
+            .call(
+                "TransactGetItems",
+                &json!({ "TransactItems": [{ "Get": { "TableName": "Shop", "Key": key } }] })
+            )
+            .0,
+        200
+    );
+    let id = "01K3ZYEJW856WCXCN1Z497PADR";
+    let order = json!({
+        "EntityType": { "S": "Order" }, "PK": { "S": USER }, "SK": { "S": ORDER }, "orderId": { "S": id },
+        "userId": { "S": &USER[5..] }, "createdAt": { "S": "2026-04-05T10:30:00Z" }, "status": { "S": "PAID" },
+        "GSI1PK": { "S": format!("ORDER#{id}") }, "GSI1SK": { "S": format!("ORDER#{id}") },
+    });
+    let line = json!({
+        "EntityType": { "S": "OrderItem" }, "PK": { "S": format!("ORDER#{id}") }, "SK": { "S": "ITEM#1" },
+        "orderId": { "S": id }, "itemId": { "S": "1" },
+    });
+    let puts: Vec<Value> =
+        [order, line].iter().map(|item| json!({ "Put": { "TableName": "Shop", "Item": item } })).collect();
+    let (status, answer) = server.call("TransactWriteItems", &json!({ "TransactItems": puts }));
+    assert_eq!(status, 200, "{answer}");
+    assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
+    let figures = server.figures();
+    let of = |list: &str, label: &str, name: &str| {
+        let found = figures[list].as_array().unwrap().iter().find(|one| one[label] == name);
+        found.unwrap_or_else(|| panic!("{name}: {figures}")).clone()
+    };
+    assert_eq!(of("patterns", "pattern", "userById")["requests"], 2);
+    assert!(of("patterns", "pattern", "userById")["units"].as_f64().unwrap() > 0.0);
+    assert_eq!(
+        of("undeclared", "request", "GetItem table, partition key INVOICE#…, sort key = …")["requests"],
+        1
+    );
+    assert_eq!(of("writes", "write", "placeOrder")["requests"], 1);
+    assert!(of("writes", "write", "placeOrder")["units"].as_f64().unwrap() >= 4.0);
+    assert_eq!(of("writes", "write", "setStatus")["requests"], 1);
+    assert!(figures["violations"].as_array().unwrap().is_empty(), "{figures}");
+}
+
+#[test]
+fn models_are_attached_and_detached_while_the_server_runs() {
+    let server = Server::start(&["--model", "models/blog.toml", "--model", "models/task-manager.toml"]);
+    server.seed();
+    assert_eq!(server.call("PutItem", &wrong()).0, 200);
+    let text = server.model(0, &["attach", "models/shop-orders.toml", "--enforce"]);
+    assert!(text.contains("attached to table Shop, mode enforce"), "{text}");
+    assert_eq!(server.call("PutItem", &wrong()).0, 400);
+    let text = server.model(0, &["watch"]);
+    for part in ["table Blog, mode warn", "table Shop, mode enforce", "rule key broken 1 times"] {
+        assert!(text.contains(part), "{text}");
+    }
+    server.model(0, &["detach", "Shop"]);
+    assert_eq!(server.call("PutItem", &wrong()).0, 200);
+    assert!(server.model(2, &["detach", "Shop"]).contains("No model is attached to table Shop"));
+    assert!(server.model(2, &["attach", "crates/partita/tests/golden/typing.toml"]).contains("P00"));
+}
+
+#[test]
+fn signed_servers_let_only_the_right_hands_attach() {
+    let server = Server::start(&["--access-key", "me", "--secret-key", "secret"]);
+    let attach = ["attach", "models/blog.toml", "--access-key", "me", "--secret-key"];
+    server.model(0, &[&attach[..], &["secret"]].concat());
+    server.model(2, &[&attach[..], &["wrong"]].concat());
+}
+
+#[test]
+fn encrypted_servers_are_asked_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"])
+        .args([
+            "-addext",
+            "subjectAltName=DNS:localhost,IP:127.0.0.1",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ])
+        .args(["-keyout", &path("key.pem"), "-out", &path("cert.pem")])
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let server = Server::start(&["--tls-cert", &path("cert.pem"), "--tls-key", &path("key.pem")]);
+    let port = server.place.rsplit(':').next().unwrap();
+    let seed = |trusted: &str| {
+        Command::new(env!("CARGO_BIN_EXE_partita"))
+            .args([
+                "model",
+                "seed",
+                "models/blog.toml",
+                "--items",
+                "50",
+                "--endpoint",
+                &format!("https://localhost:{port}"),
+            ])
+            .env("SSL_CERT_FILE", trusted)
+            .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.."))
+            .output()
+            .unwrap()
+    };
+    let output = seed(&path("cert.pem"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = seed(&path("key.pem"));
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no certificate can be read"));
+}
+
+#[test]
+fn a_table_is_audited() {
+    let server = Server::start(&[]);
+    server.seed();
+    let audit = ["audit", "models/shop-orders.toml"];
+    let text = server.model(0, &audit);
+    assert!(text.contains("0 violations"), "{text}");
+    assert_eq!(server.call("PutItem", &wrong()).0, 200);
+    let user = json!({ "PK": { "S": USER }, "SK": { "S": USER }, "EntityType": { "S": "User" }, "email": { "S": "new@b" } });
+    assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": user })).0, 200);
+    let text = server.model(1, &audit);
+    assert!(text.contains("key: 1") && text.contains("User#email#new@b has no marker"), "{text}");
+}
+
+#[test]
+fn keys_of_several_attributes_work_on_a_live_table() {
+    let server = Server::start(&["--model", "crates/design/tests/good/freight.toml"]);
+    server.model(0, &["seed", "crates/design/tests/good/freight.toml", "--items", "200"]);
+    let (_, page) = server.call("Scan", &json!({ "TableName": "Freight", "IndexName": "ByLane" }));
+    let item = &page["Items"][0];
+    assert!(item["weight"]["N"].is_string(), "{page}");
+    let query = json!({
+        "TableName": "Freight", "IndexName": "ByLane", "Limit": 10, "ScanIndexForward": false,
+        "KeyConditionExpression": "carrier = :c AND lane = :l AND dispatchedOn = :d",
+        "ExpressionAttributeValues": { ":c": item["carrier"], ":l": item["lane"], ":d": item["dispatchedOn"] },
+    });
+    let (status, answer) = server.call("Query", &query);
+    assert_eq!((status, answer["Count"].as_u64() > Some(0)), (200, true), "{answer}");
+    let figures = server.model(0, &["watch", "Freight"]);
+    assert!(figures.contains("heavyOfDay"), "{figures}");
+    server.model(0, &["audit", "crates/design/tests/good/freight.toml"]);
 }
 
 #[test]
@@ -136,46 +330,140 @@ fn without_a_model_nothing_is_different() {
     let server = Server::start(&[]);
     server.seed();
     assert_eq!(server.call("PutItem", &wrong()).0, 200);
-    assert_ne!(server.figures().0, 200);
+    assert_eq!(server.send("GET /_partita/model HTTP/1.1\r\n", "").1["models"], json!([]));
 }
+
+/// The shop's model with changes, in a file.
+fn shop_with(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut text = std::fs::read_to_string(root.join(SHOP)).unwrap();
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from}");
+        text = text.replace(from, to);
+    }
+    let path = folder.path().join(format!("{}.toml", changes.len()));
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+const SHOP: &str = "models/shop-orders.toml";
+const PROFILE: (&str, &str) =
+    ("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]");
 
 #[test]
 fn a_table_moves_to_the_next_version_and_back() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let old = root.join("models/shop-orders.toml");
-    let text = std::fs::read_to_string(&old).unwrap();
-    let new = folder.path().join("new.toml");
-    let text = text
-        .replace("key = [\"USER#{userId}\", \"USER#{userId}\"]", "key = [\"USER#{userId}\", \"PROFILE\"]")
-        .replace("[entity.User]", "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }")
-        .replace("[pattern]", "[pattern]\nuserByEmail = { in = [\"email\"], out = \"User\", rps = 1 }");
-    std::fs::write(&new, text).unwrap();
-    let migrate = |from: &PathBuf, to: &PathBuf, more: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_partita"))
-            .args(["model", "migrate"])
-            .args([from, to])
-            .args(more)
-            .args(["--endpoint", &format!("http://{}", server.place)])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        (output.status.code().unwrap(), text)
-    };
-    let (code, text) = migrate(&old, &new, &[]);
-    assert_eq!(code, 0, "{text}");
-    assert!(text.contains("dry run"), "{text}");
+    let index = "[index.GSI3]\nkeys = [\"GSI3PK\", \"GSI3SK\"]\n[entity.User]\nindex.GSI3 = { key = [\"EMAIL#{email}\", \"USER\"] }";
+    let new = shop_with(&folder, &[PROFILE, ("[entity.User]", index)]);
+    let text = server.model(0, &["migrate", SHOP, &new]);
+    assert!(text.contains("dry run") && text.contains("index GSI3 is added"), "{text}");
+    assert!(text.contains("USD on demand, prices of 20"), "{text}");
     let checkpoint = folder.path().join("checkpoint");
-    let (code, text) = migrate(&old, &new, &["--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
-    assert_eq!(code, 0, "{text}");
+    let text =
+        server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
     assert!(text.contains("adding index GSI3") && text.contains("0 are not"), "{text}");
     let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
     let (_, answer) = server.call("Scan", &scan);
     assert!(answer["Count"].as_u64().unwrap() > 0);
     assert_eq!(answer["Items"][0]["SK"]["S"], "PROFILE");
-    let (code, text) = migrate(&new, &old, &["--apply"]);
-    assert_eq!(code, 0, "{text}");
+    server.model(0, &["audit", &new]);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply"]);
+    assert!(text.contains("index GSI3, which the new model does not have, is left"), "{text}");
     assert_eq!(server.call("Scan", &scan).1["Count"], 0);
+    let text = server.model(0, &["migrate", &new, SHOP, "--apply", "--remove-indexes"]);
+    assert!(text.contains("removing index GSI3"), "{text}");
+    assert_eq!(server.call("Scan", &scan).0, 400);
+    server.model(0, &["audit", SHOP]);
+}
+
+#[test]
+fn types_that_are_gone_are_deleted_if_that_is_wished() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let whole =
+        std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP)).unwrap();
+    let start = whole.find("[entity.OrderItem]").unwrap();
+    let entity = &whole[start..start + whole[start..].find("\n[").unwrap()];
+    let new = shop_with(
+        &folder,
+        &[
+            (entity, ""),
+            ("transact = [\"create Order\", \"create OrderItem*\"]", "create = \"Order\""),
+            (whole.lines().find(|line| line.starts_with("orderItems")).unwrap(), ""),
+        ],
+    );
+    let text = server.model(1, &["migrate", SHOP, &new, "--apply"]);
+    assert!(text.contains("items of OrderItem, which the new model does not have, are left alone"), "{text}");
+    let text = server.model(0, &["migrate", SHOP, &new, "--apply", "--delete-removed"]);
+    assert!(text.contains("are deleted"), "{text}");
+    server.model(0, &["audit", &new]);
+}
+
+#[test]
+fn what_a_table_cannot_undergo_goes_into_a_new_one() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    let text = server.model(2, &["migrate", SHOP, &new, "--apply"]);
+    assert!(
+        text.contains("keys change from PK, SK to pk, sk") && text.contains("--into NEW-TABLE"),
+        "{text}"
+    );
+    let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(text.contains("table Shop2 has them"), "{text}");
+    let count = |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].clone();
+    assert_eq!(count("Shop2"), count("Shop"));
+    server.model(0, &["audit", &new, "--table", "Shop2"]);
+    let changed = shop_with(
+        &folder,
+        &[
+            PROFILE,
+            ("keys = [\"GSI1PK\", \"GSI1SK\"]", "keys = [\"GSI1PK\"]"),
+            ("\"ORDER#{orderId}\", \"ORDER#{orderId}\"", "\"ORDER#{orderId}\""),
+        ],
+    );
+    assert!(server.model(2, &["migrate", SHOP, &changed]).contains("call it GSI1v2 in the new model"));
+}
+
+#[test]
+fn the_requests_that_explain_shows_are_accepted() {
+    let server = Server::start(&[]);
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut sent = 0;
+    for folder in ["models", "crates/design/tests/good"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let model = path.to_str().unwrap();
+            server.model(0, &["seed", model, "--items", "40", "--table", "Explained"]);
+            let output = Command::new(env!("CARGO_BIN_EXE_partita"))
+                .args(["model", "explain", model, "--format", "json"])
+                .output()
+                .unwrap();
+            let plans: Value = serde_json::from_slice(&output.stdout).unwrap();
+            for pattern in plans["patterns"].as_array().unwrap() {
+                for step in pattern["steps"].as_array().unwrap() {
+                    let mut request = step["request"].clone();
+                    match request["RequestItems"]
+                        .as_object()
+                        .map(|tables| tables.values().next().unwrap().clone())
+                    {
+                        Some(keys) => request["RequestItems"] = json!({ "Explained": keys }),
+                        None => request["TableName"] = json!("Explained"),
+                    }
+                    let (status, answer) = server.call(step["operation"].as_str().unwrap(), &request);
+                    assert_eq!(status, 200, "{model} {}: {request} {answer}", pattern["pattern"]);
+                    sent += 1;
+                }
+            }
+            assert_eq!(server.call("DeleteTable", &json!({ "TableName": "Explained" })).0, 200);
+        }
+    }
+    assert!(sent > 200, "{sent}");
 }

@@ -10,7 +10,7 @@ mod housekeeping;
 mod http_date;
 mod lingering;
 mod listener;
-pub mod model_watch;
+pub mod models;
 mod panic_guard;
 pub mod pipeline;
 mod prefixed;

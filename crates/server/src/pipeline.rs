@@ -6,10 +6,10 @@
 //! ```
 
 use crate::access::Reach;
-use crate::body::{self, BodyError};
+use crate::body::{self, BodyError, RequestBody};
 use crate::content_coding::Coding;
 use crate::cors::Page;
-use crate::model_watch::ModelWatch;
+use crate::models::{MODEL_PATH, Models};
 use crate::panic_guard::guard;
 use crate::reply::{self, HEAD_ROOM, Reply};
 use bytes::Bytes;
@@ -24,8 +24,6 @@ use partita_engine::clock::Clock;
 use partita_store::Store;
 use partita_wire::Rejection;
 
-/// Where the figures of an attached model are.
-const MODEL_PATH: &str = "/_partita/model";
 const TARGET: &str = "x-amz-target";
 const TARGET_PREFIX: &str = "DynamoDB_20120810.";
 /// The longest request line, and the most that all headers may take.
@@ -39,8 +37,8 @@ pub struct Pipeline<S> {
     pub reach: Reach,
     pub clock: Clock,
     pub region: String,
-    /// A model that writes are held against and reads are attributed to.
-    pub model: Option<ModelWatch>,
+    /// Models that writes are held against and requests are attributed to.
+    pub models: Models,
 }
 
 impl<S: Store> Pipeline<S> {
@@ -61,9 +59,6 @@ impl<S: Store> Pipeline<S> {
         if parts.method == Method::GET && parts.uri.path() == "/" {
             return reply::health(&self.region);
         }
-        if let Some(watch) = self.model.as_ref().filter(|_| parts.uri.path() == MODEL_PATH) {
-            return self.model_figures(watch, parts);
-        }
         let pairs: Vec<_> =
             parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         let headers = Headers::new(&pairs);
@@ -78,6 +73,9 @@ impl<S: Store> Pipeline<S> {
                 return Reply::new(Err(exception), content_type, None).into_response();
             }
         };
+        if parts.uri.path() == MODEL_PATH {
+            return self.administer_models(parts, headers, &body);
+        }
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
             return reply::unknown();
         }
@@ -112,29 +110,35 @@ impl<S: Store> Pipeline<S> {
             decoded => decoded,
         };
         self.check_access(signed)?;
-        let request =
+        let mut request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
-        let sighting = self.model.as_ref().map(|watch| watch.before(&request)).transpose()?.flatten();
-        let response = self.engine.execute(request).await?;
-        if let Some(watch) = &self.model {
-            watch.after(sighting, &response);
-        }
+        let under_way = self.models.before(&mut request)?;
+        let mut response = self.engine.execute(request).await?;
+        self.models.after(under_way, &mut response);
         Ok(partita_wire::encode_behind(HEAD_ROOM, &response))
     }
 
-    /// The figures of the attached model, for whoever may send requests.
-    fn model_figures(&self, watch: &ModelWatch, parts: &Parts) -> Response<Full<Bytes>> {
+    /// Shows, attaches and detaches models, for whoever may send requests.
+    fn administer_models(
+        &self,
+        parts: &Parts,
+        headers: Headers<'_>,
+        body: &RequestBody,
+    ) -> Response<Full<Bytes>> {
         let query = parts.uri.query().unwrap_or_default();
-        let pairs: Vec<_> =
-            parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
-        let headers = Headers::new(&pairs);
-        let signed =
-            SignedRequest { method: parts.method.as_str(), path: MODEL_PATH, query, headers, body: b"" };
+        let signed = SignedRequest {
+            method: parts.method.as_str(),
+            path: MODEL_PATH,
+            query,
+            headers,
+            body: &body.as_sent,
+        };
         let allowed = match self.authentication {
             Authentication::Verified(_) => self.check_access(&signed),
             Authentication::Unverified => self.reach.check(headers),
         };
-        let outcome = allowed.map(|()| reply::behind_room(watch.json().as_bytes()));
+        let outcome = allowed.and_then(|()| self.models.administer(&parts.method, query, &body.decoded));
+        let outcome = outcome.map(|json| reply::behind_room(&json));
         Reply::new(outcome, Some("application/json"), None).into_response()
     }
 

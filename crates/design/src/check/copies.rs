@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb, Write};
+use crate::naming;
 
 impl Checker<'_> {
     pub fn copies(&mut self) {
@@ -80,7 +81,8 @@ impl Checker<'_> {
                 if related || !same || !only || !original.has_key_field(id) || !other.edge.is_empty() {
                     continue;
                 }
-                let data = |name: &str| !original.has_key_field(name) && !other.has_key_field(name);
+                let key = |name: &str| original.has_key_field(name) || other.has_key_field(name);
+                let data = |name: &str| !key(name) && !naming::is_bookkeeping(name);
                 let shared: Vec<&str> = other
                     .attributes
                     .iter()

@@ -3,7 +3,11 @@
 use super::Checker;
 use crate::finding::{Severity, list};
 use crate::model::Entity;
+use crate::slot::Place;
 use crate::template::{Part, Template};
+
+/// What people do to people, and have no other meaning.
+const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
 
 /// Who does it, and to whom it is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,15 +54,10 @@ impl Checker<'_> {
     fn both_ends(&mut self, entity: &Entity) {
         let model = self.model;
         let copies = model.copies_of(&entity.name);
-        let partitions: Vec<&Template> = std::iter::once(entity)
-            .chain(copies)
-            .flat_map(|edge| {
-                edge.key
-                    .first()
-                    .into_iter()
-                    .chain(edge.indexes.iter().filter_map(|indexed| indexed.key.first()))
-            })
-            .collect();
+        let places = Place::all(model);
+        let edges = std::iter::once(entity).chain(copies);
+        let slots = edges.flat_map(|edge| places.iter().filter_map(move |place| place.slot(edge)));
+        let partitions: Vec<Template> = slots.map(|slot| slot.partition).collect();
         let closed: Vec<&str> = entity
             .edge
             .iter()
@@ -98,7 +97,9 @@ fn role_of_word(word: &str) -> Option<(String, Role)> {
         return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Agent));
     }
     let word = word.trim_end_matches("_");
-    let patient = ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end));
+    // Other words in -s and -ing are mostly things: VOTES#, BOOKING#.
+    let patient =
+        ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end)).filter(|stem| VERBS.contains(stem));
     let person = word.strip_suffix('s').unwrap_or(word);
     if let Some(stem) = person.strip_suffix("er") {
         return Some((stem.to_owned(), Role::Agent));

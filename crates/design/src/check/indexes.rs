@@ -32,7 +32,10 @@ impl<'m> Checker<'m> {
                 self.local(index);
             }
             if users.is_empty() && !model.patterns.is_empty() {
-                let finding = Finding::new("P303", Severity::Warning, index.subject(), &index.span);
+                // A pattern that is not served yet may be the one that needs it.
+                let open = self.plans.values().any(Result::is_err);
+                let severity = if open { Severity::Note } else { Severity::Warning };
+                let finding = Finding::new("P303", severity, index.subject(), &index.span);
                 let message = format!("no pattern is served by {}", index.name);
                 self.report(finding.says(message).helps("remove it, or add the pattern that needs it"));
                 continue;

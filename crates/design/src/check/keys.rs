@@ -3,9 +3,11 @@
 use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb};
-use crate::plan::Sort;
+use crate::naming;
+use crate::plan::{Operation, Sort, Step};
 use crate::slot::{Place, Slot};
 use crate::template::{Part, Template};
+use crate::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'m> Checker<'m> {
@@ -16,6 +18,7 @@ impl<'m> Checker<'m> {
         self.prefixed();
         self.consistent();
         self.stable();
+        self.lasting();
         self.tenants();
         self.names();
         self.versions_in_names();
@@ -38,15 +41,21 @@ impl<'m> Checker<'m> {
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
-                    (severity, forgeable, "free text, and a value with # in it forges another key")
+                    (
+                        severity,
+                        forgeable,
+                        "free text, and a value with the delimiter in it forges another key",
+                    )
                 } else {
                     continue;
                 };
-                let finding = self
-                    .about_slot("P201", severity, &slot)
-                    .says(format!("{template}: {} is {why}", list(&fields)));
+                let finding = self.about_slot("P201", severity, &slot).says(format!(
+                    "{template}: {} {} {why}",
+                    list(&fields),
+                    if fields.len() == 1 { "is" } else { "are" }
+                ));
                 let help = format!(
-                    "declare {} as \"id\" (never contains #), or write {{{}:escaped}}",
+                    "declare {} as \"id\" (never contains the delimiter), or write {{{}:escaped}}",
                     list(&fields),
                     fields[0]
                 );
@@ -91,7 +100,7 @@ impl<'m> Checker<'m> {
                 let (severity, why) = if same_key(left, right, false) {
                     (Severity::Error, "one overwrites the other")
                 } else {
-                    (Severity::Warning, "a value that contains # is enough")
+                    (Severity::Warning, "a value that contains the delimiter is enough")
                 };
                 let (a, b) = (&left.entity.name, &right.entity.name);
                 let finding = self.about_slot("P202", severity, right);
@@ -127,6 +136,8 @@ impl<'m> Checker<'m> {
                     .helps(format!("append it: \"{last}{rest}\"")),
             );
         }
+        self.several_a_day();
+        self.one_for_many();
         for entity in &model.entities {
             let Some(versions) = &entity.versions else { continue };
             let in_sort = entity.key.get(1).is_some_and(|sort| sort.has_field(versions));
@@ -145,13 +156,87 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// A list is wanted where the key leaves room for one item only.
+    fn one_for_many(&mut self) {
+        let model = self.model;
+        for pattern in &model.patterns {
+            let Some(Ok(plan)) = self.plans.get(pattern.name.as_str()) else { continue };
+            let lists =
+                pattern.targets.iter().filter(|target| target.many).map(|target| target.entity.as_str());
+            let wanted: Vec<&str> = lists.collect();
+            let read = |step: &&Step<'m>| step.place.index.is_none() && step.operation != Operation::BatchGet;
+            let whole = |entity: &&Entity| entity.key_fields().all(|name| pattern.is_fixed(name));
+            let targets = plan.steps.iter().filter(read).flat_map(|step| step.targets.iter().copied());
+            let found: Vec<&'m Entity> = targets.filter(whole).collect();
+            for entity in found.into_iter().filter(|entity| wanted.contains(&entity.name.as_str())) {
+                if self.has("P203", &entity.subject()) {
+                    continue;
+                }
+                // An identifier that is nobody else's and not in the key is what is missing there.
+                let own = |name: &str| name.ends_with("Id") && model.owner_of(name).is_none();
+                let missing = entity.attributes.iter().map(|attribute| attribute.name.as_str());
+                let missing = missing.filter(|name| own(name)).find(|name| !entity.has_key_field(name));
+                let several = entity.expect.average.is_some_and(|average| average > 1.0);
+                let severity = if missing.is_some() || several { Severity::Error } else { Severity::Warning };
+                let finding = Finding::new("P203", severity, entity.subject(), &entity.key_span);
+                let key: Vec<String> = entity.key.iter().map(Template::to_string).collect();
+                self.report(
+                    finding
+                        .says(format!(
+                            "{} wants several {}, and the key {} has room for one: the second overwrites the first",
+                            pattern.name,
+                            entity.name,
+                            key.join(" / ")
+                        ))
+                        .helps(format!("append what tells them apart: #{{{}}}", missing.unwrap_or("…"))),
+                );
+            }
+        }
+    }
+
+    /// A list of items that only their date tells apart: the second of a day overwrites the first.
+    fn several_a_day(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let declared =
+                !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
+            let copied = entity.copies.is_some() || entity.versions.is_some();
+            let listed = model.patterns.iter().flat_map(|pattern| &pattern.targets);
+            let listed = listed.filter(|target| target.entity == entity.name).any(|target| target.many);
+            if declared
+                || copied
+                || entity.identity().is_some()
+                || !listed
+                || naming::is_periodic(&entity.name)
+            {
+                continue;
+            }
+            let Some(date) = entity.key.get(1).and_then(|sort| sort.fields().last()) else { continue };
+            let day = entity.attribute(date).is_some_and(|attribute| attribute.kind == ValueType::Date);
+            let foreign =
+                entity.key_fields().filter(|name| *name != date).all(|name| model.owner_of(name).is_some());
+            if day && foreign {
+                let finding = Finding::new("P203", Severity::Warning, entity.subject(), &entity.key_span);
+                self.report(
+                    finding
+                        .says(format!(
+                            "only {date} tells one {} from another: the second of a day overwrites the first",
+                            entity.name
+                        ))
+                        .helps(format!(
+                            "append an identifier, or say that there is one a day: identity = [\"{date}\"]"
+                        )),
+                );
+            }
+        }
+    }
+
     /// `USER#123`, not `123`.
     fn prefixed(&mut self) {
         let several = self.model.entities.len() > 1;
         for slot in self.slots() {
-            let names = slot.place.key_names(self.model);
             let bare = matches!(slot.partition.parts.first(), Some(Part::Field { .. }));
-            let semantic = slot.partition.bare_field() == names.first().map(String::as_str);
+            let semantic = slot.is_semantic(self.model);
             let alone = slot.place.index.is_some() && slot.place.slots(self.model).len() == 1;
             if bare && !semantic && !alone {
                 let field = slot.partition.fields().next().unwrap_or_default().to_owned();
@@ -192,14 +277,20 @@ impl<'m> Checker<'m> {
         for slot in self.slots() {
             for pair in slot.partition.parts.clone().windows(2) {
                 let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
+                // The delimiter that ends what stands before is not part of this prefix.
+                let text = text.trim_start_matches(|letter: char| !letter.is_alphanumeric());
                 let mark = text.chars().last().filter(|last| !last.is_alphanumeric());
                 if let Some(mark) = mark {
                     delimiters.entry(mark).or_insert_with(|| slot.clone());
                 }
                 let word: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+                if word.is_empty() {
+                    continue;
+                }
                 let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
-                let similar = prefixes.iter().find(|other| **other != *text && alike(other, &word)).cloned();
-                prefixes.insert(text.clone());
+                let similar =
+                    prefixes.iter().find(|other| **other != *text && alike(other, &word, name)).cloned();
+                prefixes.insert(text.to_owned());
                 if let Some(other) = similar {
                     let finding = self.about_slot("P205", Severity::Warning, &slot);
                     let message = format!("{name} has the prefix {text} here and {other} elsewhere");
@@ -240,9 +331,27 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A declared tenant comes first in every partition key.
+    /// A status in the table's key changes sooner or later, whether or not a write says so.
+    fn lasting(&mut self) {
+        let model = self.model;
+        for entity in &model.entities {
+            let Some(name) = entity.key_fields().find(|name| naming::changes(name)) else { continue };
+            let told = model.writes.iter().any(|write| self.has("P206", &write.subject()));
+            if told || entity.identity.iter().any(|own| own == name) || entity.copies.is_some() {
+                continue;
+            }
+            let finding = Finding::new("P206", Severity::Warning, entity.subject(), &entity.key_span);
+            self.report(
+                finding
+                    .says(format!("{name} is part of the key of {}, and keys cannot be updated", entity.name))
+                    .helps("leave it out of the table's key, and put it into an index"),
+            );
+        }
+    }
+
+    /// A declared tenant comes first in every partition key; one that is only named so, in the table's own.
     fn tenants(&mut self) {
-        let Some(tenant) = self.model.table.tenant.clone() else { return };
+        let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
         for slot in self.slots() {
             if slot.partition.fields().next() != Some(tenant.as_str()) {
                 let finding = self.about_slot("P217", Severity::Error, &slot);
@@ -256,6 +365,28 @@ impl<'m> Checker<'m> {
                         .helps(format!("write TENANT#{{{tenant}}}#{}", slot.partition)),
                 );
             }
+        }
+    }
+
+    fn named_tenants(&mut self) {
+        let leading =
+            |entity: &Entity| entity.key.first().and_then(|key| key.fields().next().map(naming::is_tenant));
+        if !self.model.entities.iter().any(|entity| leading(entity) == Some(true)) {
+            return;
+        }
+        for entity in &self.model.entities {
+            let own = entity.attributes.iter().find(|attribute| naming::is_tenant(&attribute.name));
+            let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
+            let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
+            let partition = entity.key.first().map(Template::to_string).unwrap_or_default();
+            self.report(
+                finding
+                    .says(format!(
+                        "the partition key {partition} does not begin with {}, as those of other types do",
+                        tenant.name
+                    ))
+                    .helps(format!("write TENANT#{{{}}}#{partition}", tenant.name)),
+            );
         }
     }
 
@@ -331,14 +462,17 @@ impl<'m> Checker<'m> {
                 .flat_map(|plan| &plan.steps)
                 .filter(|step| step.targets.iter().any(|target| target.name == entity.name))
                 .collect();
-            if steps.is_empty() || steps.iter().any(|step| step.place.is_consistent()) {
+            let used = steps.iter().any(|step| step.place.is_consistent());
+            if steps.is_empty() || used || self.is_sought_in_vain(entity) {
                 continue;
             }
             let written = model.writes.iter().flat_map(|write| &write.actions);
             let keyed = written
                 .filter(|action| action.entity == entity.name)
                 .any(|action| action.verb != Verb::Create);
-            let severity = if keyed { Severity::Note } else { Severity::Warning };
+            // Types that are brought together by an index live apart in the table on purpose.
+            let gathered = steps.iter().any(|step| step.targets.len() > 1);
+            let severity = if keyed || gathered { Severity::Note } else { Severity::Warning };
             let finding = Finding::new("P221", severity, entity.subject(), &entity.key_span);
             self.report(
                 finding
@@ -391,11 +525,16 @@ fn sort_keeps(sort: &Template, entity: &Entity, name: &str) -> bool {
     }) || sort.bare_field() == Some(name)
 }
 
-/// Two prefixes that mean the same: one is the other in another case, in the plural, or shortened.
-fn alike(prefix: &str, word: &str) -> bool {
+/// Two prefixes of one attribute that mean the same: in another case, in the plural, or shortened (`CUST` of `customerId`).
+/// `ACCOUNT` and `ACCOUNT_EVENTS` are two things.
+fn alike(prefix: &str, word: &str, attribute: &str) -> bool {
     let clean = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
     };
-    let (a, b) = (clean(prefix), clean(word));
-    a.starts_with(&b) || b.starts_with(&a)
+    let (a, b, stem) = (clean(prefix), clean(word), clean(attribute));
+    let stem = stem.strip_suffix("id").unwrap_or(&stem);
+    let plural =
+        |one: &str, many: &str| many.strip_suffix('s') == Some(one) || many.strip_suffix("es") == Some(one);
+    let short = |whole: &str, part: &str| whole == stem && whole.starts_with(part);
+    a == b || plural(&a, &b) || plural(&b, &a) || short(&a, &b) || short(&b, &a)
 }

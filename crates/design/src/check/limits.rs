@@ -4,6 +4,7 @@ use super::Checker;
 use crate::estimate::{self, size};
 use crate::finding::{Finding, Severity};
 use crate::model::Entity;
+use crate::naming;
 use crate::slot::{Place, Slot};
 use crate::template::Part;
 
@@ -25,28 +26,28 @@ impl<'m> Checker<'m> {
                     "split it under one partition key: PART#{number:04}, or store the large part elsewhere",
                 ));
             }
-            self.key_length(entity);
         }
         for slot in (Place { index: None }).slots(model) {
             self.collection(&slot);
         }
+        self.key_length();
         self.local_collections();
         for write in model.writes.iter().filter(|write| write.transact) {
             self.transaction(write);
         }
     }
 
-    fn key_length(&mut self, entity: &Entity) {
-        for (template, most) in entity.key.iter().zip([2048, 1024]) {
-            let text: usize = template
-                .parts
-                .iter()
-                .map(|part| if let Part::Text(text) = part { text.len() } else { 1 })
-                .sum();
-            if text > most {
-                let finding = Finding::new("P404", Severity::Error, entity.subject(), &entity.key_span);
-                let message = format!("a key of at least {text} bytes; {most} are the most");
-                self.report(finding.says(message).helps("shorten the text of the template"));
+    fn key_length(&mut self) {
+        for slot in self.slots() {
+            for (template, most) in [Some(&slot.partition), slot.sort.as_ref()].into_iter().zip([2048, 1024])
+            {
+                let least: usize =
+                    template.into_iter().flat_map(|template| &template.parts).map(least_bytes).sum();
+                if least > most {
+                    let finding = self.about_slot("P404", Severity::Error, &slot);
+                    let message = format!("a key of at least {least} bytes; {most} are the most");
+                    self.report(finding.says(message).helps("shorten the text of the template"));
+                }
             }
         }
     }
@@ -74,7 +75,9 @@ impl<'m> Checker<'m> {
             Some(_) => return,
             None => {
                 let average = self.average_in(slot);
-                let severity = if average >= STREAM { Severity::Warning } else { Severity::Note };
+                let stream =
+                    average >= STREAM || (entity.expect.average.is_none() && naming::is_stream(&entity.name));
+                let severity = if stream { Severity::Warning } else { Severity::Note };
                 (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
             }
         };
@@ -141,6 +144,14 @@ impl<'m> Checker<'m> {
         self.report(finding.says(message).helps(
             "write the first items in the transaction and the rest in batches, or keep the parts as one item",
         ));
+    }
+}
+
+/// A field has at least one byte.
+fn least_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.len(),
+        Part::Field { .. } => 1,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::estimate::{self, figure};
 use crate::finding::{Finding, Severity};
-use crate::heat::{READS, WRITES};
+use crate::heat::{Heat, READS, WRITES};
 use crate::model::Entity;
 use crate::slot::Slot;
 use crate::template::{Format, Part, SHARD};
@@ -33,6 +33,12 @@ impl<'m> Checker<'m> {
 
     /// The declared rates are known and far below what a partition does.
     fn is_cool(&self, slot: &Slot<'_>) -> bool {
+        let heat = self.heat_of(slot);
+        self.has_rates(slot) && heat.writes <= WRITES / 2.0 && heat.reads <= READS / 2.0
+    }
+
+    /// Every write of the entity says how often it happens.
+    fn has_rates(&self, slot: &Slot<'_>) -> bool {
         let name = &slot.entity.name;
         let writes = self
             .model
@@ -40,11 +46,7 @@ impl<'m> Checker<'m> {
             .iter()
             .filter(|write| write.actions.iter().any(|action| action.entity == *name));
         let mut rates = writes.map(|write| write.rps).peekable();
-        let heat = self.heat_of(slot);
-        rates.peek().is_some()
-            && rates.all(|rate| rate.is_some())
-            && heat.writes <= WRITES / 2.0
-            && heat.reads <= READS / 2.0
+        rates.peek().is_some() && rates.all(|rate| rate.is_some())
     }
 
     fn is_small(&self, entity: &Entity) -> bool {
@@ -62,14 +64,17 @@ impl<'m> Checker<'m> {
         let names = shown(values);
         let message =
             format!("{} spreads {} over {names} of {}", slot.partition, entity.name, slot.place.name());
+        let hot = self.heat_of(slot).is_hot();
         let finding = match slot.place.index {
+            // Shards were computed for it.
+            None if slot.shards() > 1 && self.has_rates(slot) && !hot => return,
             None => {
                 let severity = if values <= 20 { Severity::Error } else { Severity::Warning };
                 self.about_slot("P207", severity, slot).helps(
                     "use an identifier as partition key; serve this question by a sparse, sharded index",
                 )
             }
-            Some(_) if self.heat_of(slot).is_hot() || (cool && !is_boolean(slot)) => return,
+            Some(_) if hot || (cool && !is_boolean(slot)) => return,
             Some(_) => {
                 let severity = if slot.is_sparse() { Severity::Note } else { Severity::Warning };
                 self.about_slot("P308", severity, slot)
@@ -110,9 +115,21 @@ impl<'m> Checker<'m> {
         self.report(finding.helps(format!("add an identifier or #{{shard}} behind {{{field}}}")));
     }
 
+    /// One partition takes what all types under one key bring. The one that brings most is told.
     fn hot(&mut self, slot: &Slot<'m>) {
-        let heat = self.heat_of(slot);
-        if !heat.is_hot() {
+        let own = self.heat_of(slot);
+        let place = slot.place.slots(self.model).into_iter();
+        let together: Vec<Slot<'m>> = place.filter(|other| other.partition == slot.partition).collect();
+        let heats = || together.iter().map(|other| (self.heat_of(other), other.entity.name.as_str()));
+        let most = heats().max_by(|(a, _), (b, _)| (a.writes + a.reads).total_cmp(&(b.writes + b.reads)));
+        let all = heats().fold(Heat::default(), |sum, (heat, _)| Heat {
+            writes: sum.writes + heat.writes,
+            reads: sum.reads + heat.reads,
+            share: sum.share.max(heat.share),
+        });
+        let told = most.is_some_and(|(_, name)| name == slot.entity.name);
+        let heat = if own.is_hot() { own } else { all };
+        if !heat.is_hot() || !(own.is_hot() || told) {
             return;
         }
         let (amount, limit, unit) =
@@ -179,7 +196,7 @@ fn few_values(slot: &Slot<'_>) -> Option<u64> {
             continue;
         }
         let attribute = slot.entity.attribute(name)?;
-        values = values.saturating_mul(attribute.values.or_else(|| attribute.kind.distinct())?);
+        values = values.saturating_mul(attribute.distinct()?);
     }
     (values <= FEW).then_some(values)
 }

@@ -5,7 +5,11 @@ use crate::estimate::{PAGE_BYTES, figure, size};
 use crate::finding::{Finding, Severity, counted, list};
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
+use crate::template::Part;
 use crate::value_type::ValueType;
+
+/// What one read unit reads, eventually consistent.
+const UNIT_BYTES: f64 = 8192.0;
 
 impl<'m> Checker<'m> {
     pub fn patterns(&mut self) {
@@ -123,6 +127,7 @@ impl<'m> Checker<'m> {
             self.waste(pattern, step);
             self.pages(pattern, step);
             self.uniqueness(pattern, step);
+            self.text_order(pattern, step);
         }
         let Some(split) = &plan.split else { return };
         let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
@@ -172,7 +177,10 @@ impl<'m> Checker<'m> {
             self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
         }
         if !step.filter.is_empty() {
-            let finding = self.about_pattern("P113", Severity::Warning, pattern).says(format!(
+            // What a single unit reads costs the same, filtered or not.
+            let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
+            let severity = if cheap { Severity::Note } else { Severity::Warning };
+            let finding = self.about_pattern("P113", severity, pattern).says(format!(
                 "{} is a filter: {} items ({}) are read and billed before it drops any",
                 step.filter.join(" and "),
                 figure(step.items.average),
@@ -209,10 +217,37 @@ impl<'m> Checker<'m> {
         self.report(finding.helps("go on from LastEvaluatedKey until there is none, or set a limit"));
     }
 
+    /// A list comes in the order of its sort keys, wanted or not: 1, 10, 2 is nobody's wish.
+    fn text_order(&mut self, pattern: &Pattern, step: &Step<'m>) {
+        if step.operation != Operation::Query || pattern.order.is_some() || pattern.range.is_some() {
+            return;
+        }
+        for entity in step.targets.iter().copied() {
+            let many = pattern.targets.iter().any(|target| target.many && target.entity == entity.name);
+            let Some(slot) = step.place.slot(entity).filter(|_| many) else { continue };
+            let Some(template) = &slot.sort else { continue };
+            let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
+            let Some(Part::Field { name, format }) = rest.first() else { continue };
+            let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
+            let shown = template.to_string();
+            let told =
+                self.findings.iter().any(|known| known.code == "P105" && known.message.contains(&shown));
+            if !number || told || slot.sorts_as_number(self.model, name) {
+                continue;
+            }
+            // An identifier is there to be found, not to be counted.
+            let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
+            let finding = self
+                .about_pattern("P105", severity, pattern)
+                .says(format!("{} comes in the order of {name} as text in {shown}: 1, 10, 2", entity.name));
+            self.report(finding.helps(pad(&shown, entity, name)));
+        }
+    }
+
     /// A pattern that wants one item must get at most one.
     fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
         let Some(target) = pattern.has_one_target().filter(|target| !target.many) else { return };
-        if step.operation != Operation::Query || pattern.limit == Some(1) {
+        if step.operation != Operation::Query || pattern.limit == Some(1) || !step.filter.is_empty() {
             return;
         }
         let entity = step.targets[0];
@@ -246,30 +281,37 @@ impl<'m> Checker<'m> {
                 ),
             )
         };
-        // An email address or a user name belongs to one, whether or not the model says so.
-        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
-        let usual =
-            pattern.inputs.iter().any(|name| natural.iter().any(|word| name.to_lowercase().contains(word)));
-        let severity = if code == "P117" && usual { Severity::Note } else { Severity::Warning };
+        let severity = if code == "P117" && self.is_usually_single(pattern, entity) {
+            Severity::Note
+        } else {
+            Severity::Warning
+        };
         let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
         self.report(finding);
     }
 
+    /// An email address or a UUID of its own belongs to one, whether or not the model says so; unless it is the identifier
+    /// of something else, or another pattern finds many by it.
+    fn is_usually_single(&self, pattern: &Pattern, entity: &Entity) -> bool {
+        let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
+        let named = |name: &str| natural.iter().any(|word| name.to_lowercase().contains(word));
+        let unique = |name: &str| entity.attribute(name).is_some_and(|a| a.kind.is_globally_unique());
+        let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
+        let finds_many = |name: &String| {
+            let many = |target: &crate::model::Target| target.many && target.entity == entity.name;
+            let patterns = &self.model.patterns;
+            patterns.iter().any(|other| other.inputs.contains(name) && other.targets.iter().any(many))
+        };
+        pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
+            && entity.edge.is_empty()
+    }
+
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
         let fixed = |name: &str| pattern.is_fixed(name);
-        let unique =
-            |name: &str| entity.attribute(name).is_some_and(|attribute| attribute.kind.is_globally_unique());
-        let owned_elsewhere =
-            |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
-        let by_id = pattern
-            .inputs
-            .iter()
-            .any(|name| unique(name) && !owned_elsewhere(name) && entity.edge.is_empty());
         let singleton = !matches!(step.sort, Sort::Equals(_)) && step.place.index.is_none();
         (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
             || (entity.unique.iter().any(|name| fixed(name)))
             || entity.key_fields().all(fixed)
-            || (by_id && !singleton)
     }
 }
 
@@ -316,10 +358,7 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
         Obstacle::Unsorted { by, template } => (
             "P105",
             format!("{by} is a number, and as text in {template} 10 comes before 2"),
-            format!(
-                "pad it: {}",
-                template.replace(&format!("{{{by}}}"), &remedy::padded(unserved.entity, by))
-            ),
+            pad(template, unserved.entity, by),
         ),
         Obstacle::Consistency => inconsistent(place),
         Obstacle::Projection { missing } => (
@@ -340,6 +379,11 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
             ("P101", format!("no key serves this: {name} cannot be found"), add.to_owned())
         }
     }
+}
+
+/// The template with a number as it must stand there.
+fn pad(template: &str, entity: &Entity, name: &str) -> String {
+    format!("pad it: {}", template.replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
 fn inconsistent(place: &str) -> Words {

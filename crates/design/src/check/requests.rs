@@ -60,8 +60,7 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let place = Place { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
         let names = place.key_names(self.model);
-        let partition = clauses.iter().find(|clause| names.first() == Some(&clause.key));
-        let sort = clauses.iter().find(|clause| names.get(1) == Some(&clause.key));
+        let (partition_names, sort_names) = place.halves(self.model);
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
             self.report(
                 about("P101", Severity::Error)
@@ -69,19 +68,30 @@ impl<'m> Checker<'m> {
                     .helps(format!("its keys are {}; anything else can only be filtered", list(names))),
             );
         }
-        let Some(partition) = partition.filter(|clause| clause.operator == Operator::Equals) else {
-            let key = names.first().map_or("", String::as_str);
+        let Some(partition) = equal_to(clauses, partition_names) else {
             self.report(
                 about("P102", Severity::Error)
-                    .says(format!("a Query needs {key} = a whole value; begins_with and ranges work on the sort key only"))
+                    .says(format!(
+                        "a Query needs {} = a whole value; begins_with and ranges work on the sort key only",
+                        list(partition_names)
+                    ))
                     .helps("put what is known into the partition key, the rest into the sort key"),
             );
             return;
         };
-        if let Some(clause) = sort {
+        let sort = sort_clause(clauses, sort_names);
+        if let Some(clause) = &sort {
+            if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
+                self.report(
+                    about("P110", Severity::Error)
+                        .says("begins_with an empty text is refused: a key value must not be empty")
+                        .helps("leave the sort key out of the condition to read the whole collection"),
+                );
+                return;
+            }
             self.sort_clause(pattern, request, place, clause);
         }
-        self.coverage(pattern, request, place, &partition.values[0], &region(sort));
+        self.coverage(pattern, request, place, &partition, &region(sort.as_ref()));
     }
 
     /// The bounds and prefixes of the sort key.
@@ -89,14 +99,6 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let slots: Vec<Slot<'m>> =
             self.targets(pattern).iter().filter_map(|entity| place.slot(entity)).collect();
-        if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
-            self.report(
-                about("P110", Severity::Error)
-                    .says("begins_with an empty text is refused: a key value must not be empty")
-                    .helps("leave the sort key out of the condition to read the whole collection"),
-            );
-            return;
-        }
         for slot in slots {
             let Some(template) = &slot.sort else { continue };
             let Some(text) = sample(&clause.values[clause.values.len() - 1], slot.entity) else { continue };
@@ -175,6 +177,31 @@ impl<'m> Checker<'m> {
             );
         }
     }
+}
+
+/// What the attributes of a partition key must be, as one template, if the request says so for each.
+fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
+    let value = |name: &String| {
+        let clause = clauses.iter().find(|clause| clause.key == *name)?;
+        (clause.operator == Operator::Equals).then(|| clause.values[0].clone())
+    };
+    let values: Option<Vec<Template>> = names.iter().map(value).collect();
+    values.map(|values| Template::joined(&values))
+}
+
+/// The conditions on the attributes of a sort key as one: equal from the left, anything on the last.
+fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
+    let given: Vec<&Clause> =
+        names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
+    let (last, before) = given.split_last()?;
+    let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
+    let open = last.operator == Operator::Equals && given.len() < names.len();
+    let join = |value: &Template| {
+        let behind = open.then(Template::default);
+        Template::joined(&before.iter().chain([value]).chain(&behind).cloned().collect::<Vec<_>>())
+    };
+    let operator = if open { Operator::BeginsWith } else { last.operator };
+    Some(Clause { key: last.key.clone(), operator, values: last.values.iter().map(join).collect() })
 }
 
 /// A key of this template for some values.

@@ -30,6 +30,15 @@ pub enum Task {
     /// Rewrite a table's items from one version of a model to the next
     #[command(after_help = EXIT_CODES)]
     Migrate(Migrate),
+    /// Hold a table's items against a model: templates, index keys, types, uniqueness, copies
+    #[command(after_help = EXIT_CODES)]
+    Audit(Audit),
+    /// Attach a model to a table of a running server
+    Attach(Attach),
+    /// Take a model off a table of a running server
+    Detach(Detach),
+    /// Show what a running server's requests did: patterns, writes, what is not declared, hot keys
+    Watch(Watch),
     /// Generate realistic items and load them into a table, or print them
     Seed(Seed),
     /// Propose a model from the items of a table or of a file
@@ -132,18 +141,83 @@ pub struct Diff {
 /// Where a database listens, and who asks.
 #[derive(Args)]
 pub struct Endpoint {
-    /// Address of a database, such as http://127.0.0.1:8000
+    /// Address of a database, such as http://127.0.0.1:8000, or `aws`
     #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
     pub endpoint: Option<String>,
 
-    #[arg(long, env = "AWS_ACCESS_KEY_ID", default_value = "local")]
-    pub access_key: String,
+    #[arg(long, env = "AWS_ACCESS_KEY_ID", requires = "secret_key")]
+    pub access_key: Option<String>,
 
-    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", default_value = "local", hide_env_values = true)]
-    pub secret_key: String,
+    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
+    pub secret_key: Option<String>,
 
-    #[arg(long, env = "AWS_REGION", default_value = "us-east-1")]
-    pub region: String,
+    #[arg(long, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
+    pub session_token: Option<String>,
+
+    /// Section of ~/.aws/credentials, if no keys are given
+    #[arg(long, env = "AWS_PROFILE", default_value = "default")]
+    pub profile: String,
+
+    #[arg(long, env = "AWS_REGION")]
+    pub region: Option<String>,
+}
+
+#[derive(Args)]
+pub struct Audit {
+    /// A model file
+    pub model: PathBuf,
+
+    /// Items in a file, as `infer` takes them, instead of those of a table
+    #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
+    pub items: Option<PathBuf>,
+
+    /// The table, instead of the model's name
+    #[arg(long)]
+    pub table: Option<String>,
+
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub format: PlainFormat,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
+}
+
+#[derive(Args)]
+pub struct Attach {
+    /// A model file
+    pub model: PathBuf,
+
+    /// Refuse what breaks the model; without it, it is logged
+    #[arg(long)]
+    pub enforce: bool,
+
+    /// The table, instead of the model's name
+    #[arg(long)]
+    pub table: Option<String>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
+}
+
+#[derive(Args)]
+pub struct Detach {
+    /// The table
+    pub table: String,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
+}
+
+#[derive(Args)]
+pub struct Watch {
+    /// Only this table's model
+    pub table: Option<String>,
+
+    #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
+    pub format: PlainFormat,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 #[derive(Args)]
@@ -162,9 +236,21 @@ pub struct Migrate {
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
-    /// The table, instead of the new model's name
+    /// The table, instead of the old model's name
     #[arg(long)]
     pub table: Option<String>,
+
+    /// Copy everything into this table, which is made: for changes that a table cannot undergo
+    #[arg(long, value_name = "TABLE")]
+    pub into: Option<String>,
+
+    /// Remove indexes that the new model does not have, once all is verified
+    #[arg(long)]
+    pub remove_indexes: bool,
+
+    /// Delete items of types that the new model does not have
+    #[arg(long)]
+    pub delete_removed: bool,
 
     #[command(flatten)]
     pub endpoint: Endpoint,

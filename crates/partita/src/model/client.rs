@@ -1,22 +1,24 @@
-//! A small blocking client of the DynamoDB API over plain HTTP: one connection, signed requests, retries.
+//! A small blocking client of the DynamoDB API: one connection, signed requests, retries.
 
 use super::arguments::Endpoint;
-use partita_auth::{Credential, Signer};
+use super::connection::{Address, Connection};
+use super::credentials;
+use partita_auth::{Call, Signer};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS: u32 = 6;
 /// No answer of the API is larger.
 const MOST_BYTES: usize = 64 << 20;
+/// Where a server shows and takes models.
+const ADMIN: &str = "/_partita/model";
 
 pub struct Client {
-    /// `127.0.0.1:8000`.
-    place: String,
+    url: String,
+    address: Address,
     signer: Signer,
-    connection: Option<BufReader<TcpStream>>,
+    connection: Option<BufReader<Connection>>,
 }
 
 /// What the database refuses, by its name, or that it cannot be reached.
@@ -57,17 +59,8 @@ pub fn now() -> u64 {
 
 impl Client {
     pub fn new(endpoint: &Endpoint) -> Result<Client, String> {
-        let url = endpoint.endpoint.as_deref().ok_or("no endpoint is given")?;
-        if url.starts_with("https://") {
-            return Err(format!(
-                "{url} needs TLS, which this client does not speak. For a table on AWS: \
-                 aws dynamodb scan --table-name NAME > items.json, then partita model infer items.json"
-            ));
-        }
-        let place = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/');
-        let place = if place.contains(':') { place.to_owned() } else { format!("{place}:80") };
-        let credential = Credential::new(&endpoint.access_key, &endpoint.secret_key);
-        Ok(Client { place, signer: Signer::new(credential, &endpoint.region), connection: None })
+        let (url, signer) = credentials::resolve(endpoint)?;
+        Ok(Client { address: Address::parse(&url)?, url, signer, connection: None })
     }
 
     /// Calls an operation; what may pass is tried again, each time after a longer pause.
@@ -86,11 +79,35 @@ impl Client {
     }
 
     fn once(&mut self, operation: &str, body: &Value) -> Result<Value, Failure> {
-        let body = body.to_string();
-        let exchanged = self.exchange(operation, body.as_bytes());
+        let (target, body) = (format!("DynamoDB_20120810.{operation}"), body.to_string());
+        self.request("POST", "/", &[], &target, body.as_bytes())
+    }
+
+    /// Asks Partita itself: shows, attaches and detaches models.
+    pub fn administer(
+        &mut self,
+        method: &str,
+        parameters: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<Value, String> {
+        let parameters: Vec<(String, String)> =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        self.request(method, ADMIN, &parameters, "", body).map_err(|failure| failure.to_string())
+    }
+
+    fn request(
+        &mut self,
+        method: &str,
+        path: &str,
+        parameters: &[(String, String)],
+        target: &str,
+        body: &[u8],
+    ) -> Result<Value, Failure> {
+        let host = self.address.host.clone();
+        let exchanged = self.exchange(&Call { method, host: &host, path, parameters, target, body });
         let (status, answer) = exchanged.map_err(|error| {
             self.connection = None;
-            Failure::Unreachable(format!("no database answers at http://{}: {error}", self.place))
+            Failure::Unreachable(format!("no database answers at {}: {error}", self.url))
         })?;
         let answer: Value = serde_json::from_slice(&answer).unwrap_or(Value::Null);
         if status == 200 {
@@ -103,33 +120,28 @@ impl Client {
         Err(Failure::Refused { kind, message })
     }
 
-    fn exchange(&mut self, operation: &str, body: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
-        let target = format!("DynamoDB_20120810.{operation}");
-        let mut head = "POST / HTTP/1.1\r\n".to_owned();
-        for (name, value) in self.signer.headers(&self.place, &target, body, now() as i64) {
+    fn exchange(&mut self, call: &Call<'_>) -> std::io::Result<(u16, Vec<u8>)> {
+        let query: Vec<String> =
+            call.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mark = if query.is_empty() { "" } else { "?" };
+        let mut head = format!("{} {}{mark}{} HTTP/1.1\r\n", call.method, call.path, query.join("&"));
+        for (name, value) in self.signer.sign(call, now() as i64) {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+        head.push_str(&format!("content-length: {}\r\n\r\n", call.body.len()));
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.connect()?,
+            None => BufReader::new(self.address.connect()?),
         };
-        connection.get_mut().write_all(&[head.as_bytes(), body].concat())?;
+        connection.get_mut().write_all(&[head.as_bytes(), call.body].concat())?;
+        connection.get_mut().flush()?;
         let answer = read_answer(&mut connection)?;
         self.connection = Some(connection);
         Ok(answer)
     }
-
-    fn connect(&self) -> std::io::Result<BufReader<TcpStream>> {
-        let address = self.place.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::AddrNotAvailable)?;
-        let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_nodelay(true)?;
-        Ok(BufReader::new(stream))
-    }
 }
 
-fn read_answer(connection: &mut BufReader<TcpStream>) -> std::io::Result<(u16, Vec<u8>)> {
+fn read_answer(connection: &mut BufReader<Connection>) -> std::io::Result<(u16, Vec<u8>)> {
     let broken = |message: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, message.to_owned());
     let mut line = String::new();
     connection.read_line(&mut line)?;

@@ -1,20 +1,20 @@
 //! `partita model migrate`: a table from one version of a model to the next.
 //!
-//! Without `--apply` nothing is written: the items are read and counted. With it, missing indexes are added, items are
-//! rewritten page by page, and the whole is read again to verify it. Every step may be repeated: what is done is left alone, and
-//! the checkpoint says where to go on. The way back is the same command with the models exchanged.
+//! Without `--apply` nothing is written: the plan is shown, the items are read and counted. With it, missing indexes are added,
+//! items are rewritten page by page, and the whole is read again to verify it; then indexes that nobody needs are removed, if that is
+//! asked for. Every step may be repeated: what is done is left alone, and the checkpoint says where to go on. The way back is the
+//! same command with the models exchanged. What cannot be done in place goes into a new table (`--into`).
+
+mod indexes;
+mod rewriting;
 
 use super::arguments::Migrate;
 use super::client::Client;
-use super::progress::Progress;
-use super::{FINE, FOUND, Outcome, file};
+use super::{FINE, FOUND, Outcome, file, seed};
 use partita_design::Model;
-use partita_design::definition::create_table;
-use partita_design::estimate::write_units;
-use partita_design::migration::{Rewrite, rewrite};
-use serde_json::{Map, Value, json};
+use partita_design::price::{CARRIED, Prices};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 #[derive(Default)]
 struct Tally {
@@ -22,6 +22,8 @@ struct Tally {
     put: u64,
     moved: u64,
     units: u64,
+    /// Items of types that the new model does not have.
+    gone: BTreeMap<String, u64>,
     unknown: BTreeMap<String, u64>,
 }
 
@@ -35,214 +37,101 @@ struct Migration<'a> {
 
 pub fn run(arguments: &Migrate) -> Outcome {
     let (old, new) = (file::model(&arguments.old)?, file::model(&arguments.new)?);
-    if old.table.keys != new.table.keys {
-        return Err(
-            "the two versions have different table keys: make a new table, and load it with the items"
-                .to_owned(),
-        );
+    let table = arguments.table.clone().unwrap_or_else(|| old.table.name.clone());
+    let obstacle = indexes::obstacle(&old, &new);
+    if let Some(obstacle) = obstacle.filter(|_| arguments.into.is_none()) {
+        return Err(format!(
+            "{obstacle}.\nOr copy everything into a new table: partita model migrate {} {} --table {table} --into NEW-TABLE --apply",
+            arguments.old.display(),
+            arguments.new.display()
+        ));
     }
-    let table = arguments.table.clone().unwrap_or_else(|| new.table.name.clone());
     let client = Client::new(&arguments.endpoint)?;
     let mut migration = Migration { arguments, old, new, table, client };
-    if !arguments.apply {
-        let tally = migration.pass(false)?;
-        println!("dry run: nothing was written; --apply does it");
-        return Ok(tally.print());
+    match &arguments.into {
+        Some(into) => migration.move_over(into),
+        None => migration.in_place(),
     }
-    migration.add_indexes()?;
-    migration.pass(true)?.print();
-    let tally = migration.pass(false)?;
-    let left = tally.put + tally.moved;
-    println!("verified: {} items are as the new model wants them, {left} are not", tally.kept);
-    Ok(if left > 0 || !tally.unknown.is_empty() { FOUND } else { FINE })
 }
 
 impl Tally {
-    fn print(&self) -> u8 {
+    fn print(&self, deletes: bool) -> u8 {
         println!("{:>10} items stay as they are", self.kept);
         println!("{:>10} items get other index keys or another type", self.put);
         println!("{:>10} items move to another primary key", self.moved);
-        println!("{:>10} write units, indexes not included", self.units);
+        let cost = Prices::parse(CARRIED).map(|prices| {
+            let money = self.units as f64 / 1e6 * prices.million_writes;
+            format!(": {money:.2} {} on demand, prices of {}", prices.currency, prices.date)
+        });
+        println!("{:>10} write units, indexes not included{}", self.units, cost.unwrap_or_default());
+        for (entity, items) in &self.gone {
+            let fate = if deletes { "are deleted" } else { "are left alone; --delete-removed deletes them" };
+            println!("{items:>10} items of {entity}, which the new model does not have, {fate}");
+        }
         for (reason, items) in &self.unknown {
             println!("{items:>10} items are left alone: {reason}");
         }
-        if self.unknown.is_empty() { FINE } else { FOUND }
+        if self.unknown.is_empty() && (deletes || self.gone.is_empty()) { FINE } else { FOUND }
     }
 }
 
 impl Migration<'_> {
+    fn in_place(&mut self) -> Outcome {
+        let deletes = self.arguments.delete_removed;
+        let needless = self.needless()?;
+        if !self.arguments.apply {
+            let tally = self.pass(false)?;
+            println!("dry run: nothing was written; --apply does it");
+            for index in self.new.indexes.iter().filter(|index| self.old.index(&index.name).is_none()) {
+                println!("           index {} is added", index.name);
+            }
+            self.say_needless(&needless);
+            return Ok(tally.print(deletes));
+        }
+        self.add_indexes()?;
+        self.pass(true)?.print(deletes);
+        let tally = self.pass(false)?;
+        let left = tally.put + tally.moved;
+        println!("verified: {} items are as the new model wants them, {left} are not", tally.kept);
+        if left > 0 || !tally.unknown.is_empty() || !tally.gone.is_empty() {
+            return Ok(FOUND);
+        }
+        if self.arguments.remove_indexes {
+            self.remove_indexes()?;
+        } else {
+            self.say_needless(&needless);
+        }
+        Ok(FINE)
+    }
+
+    fn say_needless(&self, names: &[String]) {
+        let fate = if self.arguments.remove_indexes {
+            "is removed at the end"
+        } else {
+            "is left; --remove-indexes removes it"
+        };
+        names
+            .iter()
+            .for_each(|name| println!("           index {name}, which the new model does not have, {fate}"));
+    }
+
+    /// A new table with the new keys, and a copy of every item in it.
+    fn move_over(&mut self, into: &str) -> Outcome {
+        if !self.arguments.apply {
+            let tally = self.pass(false)?;
+            println!("dry run: nothing was written; --apply makes table {into} and copies the items into it");
+            return Ok(tally.print(false));
+        }
+        let mut target = self.new.clone();
+        into.clone_into(&mut target.table.name);
+        seed::ensure_table(&self.arguments.endpoint, &target)?;
+        let tally = self.copy(into)?;
+        let code = tally.print(false);
+        println!("table {into} has them; table {} is as it was, and is yours to delete", self.table);
+        Ok(code)
+    }
+
     fn call(&mut self, operation: &str, request: &Value) -> Result<Value, String> {
         self.client.call(operation, request).map_err(|failure| failure.to_string())
-    }
-
-    /// Reads all items; rewrites them if `apply`.
-    fn pass(&mut self, apply: bool) -> Result<Tally, String> {
-        let description = self.call("DescribeTable", &json!({ "TableName": self.table }))?;
-        let progress = Progress::new(description["Table"]["ItemCount"].as_u64().unwrap_or_default());
-        let mut tally = Tally::default();
-        let mut start = if apply { self.checkpoint() } else { Value::Null };
-        loop {
-            let mut request = json!({ "TableName": self.table, "ConsistentRead": true });
-            if !start.is_null() {
-                request["ExclusiveStartKey"] = start;
-            }
-            let page = self.call("Scan", &request)?;
-            let items = page["Items"].as_array().cloned().unwrap_or_default();
-            for item in items.iter().filter_map(Value::as_object) {
-                self.one(item, apply, &mut tally)?;
-                progress.advance(1);
-            }
-            start = page["LastEvaluatedKey"].clone();
-            if apply {
-                self.save_checkpoint(&start)?;
-            }
-            if start.is_null() {
-                break;
-            }
-        }
-        progress.finish();
-        Ok(tally)
-    }
-
-    fn one(&mut self, item: &Map<String, Value>, apply: bool, tally: &mut Tally) -> Result<(), String> {
-        let units = write_units(Value::Object(item.clone()).to_string().len() as u64);
-        match rewrite(&self.old, &self.new, item) {
-            Rewrite::Keep => tally.kept += 1,
-            Rewrite::Unknown(reason) => *tally.unknown.entry(reason).or_default() += 1,
-            Rewrite::Put(made) => {
-                tally.put += 1;
-                tally.units += units;
-                if apply {
-                    self.change(item, &made)?;
-                }
-            }
-            Rewrite::Move { put, delete } => {
-                tally.moved += 1;
-                tally.units += units * 4;
-                if apply {
-                    self.relocate(&put, &delete)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Only what differs is updated, so that what the application changes at the same time stays.
-    fn change(&mut self, item: &Map<String, Value>, made: &Map<String, Value>) -> Result<(), String> {
-        let (mut names, mut values) = (Map::new(), Map::new());
-        let (mut set, mut remove) = (Vec::new(), Vec::new());
-        for (number, name) in
-            item.keys().chain(made.keys().filter(|name| !item.contains_key(*name))).enumerate()
-        {
-            if item.get(name) == made.get(name) {
-                continue;
-            }
-            names.insert(format!("#n{number}"), json!(name));
-            match made.get(name) {
-                Some(value) => {
-                    values.insert(format!(":v{number}"), value.clone());
-                    set.push(format!("#n{number} = :v{number}"));
-                }
-                None => remove.push(format!("#n{number}")),
-            }
-        }
-        names.insert("#pk".to_owned(), json!(self.old.table.keys[0]));
-        let part = |word: &str, list: &[String]| {
-            if list.is_empty() { String::new() } else { format!("{word} {} ", list.join(", ")) }
-        };
-        let key: Map<String, Value> = self
-            .old
-            .table
-            .keys
-            .iter()
-            .filter_map(|key| Some((key.clone(), item.get(key)?.clone())))
-            .collect();
-        let mut request = json!({
-            "TableName": self.table,
-            "Key": key,
-            "UpdateExpression": format!("{}{}", part("SET", &set), part("REMOVE", &remove)),
-            "ConditionExpression": "attribute_exists(#pk)",
-            "ExpressionAttributeNames": names,
-        });
-        if !values.is_empty() {
-            request["ExpressionAttributeValues"] = json!(values);
-        }
-        match self.client.call("UpdateItem", &request) {
-            // The application deleted it meanwhile.
-            Err(failure) if failure.is("ConditionalCheckFailedException") => Ok(()),
-            outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string()),
-        }
-    }
-
-    /// The new item comes and the old one goes in one transaction.
-    fn relocate(&mut self, put: &Map<String, Value>, delete: &Map<String, Value>) -> Result<(), String> {
-        let names = json!({ "#pk": self.old.table.keys[0] });
-        let request = json!({ "TransactItems": [
-            // What is already there is never overwritten; the verification names what could not move.
-            { "Put": {
-                "TableName": self.table, "Item": put,
-                "ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": names,
-            } },
-            { "Delete": {
-                "TableName": self.table, "Key": delete,
-                "ConditionExpression": "attribute_exists(#pk)", "ExpressionAttributeNames": names,
-            } },
-        ]});
-        match self.client.call("TransactWriteItems", &request) {
-            Err(failure) if failure.is("TransactionCanceledException") => Ok(()),
-            outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string()),
-        }
-    }
-
-    /// Adds the new model's global indexes that the table does not have, one after another.
-    fn add_indexes(&mut self) -> Result<(), String> {
-        let wanted = create_table(&self.new);
-        for index in wanted["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default() {
-            let table = self.settled()?;
-            let has = |other: &Value| other["IndexName"] == index["IndexName"];
-            if table["GlobalSecondaryIndexes"].as_array().is_some_and(|indexes| indexes.iter().any(has)) {
-                continue;
-            }
-            println!("adding index {}", index["IndexName"].as_str().unwrap_or_default());
-            let request = json!({
-                "TableName": self.table,
-                "AttributeDefinitions": wanted["AttributeDefinitions"],
-                "GlobalSecondaryIndexUpdates": [{ "Create": index }],
-            });
-            self.call("UpdateTable", &request)?;
-        }
-        self.settled().map(|_| ())
-    }
-
-    /// Waits until the table and its indexes are active.
-    fn settled(&mut self) -> Result<Value, String> {
-        loop {
-            let answer = self.call("DescribeTable", &json!({ "TableName": self.table }))?;
-            let table = answer["Table"].clone();
-            let indexes = table["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
-            if table["TableStatus"] == "ACTIVE"
-                && indexes.iter().all(|index| index["IndexStatus"] == "ACTIVE")
-            {
-                return Ok(table);
-            }
-            std::thread::sleep(Duration::from_millis(200));
-        }
-    }
-
-    fn checkpoint(&self) -> Value {
-        let text = self.arguments.checkpoint.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
-    }
-
-    fn save_checkpoint(&self, start: &Value) -> Result<(), String> {
-        let Some(path) = &self.arguments.checkpoint else { return Ok(()) };
-        let outcome = if start.is_null() && path.exists() {
-            std::fs::remove_file(path)
-        } else if start.is_null() {
-            Ok(())
-        } else {
-            std::fs::write(path, start.to_string())
-        };
-        outcome.map_err(|error| format!("cannot keep the checkpoint {}: {error}", path.display()))
     }
 }

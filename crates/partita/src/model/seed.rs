@@ -1,14 +1,14 @@
 //! `partita model seed`: items made from a model, into a table or onto standard output.
 
-use super::arguments::Seed;
+use super::arguments::{Endpoint, Seed};
 use super::client::Client;
 use super::progress::Progress;
 use super::{FINE, Outcome, file};
 use partita_design::Model;
 use partita_design::definition::create_table;
 use partita_design::generate::Generator;
-use partita_design::model::Entity;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Requests of one BatchWriteItem.
@@ -22,12 +22,14 @@ pub fn run(arguments: &Seed) -> Outcome {
     let generator = Generator::new(&model, arguments.seed, arguments.items);
     if arguments.endpoint.endpoint.is_none() {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        for item in generator.items() {
-            writeln!(out, "{}", Value::Object(item)).map_err(|error| format!("cannot write: {error}"))?;
+        for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
+            for item in (0..generator.count(entity)).flat_map(|number| generator.bundle(entity, number)) {
+                writeln!(out, "{}", Value::Object(item)).map_err(|error| format!("cannot write: {error}"))?;
+            }
         }
         return Ok(FINE);
     }
-    ensure_table(arguments, &model)?;
+    ensure_table(&arguments.endpoint, &model)?;
     let progress = Progress::new(generator.total());
     load(arguments, &model, &generator, &progress)?;
     let (items, seconds) = progress.finish();
@@ -35,8 +37,9 @@ pub fn run(arguments: &Seed) -> Outcome {
     Ok(FINE)
 }
 
-fn ensure_table(arguments: &Seed, model: &Model) -> Result<(), String> {
-    let mut client = Client::new(&arguments.endpoint)?;
+/// Makes the model's table, unless there is one, and waits for it.
+pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
+    let mut client = Client::new(endpoint)?;
     let name = json!({ "TableName": model.table.name });
     match client.call("DescribeTable", &name) {
         Ok(_) => return Ok(()),
@@ -81,36 +84,39 @@ fn work(
     (worker, workers): (u64, u64),
 ) -> Result<(), String> {
     let mut client = Client::new(&arguments.endpoint)?;
-    for entity in &model.entities {
-        let mut number = worker * BATCH as u64;
-        while number < generator.count(entity) {
-            let end = (number + BATCH as u64).min(generator.count(entity));
-            write_batch(&mut client, model, generator, entity, number..end)?;
-            progress.advance(end - number);
-            number += workers * BATCH as u64;
+    for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
+        let count = generator.count(entity);
+        // What belongs together is written in one batch.
+        let size = generator.bundle(entity, 0).len();
+        let step = (BATCH / size.max(1)).max(1) as u64;
+        let mut number = worker * step;
+        while number < count {
+            let end = (number + step).min(count);
+            let copies =
+                model.copies_of(&entity.name).filter(|copy| generator.is_follower(copy)).count() as u64;
+            write_batch(
+                &mut client,
+                model,
+                (number..end).flat_map(|number| generator.bundle(entity, number)),
+            )?;
+            progress.advance((end - number) * (1 + copies));
+            number += workers * step;
         }
     }
     Ok(())
 }
 
-fn write_batch<'m>(
+fn write_batch(
     client: &mut Client,
     model: &Model,
-    generator: &Generator<'m>,
-    entity: &Entity,
-    numbers: std::ops::Range<u64>,
+    items: impl Iterator<Item = Map<String, Value>>,
 ) -> Result<(), String> {
-    let mut items = std::collections::BTreeMap::new();
-    for number in numbers {
-        let item = generator.item(entity, number);
-        let key: Vec<String> = model
-            .table
-            .keys
-            .iter()
-            .map(|key| item.get(key).map(Value::to_string).unwrap_or_default())
-            .collect();
-        items.insert(key, item);
-    }
+    // A batch names each key once.
+    let key = |item: &Map<String, Value>| -> Vec<String> {
+        let keys = model.table.keys.iter();
+        keys.map(|key| item.get(key).map(Value::to_string).unwrap_or_default()).collect()
+    };
+    let items: BTreeMap<Vec<String>, _> = items.map(|item| (key(&item), item)).collect();
     let requests: Vec<Value> =
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
     let mut open = json!({ model.table.name.clone(): requests });

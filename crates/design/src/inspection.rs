@@ -1,0 +1,227 @@
+//! A table's items held against a model: every item on its own, then uniqueness and copies across all of them.
+//!
+//! Items come one by one and are not kept. Of unique values and of copies a hash is remembered, so that a table of any size can
+//! be read once from beginning to end.
+
+use crate::audit::{self, Attributes, MARKER, marker};
+use crate::finding::list;
+use crate::model::{Entity, Model};
+use crate::random::hash;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+type Item = Map<String, Value>;
+
+/// Messages that are kept of each rule.
+const EXAMPLES: usize = 3;
+
+/// What breaks one rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Broken {
+    pub items: u64,
+    pub examples: Vec<String>,
+}
+
+pub struct Inspection<'m> {
+    model: &'m Model,
+    items: u64,
+    broken: BTreeMap<&'static str, Broken>,
+    /// By the hash of a marker's key: how many items have the value, whether the marker is there, and its name.
+    values: HashMap<u64, (u64, bool, String)>,
+    /// By the hash of copy and identity: the newest original, the copy, and their name.
+    copies: HashMap<u64, Pair>,
+}
+
+#[derive(Default)]
+struct Pair {
+    /// Version and hash of the values that both have.
+    original: Option<(f64, u64)>,
+    copy: Option<u64>,
+    name: String,
+}
+
+impl<'m> Inspection<'m> {
+    pub fn new(model: &'m Model) -> Inspection<'m> {
+        Inspection {
+            model,
+            items: 0,
+            broken: BTreeMap::new(),
+            values: HashMap::new(),
+            copies: HashMap::new(),
+        }
+    }
+
+    pub fn add(&mut self, item: &Item) {
+        self.items += 1;
+        let texts = crate::migration::texts(item);
+        let partition = self.model.table.keys.first().and_then(|key| texts.get(key));
+        if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
+            self.value(key).1 = true;
+            return;
+        }
+        for violation in audit::item(self.model, &texts) {
+            self.breaks(violation.rule, violation.message);
+        }
+        let Some(entity) = audit::recognise(self.model, &texts) else { return };
+        for name in &entity.unique {
+            if let Some(value) = texts.get(name) {
+                self.value(&marker(entity, name, value)).0 += 1;
+            }
+        }
+        self.remember_copies(entity, item, &texts);
+    }
+
+    fn value(&mut self, key: &str) -> &mut (u64, bool, String) {
+        let name = key.trim_start_matches(MARKER);
+        self.values.entry(hash(key)).or_insert_with(|| (0, false, name.to_owned()))
+    }
+
+    fn breaks(&mut self, rule: &'static str, message: String) {
+        let broken = self.broken.entry(rule).or_default();
+        broken.items += 1;
+        if broken.examples.len() < EXAMPLES {
+            broken.examples.push(message);
+        }
+    }
+
+    fn remember_copies(&mut self, entity: &Entity, item: &Item, texts: &Attributes) {
+        let model = self.model;
+        for copy in model.copies_of(&entity.name).filter(|copy| is_whole(entity, copy)) {
+            let version =
+                entity.versions.as_ref().and_then(|name| texts.get(name)?.parse().ok()).unwrap_or_default();
+            let values = common(entity, copy, item);
+            let pair = self.pair(entity, copy, texts);
+            if pair.original.is_none_or(|(newest, _)| version >= newest) {
+                pair.original = Some((version, values));
+            }
+        }
+        let original = entity.copies.as_deref().and_then(|name| model.entity(name));
+        if let Some(original) = original.filter(|original| is_whole(original, entity)) {
+            let values = common(original, entity, item);
+            self.pair(original, entity, texts).copy = Some(values);
+        }
+    }
+
+    fn pair(&mut self, original: &Entity, copy: &Entity, texts: &Attributes) -> &mut Pair {
+        let by: Vec<String> = identity(original)
+            .into_iter()
+            .map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str)))
+            .collect();
+        let name = format!("{} of {} with {}", copy.name, original.name, list(&by));
+        self.copies.entry(hash(&name)).or_insert_with(|| Pair { name, ..Pair::default() })
+    }
+
+    /// Items that were read, and what breaks each rule.
+    pub fn finish(mut self) -> (u64, BTreeMap<&'static str, Broken>) {
+        for (_, (items, marked, name)) in std::mem::take(&mut self.values) {
+            let message = match (items, marked) {
+                (0, true) => format!("the marker of {name} is left over: no item has the value"),
+                (1, true) => continue,
+                (1, false) => format!("{name} has no marker, so a second item can take the value"),
+                (several, _) => format!("{several} items have {name}"),
+            };
+            self.breaks("unique", message);
+        }
+        for (_, pair) in std::mem::take(&mut self.copies) {
+            let message = match (pair.original, pair.copy) {
+                (Some((_, original)), Some(copy)) if original == copy => continue,
+                (Some(_), Some(_)) => format!("the copy {} is out of step", pair.name),
+                (Some(_), None) => format!("the copy {} is missing", pair.name),
+                (None, _) => format!("the copy {} has no original", pair.name),
+            };
+            self.breaks("copy", message);
+        }
+        self.broken.values_mut().for_each(|broken| broken.examples.sort());
+        (self.items, self.broken)
+    }
+}
+
+/// Each original has its copy, or its newest version has: otherwise nothing can be compared.
+fn is_whole(original: &Entity, copy: &Entity) -> bool {
+    copy.identity.is_empty() || original.versions.is_some()
+}
+
+/// What tells one original from another, its versions aside.
+fn identity(original: &Entity) -> Vec<&str> {
+    match original.identity() {
+        Some(id) => vec![id],
+        None => original
+            .key_fields()
+            .filter(|name| *name != crate::template::SHARD && Some(*name) != original.versions.as_deref())
+            .collect(),
+    }
+}
+
+/// A hash of the values that original and copy have in common.
+fn common(original: &Entity, copy: &Entity, item: &Item) -> u64 {
+    let shared = copy.attributes.iter().filter(|attribute| original.attribute(&attribute.name).is_some());
+    let values: Map<String, Value> = shared
+        .map(|attribute| (attribute.name.clone(), item.get(&attribute.name).cloned().unwrap_or(Value::Null)))
+        .collect();
+    hash(&json!(values).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = r#"
+format = 1
+[table]
+name = "T"
+keys = ["PK", "SK"]
+type_attribute = "type"
+[entity.User]
+attributes = { userId = "id", email = "string" }
+key = ["USER#{userId}", "USER"]
+unique = ["email"]
+[entity.UserByEmail]
+attributes = { userId = "id", email = "string" }
+copies = "User"
+key = ["EMAIL#{email}", "USER"]
+"#;
+
+    fn item(kind: &str, partition: &str, id: &str, email: &str) -> Item {
+        let texts = [("type", kind), ("PK", partition), ("SK", "USER"), ("userId", id), ("email", email)];
+        texts.iter().map(|(name, text)| ((*name).to_owned(), json!({ "S": text }))).collect()
+    }
+
+    fn inspect(items: &[Item]) -> Vec<String> {
+        let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
+        let mut inspection = Inspection::new(&model);
+        items.iter().for_each(|item| inspection.add(item));
+        let (_, broken) = inspection.finish();
+        broken
+            .into_iter()
+            .flat_map(|(rule, broken)| broken.examples.into_iter().map(move |e| format!("{rule}: {e}")))
+            .collect()
+    }
+
+    #[test]
+    fn uniqueness_and_copies_are_checked_across_items() {
+        let user = item("User", "USER#1", "1", "a@b");
+        let copy = item("UserByEmail", "EMAIL#a@b", "1", "a@b");
+        let marker: Item = [("PK", "UNIQUE#User#email#a@b"), ("SK", "UNIQUE#User#email#a@b")]
+            .map(|(name, text)| (name.to_owned(), json!({ "S": text })))
+            .into_iter()
+            .collect();
+        let whole = [user.clone(), copy.clone(), marker.clone()];
+        assert_eq!(inspect(&whole), [""; 0]);
+        let found = inspect(&whole[..2]);
+        assert!(found[0].contains("User#email#a@b has no marker"), "{found:?}");
+        let found = inspect(&[user.clone(), marker.clone()]);
+        assert!(found[0].contains("UserByEmail of User with userId 1 is missing"), "{found:?}");
+        let stale = item("UserByEmail", "EMAIL#old@b", "1", "old@b");
+        assert!(inspect(&[user.clone(), stale, marker.clone()])[0].contains("is out of step"));
+        assert!(inspect(&[copy.clone(), marker.clone()]).iter().any(|text| text.contains("has no original")));
+        assert!(inspect(std::slice::from_ref(&marker))[0].contains("left over"));
+        let twin = item("User", "USER#2", "2", "a@b");
+        assert!(
+            inspect(&[user, copy, marker, twin])
+                .iter()
+                .any(|text| text.contains("2 items have User#email#a@b"))
+        );
+        let wrong = item("User", "CLIENT#1", "1", "a@b");
+        assert!(inspect(&[wrong])[0].starts_with("key: "));
+    }
+}

@@ -1,0 +1,196 @@
+//! How one type is reached at one place: its partition key known, its sort key known up to the range or the order.
+
+use super::{Obstacle, Planner, Sort};
+use crate::condition::{Condition, Test};
+use crate::model::Entity;
+use crate::slot::{Place, Slot};
+use crate::template::{Format, Part, SHARD, Template};
+use crate::value_type::ValueType;
+
+/// How one entity is reached at one place.
+#[derive(Clone, Debug)]
+pub(super) struct Access<'m> {
+    pub slot: Slot<'m>,
+    pub partition: Template,
+    pub sort: Sort,
+    /// The beginning of the sort key that is known.
+    pub prefix: Template,
+    pub fan_out: u64,
+    pub filter: Vec<String>,
+    /// Fields that the condition fixes.
+    pub fixed: Vec<String>,
+}
+
+impl<'m> Planner<'m> {
+    /// What the caller's conditions say, inputs included.
+    fn condition(&self) -> Condition {
+        let mut condition = self.pattern.filter.clone();
+        condition.tests.extend(self.pattern.inputs.iter().cloned().map(Test::Exists));
+        condition
+    }
+
+    /// How an entity is reached at a place.
+    pub(super) fn access(&self, place: Place<'m>, entity: &'m Entity) -> Result<Access<'m>, Obstacle> {
+        let slot = place.slot(entity).ok_or(Obstacle::Absent)?;
+        if !self.condition().implies(&slot.when) {
+            let when = slot.when.to_string();
+            return Err(if self.concerns(&slot) { Obstacle::Sparse { when } } else { Obstacle::Absent });
+        }
+        let constant = |name: &str| {
+            let fixed = self.pattern.filter.fixed(name).or_else(|| slot.when.fixed(name));
+            fixed.map(str::to_owned)
+        };
+        let known = |name: &str| self.pattern.is_fixed(name) || slot.when.fixed(name).is_some();
+        let (fan_out, mut fixed) = self.partition(&slot, known)?;
+        let partition = slot.partition.substitute(constant);
+        let (prefix, sort) = self.sort(&slot, known)?;
+        fixed.extend(prefix.fields().map(str::to_owned));
+        if let Sort::Equals(template) = &sort {
+            fixed.extend(template.fields().map(str::to_owned));
+        }
+        if self.pattern.strong && !place.is_consistent() {
+            return Err(Obstacle::Consistency);
+        }
+        let alone = entity.identity().is_some_and(|id| fixed.iter().any(|own| own == id))
+            && entity.versions.is_none();
+        // Once the one item is found, further inputs select nothing.
+        let used =
+            |name: &str| alone || fixed.iter().any(|own| own == name) || slot.when.fixed(name).is_some();
+        let mut filter: Vec<String> = self
+            .pattern
+            .inputs
+            .iter()
+            .filter(|input| !used(input) && entity.attribute(input).is_some())
+            .map(|input| format!("{input} = :{input}"))
+            .collect();
+        let open = self.pattern.filter.tests.iter().filter(|test| {
+            let implied = slot.when.tests.contains(test);
+            let consumed = matches!(test, Test::Equals(name, _) if used(name));
+            !implied && !consumed && entity.attribute(test.attribute()).is_some()
+        });
+        filter.extend(open.map(Test::to_string));
+        let sort = match sort.template() {
+            Some(template) => sort.with(template.substitute(constant)),
+            None => sort,
+        };
+        let prefix = prefix.substitute(constant);
+        Ok(Access { slot, partition, sort, prefix, fan_out, filter, fixed })
+    }
+
+    /// A sparse entry has to do with what the caller knows: otherwise it is no answer that only lacks a condition.
+    fn concerns(&self, slot: &Slot<'m>) -> bool {
+        let condition = self.condition();
+        let mut known = condition.tests.iter().map(Test::attribute).peekable();
+        let tests = |name: &str| slot.when.tests.iter().any(|test| test.attribute() == name);
+        known.peek().is_none() || known.any(|name| slot.partition.has_field(name) || tests(name))
+    }
+
+    /// The partition key must be known; shards and time buckets are read one after another.
+    fn partition(
+        &self,
+        slot: &Slot<'m>,
+        known: impl Fn(&str) -> bool,
+    ) -> Result<(u64, Vec<String>), Obstacle> {
+        let mut fan_out = 1;
+        let (mut fixed, mut missing) = (Vec::new(), Vec::new());
+        for part in &slot.partition.parts {
+            let Part::Field { name, format } = part else { continue };
+            let ordered = self.pattern.order.as_ref().is_some_and(|order| order.by == *name);
+            let ranged = self.pattern.range.as_ref().is_some_and(|range| range.by == *name);
+            if known(name) {
+                fixed.push(name.clone());
+            } else if name == SHARD {
+                let by = slot.shard.and_then(|shard| shard.by.as_deref());
+                if !by.is_some_and(&known) {
+                    fan_out *= slot.shards();
+                }
+            } else if matches!(format, Format::Bucket(_))
+                && (ranged || (ordered && self.pattern.limit.is_some()))
+            {
+                fan_out *= self.buckets(*format);
+            } else {
+                missing.push(name.clone());
+            }
+        }
+        if missing.is_empty() {
+            return Ok((fan_out, fixed));
+        }
+        let partial = !fixed.is_empty();
+        Err(Obstacle::Partition { template: slot.partition.to_string(), missing, partial })
+    }
+
+    /// Time buckets between the bounds; two if the bounds are unknown.
+    fn buckets(&self, format: Format) -> u64 {
+        let bounds =
+            self.pattern.range.as_ref().and_then(|range| range.from.as_deref().zip(range.to.as_deref()));
+        let month = |text: &str| -> Option<i64> {
+            let year: i64 = text.get(..4)?.parse().ok()?;
+            let month: i64 = text.get(5..7).map_or(Ok(1), str::parse).ok()?;
+            Some(year * 12 + month)
+        };
+        let months = bounds.and_then(|(from, to)| Some(month(to)? - month(from)? + 1));
+        match (format, months) {
+            (Format::Bucket(7), Some(months)) => months.max(1) as u64,
+            (Format::Bucket(4), Some(months)) => (months / 12 + 1).max(1) as u64,
+            _ => 2,
+        }
+    }
+
+    /// The sort key's known beginning and the condition on it.
+    fn sort(&self, slot: &Slot<'m>, known: impl Fn(&str) -> bool) -> Result<(Template, Sort), Obstacle> {
+        let range = self.pattern.range.as_ref().filter(|range| slot.entity.attribute(&range.by).is_some());
+        let order = self.pattern.order.as_ref().filter(|order| slot.entity.attribute(&order.by).is_some());
+        let many = self.pattern.targets.iter().any(|target| target.entity == slot.entity.name && target.many);
+        let Some(template) = &slot.sort else {
+            let wanted = range.map(|range| &range.by).or(order.map(|order| &order.by).filter(|_| many));
+            return match wanted.filter(|wanted| !known(wanted)) {
+                Some(wanted) => Err(Obstacle::NoSortKey { wanted: wanted.clone() }),
+                None => Ok((Template::default(), Sort::Any)),
+            };
+        };
+        let (prefix, rest) = template.split_known(&known);
+        let Some(Part::Field { name: next, format }) = rest.first() else {
+            return Ok((prefix.clone(), Sort::Equals(template.clone())));
+        };
+        let before = || -> Vec<String> {
+            let names = rest.iter().filter_map(|part| match part {
+                Part::Field { name, .. } => Some(name.clone()),
+                Part::Text(_) => None,
+            });
+            names.collect()
+        };
+        let sorted = |by: &str| {
+            let kind = slot.entity.attribute(by).map(|attribute| &attribute.kind);
+            let keeps =
+                kind.is_none_or(|kind| format.keeps_order(kind)) || slot.sorts_as_number(self.model, next);
+            if keeps {
+                return Ok(());
+            }
+            Err(Obstacle::Unsorted { by: by.to_owned(), template: template.to_string() })
+        };
+        if let Some(order) = order.filter(|order| !known(&order.by)) {
+            if order.by != *next && !self.follows_time(slot, next, &order.by) {
+                return Err(Obstacle::Order { by: order.by.clone(), before: before() });
+            }
+            sorted(next)?;
+        }
+        let Some(range) = range.filter(|range| !known(&range.by)) else {
+            let sort = if prefix.parts.is_empty() { Sort::Any } else { Sort::BeginsWith(prefix.clone()) };
+            return Ok((prefix, sort));
+        };
+        if range.by != *next {
+            return Err(Obstacle::Range { by: range.by.clone(), before: before() });
+        }
+        sorted(next)?;
+        Ok((prefix.clone(), Sort::Between { prefix, by: range.by.clone() }))
+    }
+
+    /// A ULID or KSUID of its own sorts by the time at which the item was made.
+    fn follows_time(&self, slot: &Slot<'m>, field: &str, by: &str) -> bool {
+        let kind = |name: &str| slot.entity.attribute(name).map(|attribute| &attribute.kind);
+        let made = ["createdat", "created", "time", "timestamp"].contains(&by.to_lowercase().as_str());
+        let own = slot.entity.identity() == Some(field);
+        let sortable = matches!(kind(field), Some(ValueType::Ulid | ValueType::Ksuid));
+        made && own && sortable && kind(by).is_some_and(ValueType::is_time)
+    }
+}

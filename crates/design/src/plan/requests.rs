@@ -1,0 +1,130 @@
+//! Accesses become requests: operation, limit, what it brings, and what must be read from the table afterwards.
+
+use super::access::Access;
+use super::{Obstacle, Operation, Planner, Sort, Step};
+use crate::estimate::{self, Amount};
+use crate::model::Target;
+use crate::slot::Place;
+
+impl<'m> Planner<'m> {
+    /// Turns accesses to one partition into requests.
+    pub(super) fn steps(
+        &self,
+        accesses: &[(&Target, Access<'m>)],
+        cover: Option<Sort>,
+    ) -> Result<Vec<Step<'m>>, Obstacle> {
+        let (_, first) = &accesses[0];
+        let place = first.slot.place;
+        let sort = cover.unwrap_or_else(|| first.sort.clone());
+        let exact = matches!(sort, Sort::Equals(_)) || first.slot.sort.is_none();
+        let operation = if exact && place.index.is_none() && first.fan_out == 1 {
+            Operation::Get
+        } else {
+            Operation::Query
+        };
+        let extras = match &sort {
+            Sort::Equals(_) => Vec::new(),
+            sort => self.strangers(place, accesses, sort),
+        };
+        let single_items = accesses.iter().filter(|(target, _)| !target.many).count() as u64;
+        let limit = match self.pattern.limit {
+            Some(limit) => Some(limit + if accesses.len() > 1 { single_items } else { 0 }),
+            None if operation == Operation::Query
+                && !accesses.iter().any(|(target, _)| target.many)
+                && extras.is_empty() =>
+            {
+                (!exact).then_some(single_items)
+            }
+            None => None,
+        };
+        let filter: Vec<String> = accesses.iter().flat_map(|(_, access)| access.filter.clone()).collect();
+        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filter.is_empty()));
+        let mut filter = filter;
+        filter.sort();
+        filter.dedup();
+        let step = Step {
+            operation,
+            place,
+            targets: accesses.iter().map(|(_, access)| access.slot.entity).collect(),
+            partition: first.partition.clone(),
+            sort,
+            forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
+            limit,
+            fan_out: first.fan_out,
+            filter,
+            extras,
+            strong: self.pattern.strong,
+            items,
+            bytes,
+            max_bytes,
+        };
+        let hydration = self.hydration(accesses, &step)?;
+        Ok(std::iter::once(step).chain(hydration).collect())
+    }
+
+    /// What a read brings: items, bytes usually, bytes at most.
+    fn amount(&self, accesses: &[(&Target, Access<'m>)], limit: Option<u64>) -> (Amount, f64, f64) {
+        let mut total = Amount { average: 0.0, max: 0.0, known: true };
+        let (mut bytes, mut max_bytes) = (0.0, 0.0);
+        for (target, access) in accesses {
+            let mut amount = estimate::items_at(self.model, &access.slot, &access.fixed);
+            if !target.many && access.filter.is_empty() {
+                amount = Amount { average: 1.0, max: 1.0, known: true };
+            }
+            if let Some(limit) = limit {
+                amount.average = amount.average.min(limit as f64);
+                amount.max = amount.max.min(limit as f64);
+            }
+            total.average += amount.average;
+            total.max += amount.max;
+            total.known &= amount.known;
+            let each = access.slot.bytes() as f64;
+            bytes += amount.average * each;
+            max_bytes += amount.max * each;
+        }
+        (total, bytes, max_bytes)
+    }
+
+    /// A second read from the table for what the index does not hold.
+    fn hydration(
+        &self,
+        accesses: &[(&Target, Access<'m>)],
+        step: &Step<'m>,
+    ) -> Result<Option<Step<'m>>, Obstacle> {
+        let mut missing = Vec::new();
+        for (_, access) in accesses {
+            let available = access.slot.available();
+            let entity = access.slot.entity;
+            let all = entity.attributes.iter().map(|attribute| attribute.name.as_str());
+            let wanted: Vec<&str> = if self.pattern.fields.is_empty() {
+                all.collect()
+            } else {
+                all.filter(|name| self.pattern.fields.iter().any(|field| field == name)).collect()
+            };
+            missing.extend(wanted.into_iter().filter(|name| !available.contains(name)).map(str::to_owned));
+        }
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        if !self.pattern.hydrate {
+            return Err(Obstacle::Projection { missing });
+        }
+        let entity = accesses[0].1.slot.entity;
+        let key = |position: usize| entity.key.get(position).cloned();
+        let whole = entity.bytes() as f64;
+        let one = step.items.max <= 1.0;
+        Ok(Some(Step {
+            operation: if one { Operation::Get } else { Operation::BatchGet },
+            place: Place { index: None },
+            partition: key(0).unwrap_or_default(),
+            sort: key(1).map_or(Sort::Any, Sort::Equals),
+            limit: None,
+            fan_out: (step.items.average / 100.0).ceil().max(1.0) as u64,
+            filter: Vec::new(),
+            extras: Vec::new(),
+            bytes: step.items.average * whole,
+            max_bytes: 0.0,
+            ..step.clone()
+        }))
+    }
+}

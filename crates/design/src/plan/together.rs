@@ -1,0 +1,109 @@
+//! Several types by one request: one partition, one stretch of the sort key, and nothing else in it.
+
+use super::access::Access;
+use super::{Planner, Sort, Split, Step, sort_meets};
+use crate::model::{Entity, Target};
+use crate::slot::Place;
+use crate::template::Template;
+
+impl<'m> Planner<'m> {
+    /// All types by one request, or why not.
+    pub(super) fn together(&self, place: Place<'m>) -> Result<Vec<Step<'m>>, Option<Split>> {
+        let mut accesses = Vec::new();
+        for target in &self.pattern.targets {
+            let access = self.access(place, self.entity(target)).map_err(|_| None)?;
+            accesses.push((target, access));
+        }
+        let first = &accesses[0].1;
+        let agree =
+            |access: &Access<'m>| access.partition == first.partition && access.fan_out == first.fan_out;
+        if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
+            return Err(None);
+        }
+        self.right_end(&accesses).map_err(Some)?;
+        let cover = self.cover(place, &accesses).map_err(Some)?;
+        self.steps(&accesses, Some(cover)).map_err(|_| None)
+    }
+
+    /// Several collections in one order need the order's attribute behind one common prefix.
+    fn one_order(&self, accesses: &[(&Target, Access<'m>)]) -> bool {
+        if self.pattern.order.is_none() {
+            return true;
+        }
+        let mut prefixes =
+            accesses.iter().filter(|(target, _)| target.many).map(|(_, access)| &access.prefix);
+        let first = prefixes.next();
+        prefixes.all(|prefix| Some(prefix) == first)
+    }
+
+    /// With a limit, single items must stand at the end from which the collection is read.
+    fn right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), Split> {
+        let (Some(_), Some(order)) = (self.pattern.limit, &self.pattern.order) else { return Ok(()) };
+        let collections: Vec<_> = accesses.iter().filter(|(target, _)| target.many).collect();
+        for (single, access) in accesses.iter().filter(|(target, _)| !target.many) {
+            for (many, other) in &collections {
+                let after = access.prefix.prefix() > other.prefix.prefix();
+                if after != order.descending {
+                    return Err(Split::WrongEnd { single: single.entity.clone(), many: many.entity.clone() });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The narrowest sort condition that covers all types and no other.
+    fn cover(&self, place: Place<'m>, accesses: &[(&Target, Access<'m>)]) -> Result<Sort, Split> {
+        let mut common = accesses[0].1.prefix.clone();
+        for (_, access) in &accesses[1..] {
+            common = common.common(&access.prefix);
+        }
+        let keeps_inputs = |kept: &Template| {
+            accesses.iter().all(|(_, access)| {
+                access.prefix.fields().all(|field| kept.has_field(field) || access.partition.has_field(field))
+            })
+        };
+        let prefix = if common.parts.is_empty() { Sort::Any } else { Sort::BeginsWith(common.clone()) };
+        if !keeps_inputs(&common) {
+            return Err(Split::Apart);
+        }
+        if common.ends_inside(accesses[0].1.slot.entity) {
+            return Err(Split::Ambiguous(common.to_string()));
+        }
+        let mut strangers = self.strangers(place, accesses, &prefix);
+        if strangers.is_empty() {
+            return Ok(prefix);
+        }
+        if common.fields().next().is_none() {
+            let texts = || accesses.iter().map(|(_, access)| access.prefix.prefix());
+            let (from, to) = (texts().min().unwrap_or_default(), texts().max().unwrap_or_default());
+            if !from.is_empty() {
+                let span = Sort::Span { from: from.to_owned(), to: format!("{to}\u{10FFFF}") };
+                strangers = self.strangers(place, accesses, &span);
+                if strangers.is_empty() {
+                    return Ok(span);
+                }
+            }
+        }
+        Err(Split::Between(strangers.iter().map(|entity| entity.name.clone()).collect()))
+    }
+
+    /// Other types that a condition would return as well.
+    pub(super) fn strangers(
+        &self,
+        place: Place<'m>,
+        accesses: &[(&Target, Access<'m>)],
+        sort: &Sort,
+    ) -> Vec<&'m Entity> {
+        let wanted = |name: &str| accesses.iter().any(|(target, _)| target.entity == name);
+        let own = &accesses[0].1;
+        let others = place.slots(self.model).into_iter().filter(|slot| !wanted(&slot.entity.name));
+        others
+            .filter(|slot| {
+                let types = own.slot.entity;
+                own.partition.meets(types, &slot.partition, slot.entity, false, false)
+                    && sort_meets(sort, types, slot)
+            })
+            .map(|slot| slot.entity)
+            .collect()
+    }
+}

@@ -1,0 +1,216 @@
+//! `[entity.…]`: attributes, keys in the table and in the indexes, expectations.
+
+use super::Reader;
+use super::field::Section;
+use crate::condition::Condition;
+use crate::finding::closest;
+use crate::model::{Attribute, Entity, Expect, Indexed, Model, Shard};
+use crate::template::Template;
+use crate::value_type::ValueType;
+
+impl Reader {
+    pub(super) fn entity(&mut self, name: String, section: &Section<'_>, model: &Model) -> Entity {
+        let known = [
+            "attributes",
+            "key",
+            "index",
+            "shard",
+            "type",
+            "unique",
+            "lock",
+            "versions",
+            "copies",
+            "edge",
+            "identity",
+            "ttl",
+            "expect",
+            "about",
+        ];
+        self.only(section, &known);
+        let mut entity = Entity {
+            type_value: self.text(section, "type").unwrap_or_else(|| name.clone()),
+            name,
+            attributes: self.attributes(section),
+            key: self.templates(section, "key"),
+            shard: self.shard(section),
+            unique: self.texts(section, "unique"),
+            lock: self.text(section, "lock"),
+            versions: self.text(section, "versions"),
+            copies: self.text(section, "copies"),
+            edge: self.texts(section, "edge"),
+            identity: self.texts(section, "identity"),
+            ttl: self.text(section, "ttl").or_else(|| model.table.ttl.clone()),
+            expect: self.expect(section),
+            span: section.span.clone(),
+            key_span: section.span_of("key"),
+            ..Entity::default()
+        };
+        let semantic = model.table.keys.iter().all(|key| entity.attribute(key).is_some());
+        if section.get("key").is_none() && !semantic {
+            let message = format!("{} needs `key`: how its primary key is made", section.subject);
+            let help = "add key = [\"USER#{userId}\", \"PROFILE\"]";
+            self.fail("P002", section, &section.span.clone(), message, help);
+        } else if section.get("key").is_none() {
+            entity.key = model.table.keys.iter().map(|key| Template::field(key)).collect();
+        } else if entity.key.len() != model.table.keys.len() && self.findings.is_empty() {
+            let message = format!(
+                "the table has {} key attributes, this key {}",
+                model.table.keys.len(),
+                entity.key.len()
+            );
+            self.fail(
+                "P002",
+                section,
+                &entity.key_span.clone(),
+                message,
+                "give one template for each key attribute",
+            );
+        }
+        let Some(inner) = self.inner(section, "index") else {
+            add_natural_indexes(&mut entity, model);
+            return entity;
+        };
+        for (index, _) in inner.table.iter() {
+            let Some(place) = self.inner(&inner, index) else { continue };
+            let indexed = self.indexed(index, &place, &entity, model);
+            entity.indexes.push(indexed);
+        }
+        add_natural_indexes(&mut entity, model);
+        entity
+    }
+
+    fn indexed(&mut self, index: &str, place: &Section<'_>, entity: &Entity, model: &Model) -> Indexed {
+        self.only(place, &["key", "when", "shard", "count", "about"]);
+        let mut key = self.templates(place, "key");
+        let declared = model.index(index);
+        if let Some(declared) = declared {
+            if declared.local && key.len() == 1 {
+                key.insert(0, entity.key.first().cloned().unwrap_or_default());
+            }
+            if key.len() != declared.keys.len() && self.findings.is_empty() {
+                let message =
+                    format!("{index} has {} key attributes, this key {}", declared.keys.len(), key.len());
+                self.fail(
+                    "P002",
+                    place,
+                    &place.span.clone(),
+                    message,
+                    "give one template for each key attribute",
+                );
+            }
+        }
+        let when = self.condition(place, "when");
+        Indexed {
+            index: index.to_owned(),
+            key,
+            when,
+            shard: self.shard(place),
+            count: self.whole(place, "count"),
+            span: place.span.clone(),
+        }
+    }
+
+    fn attributes(&mut self, section: &Section<'_>) -> Vec<Attribute> {
+        let Some(inner) = self.inner(section, "attributes") else { return Vec::new() };
+        let mut attributes = Vec::new();
+        for (name, item) in inner.table.iter() {
+            let (text, details) = match item.as_table_like() {
+                None => (self.text(&inner, name), None),
+                Some(_) => {
+                    let Some(details) = self.inner(&inner, name) else { continue };
+                    self.only(&details, &["type", "values", "top", "optional", "about"]);
+                    (self.text(&details, "type"), Some(details))
+                }
+            };
+            let Some(text) = text else { continue };
+            let text_kind = text.strip_suffix('?').unwrap_or(&text);
+            let Some(kind) = ValueType::parse(text_kind) else {
+                let span = inner.span_of(name);
+                let meant = ValueType::synonym(text_kind).or_else(|| closest(text_kind, ValueType::names()));
+                let help = match meant {
+                    Some(meant) => format!("did you mean \"{meant}\"?"),
+                    None => {
+                        let names: Vec<&str> = ValueType::names().collect();
+                        format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
+                    }
+                };
+                self.fail("P002", section, &span, format!("`{text}` is no type"), &help);
+                continue;
+            };
+            let mut attribute = Attribute {
+                name: name.to_owned(),
+                kind,
+                values: None,
+                top: None,
+                optional: text.ends_with('?'),
+            };
+            if let Some(details) = details {
+                attribute.values = self.whole(&details, "values");
+                attribute.top = self.number(&details, "top").map(|top| top.min(1.0));
+                attribute.optional |= self.flag(&details, "optional");
+            }
+            attributes.push(attribute);
+        }
+        attributes
+    }
+
+    fn shard(&mut self, section: &Section<'_>) -> Option<Shard> {
+        let inner = self.inner(section, "shard")?;
+        self.only(&inner, &["by", "count"]);
+        let count = self.whole(&inner, "count").unwrap_or(1);
+        Some(Shard { by: self.text(&inner, "by").filter(|by| by != "random"), count })
+    }
+
+    fn expect(&mut self, section: &Section<'_>) -> Expect {
+        let Some(inner) = self.inner(section, "expect") else { return Expect::default() };
+        self.only(&inner, &["count", "per", "average", "max", "bytes", "max_bytes"]);
+        let expect = Expect {
+            count: self.whole(&inner, "count"),
+            per: self.text(&inner, "per"),
+            average: self.number(&inner, "average"),
+            max: self.whole(&inner, "max"),
+            bytes: self.whole(&inner, "bytes"),
+            max_bytes: self.whole(&inner, "max_bytes"),
+        };
+        if expect.per.is_none() && expect.average.is_some() {
+            let message = "`average` needs `per`: the entity of which each has so many".to_owned();
+            self.fail(
+                "P002",
+                section,
+                &inner.span.clone(),
+                message,
+                "for example per = \"User\", average = 10",
+            );
+        }
+        expect
+    }
+}
+
+/// An index whose key attributes the entity has as plain attributes holds its items, whether declared or not.
+fn add_natural_indexes(entity: &mut Entity, model: &Model) {
+    for index in &model.indexes {
+        if entity.indexed(&index.name).is_some() {
+            continue;
+        }
+        let templates: Option<Vec<Template>> =
+            index.keys.iter().map(|key| natural(entity, model, key)).collect();
+        let Some(key) = templates else { continue };
+        let indexed = Indexed {
+            index: index.name.clone(),
+            key,
+            when: Condition::default(),
+            shard: None,
+            count: None,
+            span: entity.span.clone(),
+        };
+        entity.indexes.push(indexed);
+    }
+}
+
+/// What an item has under a key attribute that its index declaration does not mention.
+fn natural(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
+    if let Some(position) = model.table.keys.iter().position(|candidate| candidate == key) {
+        return entity.key.get(position).cloned();
+    }
+    entity.attribute(key).filter(|attribute| !attribute.optional).map(|_| Template::field(key))
+}

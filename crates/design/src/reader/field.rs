@@ -1,0 +1,258 @@
+//! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
+
+use super::Reader;
+use crate::condition::Condition;
+use crate::finding::{Finding, Severity, closest};
+use crate::source::Span;
+use crate::template::Template;
+use toml_edit::{Item, TableLike};
+
+/// What fields are called elsewhere, and here.
+const SYNONYMS: [(&str, &str); 24] = [
+    ("input", "in"),
+    ("inputs", "in"),
+    ("output", "out"),
+    ("outputs", "out"),
+    ("returns", "out"),
+    ("rate", "rps"),
+    ("filter", "where"),
+    ("sort", "order"),
+    ("consistent", "consistency"),
+    ("pk", "key"),
+    ("sk", "key"),
+    ("keys", "key"),
+    ("partition_key", "keys"),
+    ("sort_key", "keys"),
+    ("hash_key", "keys"),
+    ("range_key", "keys"),
+    ("key", "keys"),
+    ("projection", "project"),
+    ("condition", "when"),
+    ("sparse", "when"),
+    ("size", "bytes"),
+    ("fields", "attributes"),
+    ("version", "lock"),
+    ("copy_of", "copies"),
+];
+
+/// A table with the name under which messages speak of it.
+pub(super) struct Section<'a> {
+    pub table: &'a dyn TableLike,
+    pub subject: String,
+    pub span: Span,
+}
+
+impl<'a> Section<'a> {
+    pub fn get(&self, key: &str) -> Option<&'a Item> {
+        self.table.get(key).filter(|item| !item.is_none())
+    }
+
+    /// Where a key or its value stands.
+    pub fn span_of(&self, key: &str) -> Span {
+        let value = self.get(key).and_then(Item::span);
+        let name = || self.table.key(key).and_then(toml_edit::Key::span);
+        value.or_else(name).unwrap_or_else(|| self.span.clone())
+    }
+}
+
+impl Reader {
+    pub(super) fn fail(
+        &mut self,
+        code: &'static str,
+        section: &Section<'_>,
+        span: &Span,
+        message: String,
+        help: &str,
+    ) {
+        self.findings
+            .push(Finding::new(code, Severity::Error, &section.subject, span).says(message).helps(help));
+    }
+
+    /// Every key must be one of `known`.
+    pub(super) fn only(&mut self, section: &Section<'_>, known: &[&str]) {
+        for (key, item) in section.table.iter() {
+            if item.is_none() || known.contains(&key) {
+                continue;
+            }
+            let place = section.table.key(key).and_then(toml_edit::Key::span);
+            let span = place.unwrap_or_else(|| section.span.clone());
+            let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
+            let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
+            {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("known here: {}", known.join(", ")),
+            };
+            self.fail("P002", section, &span, format!("`{key}` is not known in {}", section.subject), &help);
+        }
+    }
+
+    pub(super) fn wrong(&mut self, section: &Section<'_>, key: &str, wanted: &str, example: &str) {
+        let span = section.span_of(key);
+        self.fail(
+            "P002",
+            section,
+            &span,
+            format!("`{key}` must be {wanted}"),
+            &format!("for example {key} = {example}"),
+        );
+    }
+
+    pub(super) fn text(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
+        let item = section.get(key)?;
+        let text = item.as_str().map(str::to_owned);
+        if text.is_none() {
+            self.wrong(section, key, "a text", "\"name\"");
+        }
+        text
+    }
+
+    pub(super) fn required(&mut self, section: &Section<'_>, key: &str, example: &str) -> String {
+        if section.get(key).is_none() {
+            let message = format!("{} needs `{key}`", section.subject);
+            self.fail("P002", section, &section.span.clone(), message, &format!("add {key} = {example}"));
+        }
+        self.text(section, key).unwrap_or_default()
+    }
+
+    pub(super) fn flag(&mut self, section: &Section<'_>, key: &str) -> bool {
+        let Some(item) = section.get(key) else { return false };
+        item.as_bool().unwrap_or_else(|| {
+            self.wrong(section, key, "true or false", "true");
+            false
+        })
+    }
+
+    pub(super) fn number(&mut self, section: &Section<'_>, key: &str) -> Option<f64> {
+        let item = section.get(key)?;
+        let number = item.as_float().or_else(|| item.as_integer().map(|whole| whole as f64));
+        let number = number.filter(|number| *number >= 0.0 && number.is_finite());
+        if number.is_none() {
+            self.wrong(section, key, "a number that is not negative", "100");
+        }
+        number
+    }
+
+    pub(super) fn whole(&mut self, section: &Section<'_>, key: &str) -> Option<u64> {
+        let item = section.get(key)?;
+        let number = item.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|n| *n > 0);
+        if number.is_none() {
+            self.wrong(section, key, "a whole number above zero", "1_000_000");
+        }
+        number
+    }
+
+    /// A list of texts; one text stands for a list of one.
+    pub(super) fn texts(&mut self, section: &Section<'_>, key: &str) -> Vec<String> {
+        let Some(item) = section.get(key) else { return Vec::new() };
+        if let Some(one) = item.as_str() {
+            return vec![one.to_owned()];
+        }
+        let texts = item
+            .as_array()
+            .and_then(|array| array.iter().map(|value| value.as_str().map(str::to_owned)).collect());
+        texts.unwrap_or_else(|| {
+            self.wrong(section, key, "a list of texts", "[\"userId\"]");
+            Vec::new()
+        })
+    }
+
+    /// A list of texts and of lists of texts.
+    pub(super) fn halves(&mut self, section: &Section<'_>, key: &str) -> Vec<Vec<String>> {
+        let Some(item) = section.get(key) else { return Vec::new() };
+        let Some(array) = item.as_array() else { return vec![self.texts(section, key)] };
+        let half = |value: &toml_edit::Value| match value.as_array() {
+            None => value.as_str().map(|text| vec![text.to_owned()]),
+            Some(several) => several.iter().map(|value| value.as_str().map(str::to_owned)).collect(),
+        };
+        let halves: Option<Vec<Vec<String>>> = array.iter().map(half).collect();
+        halves.unwrap_or_else(|| {
+            self.wrong(section, key, "a list of texts", "[\"PK\", \"SK\"]");
+            Vec::new()
+        })
+    }
+
+    pub(super) fn choice(&mut self, section: &Section<'_>, key: &str, choices: &[&str]) -> Option<String> {
+        let text = self.text(section, key)?;
+        if choices.contains(&text.as_str()) {
+            return Some(text);
+        }
+        self.wrong(section, key, &format!("one of {}", choices.join(", ")), &format!("\"{}\"", choices[0]));
+        None
+    }
+
+    pub(super) fn condition(&mut self, section: &Section<'_>, key: &str) -> Condition {
+        let Some(text) = self.text(section, key) else { return Condition::default() };
+        Condition::parse(&text).unwrap_or_else(|message| {
+            let span = section.span_of(key);
+            self.fail("P005", section, &span, message, "several parts are joined by `and`");
+            Condition::default()
+        })
+    }
+
+    /// Templates, in the order of the key attributes; those of one half may stand in a list of their own.
+    pub(super) fn templates(&mut self, section: &Section<'_>, key: &str) -> Vec<Template> {
+        let texts = self.halves(section, key).concat();
+        let values = section.get(key).and_then(Item::as_array).into_iter().flatten();
+        let spans: Vec<Span> = values
+            .flat_map(|value| match value.as_array() {
+                None => vec![value.span()],
+                Some(several) => several.iter().map(toml_edit::Value::span).collect(),
+            })
+            .flatten()
+            .collect();
+        let whole = section.span_of(key);
+        let mut templates = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            match Template::parse(text) {
+                Ok(template) => templates.push(template),
+                Err(error) => {
+                    let start = spans.get(number).map_or(whole.start, |span| span.start + 1 + error.at);
+                    let help = "a template is text with fields in braces: ORDER#{createdAt}#{orderId}";
+                    self.fail("P004", section, &(start..start + 1), error.message, help);
+                }
+            }
+        }
+        templates
+    }
+
+    /// The tables below `[name.…]`, in the order of the file.
+    pub(super) fn sections<'a>(&mut self, root: &Section<'a>, name: &str) -> Vec<(String, Section<'a>)> {
+        let Some(item) = root.get(name) else { return Vec::new() };
+        let Some(table) = item.as_table_like() else {
+            let message = format!("`{name}` must be a table of tables");
+            let help = format!("write [{name}.…] for each, or [{name}] with a line … = {{ … }} for each");
+            self.fail("P002", root, &root.span_of(name), message, &help);
+            return Vec::new();
+        };
+        let mut sections = Vec::new();
+        for (key, item) in table.iter() {
+            let place = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
+            let span = place.unwrap_or_default();
+            let subject = format!("{name}.{key}");
+            match item.as_table_like() {
+                Some(table) => sections.push((key.to_owned(), Section { table, subject, span })),
+                None => self.findings.push(
+                    Finding::new("P002", Severity::Error, &subject, &span)
+                        .says(format!("{subject} must be a table"))
+                        .helps(format!("write {key} = {{ … }} or [{subject}]")),
+                ),
+            }
+        }
+        sections.sort_by_key(|(_, section)| section.span.start);
+        sections
+    }
+
+    /// A table below a section.
+    pub(super) fn inner<'a>(&mut self, section: &Section<'a>, key: &str) -> Option<Section<'a>> {
+        let item = section.get(key)?;
+        let span = section.span_of(key);
+        match item.as_table_like() {
+            Some(table) => Some(Section { table, subject: section.subject.clone(), span }),
+            None => {
+                let example = if key == "attributes" { "{ userId = \"ulid\" }" } else { "{ … }" };
+                self.wrong(section, key, "a table", example);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Who asks, and in which region: from the command line and the environment, or from the files that the AWS tools use.
+
+use super::arguments::Endpoint;
+use partita_auth::{Credential, Signer};
+use std::path::PathBuf;
+
+/// The endpoint that stands for AWS itself.
+const AWS: &str = "aws";
+
+/// The address to connect to, and who signs.
+pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
+    let url = endpoint.endpoint.as_deref().ok_or("no endpoint is given")?;
+    let profile = Profile::read(&endpoint.profile);
+    let region = endpoint.region.clone().or(profile.region).unwrap_or_else(|| "us-east-1".to_owned());
+    let url = if url == AWS { format!("https://dynamodb.{region}.amazonaws.com") } else { url.to_owned() };
+    let given = endpoint.access_key.clone().zip(endpoint.secret_key.clone());
+    let (credential, token) = match given {
+        Some((access_key, secret_key)) => {
+            (Credential::new(&access_key, &secret_key), endpoint.session_token.clone())
+        }
+        None => match profile.keys {
+            Some((access_key, secret_key)) => {
+                (Credential::new(&access_key, &secret_key), profile.session_token)
+            }
+            None if url.contains(".amazonaws.com") => {
+                return Err(format!(
+                    "no credentials for {url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile \
+                     {} to ~/.aws/credentials",
+                    endpoint.profile
+                ));
+            }
+            None => (Credential::new("local", "local"), None),
+        },
+    };
+    Ok((url, Signer::new(credential, region).with_session_token(token)))
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Profile {
+    keys: Option<(String, String)>,
+    session_token: Option<String>,
+    region: Option<String>,
+}
+
+impl Profile {
+    /// What `~/.aws/credentials` and `~/.aws/config` say about a profile.
+    fn read(name: &str) -> Profile {
+        let file = |variable: &str, usual: &str| {
+            let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(usual));
+            let path = std::env::var_os(variable).map(PathBuf::from).or_else(home);
+            path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
+        };
+        Profile::parse(
+            name,
+            &file("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
+            &file("AWS_CONFIG_FILE", "config"),
+        )
+    }
+
+    fn parse(name: &str, credentials: &str, config: &str) -> Profile {
+        let find = |key: &str| value(credentials, name, key).or_else(|| value(config, name, key));
+        Profile {
+            keys: find("aws_access_key_id").zip(find("aws_secret_access_key")),
+            session_token: find("aws_session_token"),
+            region: find("region"),
+        }
+    }
+}
+
+/// The value of a key in a section: `[name]`, or `[profile name]` as the config file says it.
+fn value(text: &str, section: &str, key: &str) -> Option<String> {
+    let mut inside = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(title) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            inside = title.trim().trim_start_matches("profile ").trim() == section;
+        } else if let Some((name, value)) = line.split_once('=').filter(|_| inside)
+            && name.trim() == key
+        {
+            return Some(value.trim().to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_are_read() {
+        let credentials = "[default]\naws_access_key_id = A\naws_secret_access_key=S\n[work]\naws_access_key_id = B\n\
+                           aws_secret_access_key = T\naws_session_token = token==\n";
+        let config = "[default]\nregion = eu-west-1\n[profile work]\nregion = ap-south-1\n";
+        let work = Profile::parse("work", credentials, config);
+        assert_eq!(work.keys, Some(("B".to_owned(), "T".to_owned())));
+        assert_eq!(
+            (work.session_token.as_deref(), work.region.as_deref()),
+            (Some("token=="), Some("ap-south-1"))
+        );
+        let default = Profile::parse("default", credentials, config);
+        assert_eq!((default.session_token, default.region.as_deref()), (None, Some("eu-west-1")));
+        assert_eq!(Profile::parse("other", credentials, config), Profile::default());
+    }
+}
