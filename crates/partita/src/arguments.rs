@@ -103,3 +103,27 @@ pub struct Healthcheck {
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
 }
+
+/// Where a database listens, and who asks.
+#[derive(Args)]
+pub struct Endpoint {
+    /// Address of a database, such as http://127.0.0.1:8000, or `aws`
+    #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
+    pub endpoint: Option<String>,
+
+    #[arg(long, env = "AWS_ACCESS_KEY_ID", requires = "secret_key")]
+    pub access_key: Option<String>,
+
+    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
+    pub secret_key: Option<String>,
+
+    #[arg(long, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
+    pub session_token: Option<String>,
+
+    /// Section of ~/.aws/credentials, if no keys are given
+    #[arg(long, env = "AWS_PROFILE", default_value = "default")]
+    pub profile: String,
+
+    #[arg(long, env = "AWS_REGION")]
+    pub region: Option<String>,
+}

@@ -1,8 +1,12 @@
 //! The `partita` program: reads the command line and runs one command.
 
 mod arguments;
+mod client;
+mod connection;
+mod credentials;
 mod healthcheck;
 mod model;
+mod progress;
 mod serve;
 
 use arguments::{Arguments, Command};
