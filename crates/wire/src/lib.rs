@@ -16,6 +16,7 @@ mod attribute_value;
 mod exception;
 mod expressions;
 mod item_json;
+mod item_line;
 mod item_write;
 mod json;
 mod legacy;
@@ -57,6 +58,7 @@ mod update_table;
 mod update_time_to_live;
 
 pub use exception::encode_exception;
+pub use item_line::{decode_item_line, encode_item_line};
 
 use json::{Reader, Writer};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};

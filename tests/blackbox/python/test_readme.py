@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, server_binary
 
 
 def blocks(language):
@@ -39,3 +39,15 @@ def test_the_python_examples_run(tried, endpoint, client):
         exec(compile(block.replace("http://127.0.0.1:8000", endpoint), "README.md", "exec"), {})
     item = client.get_item(TableName="Shop", Key={"PK": {"S": "USER#1"}, "SK": {"S": "PROFILE"}})["Item"]
     assert item["name"] == {"S": "Alice"}
+
+
+def test_the_dump_examples_run(tried, endpoint, client, tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to run")
+    (tmp_path / "partita").symlink_to(server_binary())
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    script = next(block for block in blocks("sh") if "partita dump" in block).replace("http://127.0.0.1:8000", endpoint)
+    run = subprocess.run(["bash", "-ec", script], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    items = client.describe_table(TableName="Shop")["Table"]["ItemCount"]
+    assert items > 0 and f"{items} items of 1 tables" in run.stdout
