@@ -6,6 +6,9 @@
 
 pub mod capacity;
 pub mod exception;
+pub mod exchange;
+pub mod export;
+pub mod import;
 pub mod key_schema;
 pub mod messages;
 pub mod operation;
@@ -20,12 +23,18 @@ pub mod create_table;
 pub mod delete_item;
 pub mod delete_table;
 pub mod describe_endpoints;
+pub mod describe_export;
+pub mod describe_import;
 pub mod describe_limits;
 pub mod describe_table;
 pub mod describe_time_to_live;
 pub mod execute_statement;
 pub mod execute_transaction;
+pub mod export_table_to_point_in_time;
 pub mod get_item;
+pub mod import_table;
+pub mod list_exports;
+pub mod list_imports;
 pub mod list_tables;
 pub mod list_tags_of_resource;
 pub mod put_item;

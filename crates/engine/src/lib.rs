@@ -14,6 +14,7 @@ mod backfill;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod bucket;
 mod capacity;
 mod catalog;
 mod change_table;
@@ -22,17 +23,27 @@ mod create_table;
 mod delete_item;
 mod delete_table;
 mod describe_endpoints;
+mod describe_export;
+mod describe_import;
 mod describe_limits;
 mod describe_table;
 mod describe_time_to_live;
+mod exchange_record;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
+mod export_step;
+mod export_table_to_point_in_time;
 mod get_item;
 mod idempotency;
+mod import_source;
+mod import_step;
+mod import_table;
 mod index_entry;
 mod item_key;
 mod key_range;
+mod list_exports;
+mod list_imports;
 mod list_tables;
 mod list_tags_of_resource;
 pub mod maintenance;
@@ -59,10 +70,12 @@ mod write_report;
 
 use catalog::Catalog;
 use clock::Clock;
+use import_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
@@ -73,6 +86,10 @@ pub struct Engine<S> {
     region: String,
     /// Host and port that clients are told, once they are known.
     endpoint: OnceLock<String>,
+    /// The folder whose folders are buckets; none if there are no buckets.
+    s3_root: OnceLock<PathBuf>,
+    /// The object that an import is reading.
+    open_object: Mutex<Option<OpenObject>>,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -88,6 +105,8 @@ impl<S: Store> Engine<S> {
             clock,
             region: region.to_owned(),
             endpoint: OnceLock::new(),
+            s3_root: OnceLock::new(),
+            open_object: Mutex::new(None),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
@@ -96,6 +115,11 @@ impl<S: Store> Engine<S> {
     /// Tells the engine where it is reached.
     pub fn set_endpoint(&self, host_and_port: String) {
         let _ = self.endpoint.set(host_and_port);
+    }
+
+    /// Tells the engine which folder holds the buckets of exports and imports.
+    pub fn set_s3_root(&self, folder: PathBuf) {
+        let _ = self.s3_root.set(folder);
     }
 
     fn endpoint(&self) -> String {
@@ -142,6 +166,8 @@ impl<S: Store> Engine<S> {
             Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
             Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
+            Request::DescribeExport(request) => Response::DescribeExport(self.describe_export(&request)?),
+            Request::DescribeImport(request) => Response::DescribeImport(self.describe_import(&request)?),
             Request::DescribeLimits => Response::DescribeLimits(self.describe_limits()),
             Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
             Request::DescribeTimeToLive(request) => {
@@ -153,7 +179,13 @@ impl<S: Store> Engine<S> {
             Request::ExecuteTransaction(request) => {
                 Response::ExecuteTransaction(self.execute_transaction(request).await?)
             }
+            Request::ExportTableToPointInTime(request) => {
+                Response::ExportTableToPointInTime(self.export_table_to_point_in_time(request).await?)
+            }
             Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
+            Request::ImportTable(request) => Response::ImportTable(self.import_table(request).await?),
+            Request::ListExports(request) => Response::ListExports(self.list_exports(&request)?),
+            Request::ListImports(request) => Response::ListImports(self.list_imports(&request)?),
             Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
             Request::ListTagsOfResource(request) => {
                 Response::ListTagsOfResource(self.list_tags_of_resource(&request)?)

@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens. Whoever runs the engine calls [`Engine::maintain`] again and again.
+//! client tokens, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and again.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -28,6 +28,8 @@ impl<S: Store> Engine<S> {
         let filled = self.backfill_step().await?;
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
-        Ok(filled.and(expired).and(forgotten))
+        let exported = self.export_step().await?;
+        let imported = self.import_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(exported).and(imported))
     }
 }

@@ -7,6 +7,9 @@
 //! space 2  cursors        space                      how far an index's backfill has come
 //! space 3  tokens         hash                       a client request token that was used
 //! space 4  token times    time hash                  … by the time it lapses
+//! space 6  exchange       1 id                       an export
+//!                         2 id                       an import
+//!                         3 hash                     a client token of either
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -27,11 +30,20 @@ const COUNTERS: Space = Space(1);
 const CURSORS: Space = Space(2);
 const TOKENS: Space = Space(3);
 const TOKEN_TIMES: Space = Space(4);
+const EXCHANGE: Space = Space(6);
 /// The first space that is given to a table or index.
 pub const FIRST_FREE_SPACE: u32 = 16;
 
 const TABLE_RECORD: u8 = 1;
 const NEXT_SPACE: u8 = 2;
+
+/// The families of rows about exports and imports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExchangeKind {
+    Export = 1,
+    Import = 2,
+    Token = 3,
+}
 
 /// A stored key before it is bytes.
 pub enum Key<'a> {
@@ -41,6 +53,7 @@ pub enum Key<'a> {
     BackfillCursor { of: Space },
     ClientToken { hash: Token },
     ClientTokenTime { lapses_at: u64, hash: Token },
+    Exchange { kind: ExchangeKind, id: &'a [u8] },
     Item { space: Space, token: Token, sort: Option<ValueRef<'a>> },
     IndexEntry { space: Space, token: Token, sort: &'a [ValueRef<'a>], identity: Token },
     Collection { space: Space, token: Token },
@@ -67,6 +80,11 @@ impl Key<'_> {
                 bytes.extend(hash);
             }
             Key::ClientTokenTime { lapses_at, hash } => timed(&mut bytes, TOKEN_TIMES, *lapses_at, hash),
+            Key::Exchange { kind, id } => {
+                bytes.extend(EXCHANGE.prefix());
+                bytes.push(*kind as u8);
+                bytes.extend(*id);
+            }
             Key::Item { space, token, sort } => {
                 partition(&mut bytes, *space, token);
                 sort.iter().for_each(|value| ordered_key::write(*value, &mut bytes));
@@ -118,6 +136,16 @@ pub fn all_table_records() -> KeyRange {
     let mut prefix = CATALOG.prefix().to_vec();
     prefix.push(TABLE_RECORD);
     rows_beginning_with(prefix)
+}
+
+/// All exports, or all imports.
+pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
+    rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
+}
+
+/// The key behind which a page goes on.
+pub fn just_behind(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
 }
 
 /// One of `total` equal parts of a table's or index's rows, by token.

@@ -1,29 +1,21 @@
 //! Items as the lines of an export's data files.
 
 use crate::ion;
+use partita_api::export::ExportFormat;
 use partita_value::ItemRef;
 use partita_wire::encode_item_line;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ExportFormat {
-    DynamoDbJson,
-    Ion,
+/// How the names of data files end.
+pub fn ending(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::DynamoDbJson => "json.gz",
+        ExportFormat::Ion => "ion.gz",
+    }
 }
 
-impl ExportFormat {
-    /// How the names of data files end.
-    pub fn ending(self) -> &'static str {
-        match self {
-            ExportFormat::DynamoDbJson => "json.gz",
-            ExportFormat::Ion => "ion.gz",
-        }
-    }
-
-    pub fn write(self, item: ItemRef<'_>, out: &mut Vec<u8>) {
-        match self {
-            ExportFormat::DynamoDbJson => encode_item_line(item, out),
-            ExportFormat::Ion => ion::write_line(item, out),
-        }
+pub fn write(format: ExportFormat, item: ItemRef<'_>, out: &mut Vec<u8>) {
+    match format {
+        ExportFormat::DynamoDbJson => encode_item_line(item, out),
+        ExportFormat::Ion => ion::write_line(item, out),
     }
 }

@@ -76,6 +76,10 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
     pub model_mode: ModelMode,
 
+    /// Folder whose folders are the buckets of exports and imports
+    #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
+    pub s3_root: Option<PathBuf>,
+
     /// Threads that serve connections; one a core unless given
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
