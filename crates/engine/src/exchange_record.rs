@@ -9,7 +9,10 @@ use partita_store::{Decision, Direction, Rows, Snapshot, Store, StoreError, Writ
 use partita_value::{ValueRef, ordered_key};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long a client token holds.
 const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
@@ -100,10 +103,53 @@ impl ExchangeToken {
     }
 }
 
+/// The ids of what is not finished, oldest first; none until they were looked for.
+#[derive(Default)]
+pub struct OpenIds(Mutex<Option<VecDeque<String>>>);
+
+impl OpenIds {
+    fn locked(&self) -> MutexGuard<'_, Option<VecDeque<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this is the first look. From now on nothing that begins is missed, while the rows are still being read.
+    fn begin_looking(&self) -> bool {
+        let mut ids = self.locked();
+        let is_first = ids.is_none();
+        ids.get_or_insert_default();
+        is_first
+    }
+
+    /// Notes what has begun. Before the first look there is no need to: it will be found.
+    pub fn add(&self, id: &str) {
+        self.unless_known(id, VecDeque::push_back);
+    }
+
+    fn add_older(&self, id: &str) {
+        self.unless_known(id, VecDeque::push_front);
+    }
+
+    fn unless_known(&self, id: &str, add: fn(&mut VecDeque<String>, String)) {
+        if let Some(ids) = self.locked().as_mut().filter(|ids| !ids.iter().any(|known| known == id)) {
+            add(ids, id.to_owned());
+        }
+    }
+
+    fn remove(&self, id: &str) {
+        if let Some(ids) = self.locked().as_mut() {
+            ids.retain(|known| known != id);
+        }
+    }
+}
+
 impl<S: Store> Engine<S> {
-    /// An id that sorts by time: `01712345678901-a1b2c3d4`.
+    /// An id that sorts by time: `01712345678901-a1b2c3d4`. No two have the same millisecond.
     pub(crate) fn new_exchange_id(&self) -> String {
-        format!("{:014}-{}", self.clock.now_millis(), &self.new_id()[..8])
+        let now = self.clock.now_millis();
+        let next = |last: u64| Some(now.max(last + 1));
+        let last = self.last_exchange_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let millis = last.map_or(now, |last| now.max(last + 1));
+        format!("{millis:014}-{}", &self.new_id()[..8])
     }
 
     /// Stores a new record, or finds the one that its token stands for.
@@ -164,17 +210,26 @@ impl<S: Store> Engine<S> {
         Ok((found, next))
     }
 
-    /// The newest record that is not finished.
-    pub(crate) fn open_exchange<R: ExchangeRecord>(&self) -> Result<Option<R>, Exception> {
-        let mut open = None;
-        self.visit_exchanges(None, |record: R| {
+    /// The oldest record that is not finished. All rows are read once only, after a start.
+    pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
+        if open.begin_looking() {
+            self.visit_exchanges(None, |record: R| {
+                if record.is_open() {
+                    open.add_older(record.id());
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        loop {
+            let Some(id) = open.locked().as_ref().and_then(|ids| ids.front().cloned()) else {
+                return Ok(None);
+            };
+            let record: R = self.exchange(&id)?;
             if record.is_open() {
-                open = Some(record);
-                return ControlFlow::Break(());
+                return Ok(Some(record));
             }
-            ControlFlow::Continue(())
-        })?;
-        Ok(open)
+            open.remove(&id);
+        }
     }
 
     fn visit_exchanges<R: ExchangeRecord>(

@@ -63,7 +63,9 @@ struct Part {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn export_step(&self) -> Result<Progress, Exception> {
-        let Some(mut record) = self.open_exchange::<ExportRecord>()? else { return Ok(Progress::Done) };
+        let Some(mut record) = self.open_exchange::<ExportRecord>(&self.open_exports)? else {
+            return Ok(Progress::Done);
+        };
         if let Err(failure) = self.advance_export(&mut record) {
             record.export.status = ExchangeStatus::Failed;
             record.export.ended_millis = Some(self.clock.now_millis());

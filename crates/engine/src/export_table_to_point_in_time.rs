@@ -1,7 +1,7 @@
 //! ExportTableToPointInTime: notes an export, which goes on in the background (`export_step.rs`).
 
 use crate::Engine;
-use crate::exchange_record::ExchangeToken;
+use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export_step::ExportRecord;
 use crate::stored_key::ExchangeKind;
 use partita_api::exchange::ExchangeStatus;
@@ -50,6 +50,7 @@ impl<S: Store> Engine<S> {
         };
         let record = ExportRecord { export, table: table.name.to_string(), cursor: None, files: Vec::new() };
         let record = self.begin(record, token).await?;
+        self.open_exports.add(record.id());
         self.wake_maintenance();
         Ok(ExportTableToPointInTimeOutput { export: record.export })
     }

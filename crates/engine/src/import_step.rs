@@ -52,7 +52,9 @@ impl ExchangeRecord for ImportRecord {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn import_step(&self) -> Result<Progress, Exception> {
-        let Some(mut record) = self.open_exchange::<ImportRecord>()? else { return Ok(Progress::Done) };
+        let Some(mut record) = self.open_exchange::<ImportRecord>(&self.open_imports)? else {
+            return Ok(Progress::Done);
+        };
         match self.read_import(&mut record) {
             Ok(Some((table, page))) => self.put_page(&mut record, &table, page).await?,
             Ok(None) => {}

@@ -47,12 +47,13 @@ impl<S: Store> Engine<S> {
             let catalog = catalog.clone();
             Decision { writes, answer: Ok(None), on_commit: Some(Box::new(move || catalog.publish(table))) }
         };
-        let import = match self.store.decide(keys, decision).await.map_err(storage_failed)?? {
-            None => record.import,
-            Some(id) => self.exchange::<ImportRecord>(&id)?.import,
+        let record = match self.store.decide(keys, decision).await.map_err(storage_failed)?? {
+            None => record,
+            Some(id) => self.exchange(&id)?,
         };
+        self.open_imports.add(record.id());
         self.wake_maintenance();
-        Ok(ImportTableOutput { import })
+        Ok(ImportTableOutput { import: record.import })
     }
 
     fn new_import(&self, request: &ImportTable, now: u64) -> ImportRecord {

@@ -70,6 +70,7 @@ mod write_report;
 
 use catalog::Catalog;
 use clock::Clock;
+use exchange_record::OpenIds;
 use import_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
@@ -88,6 +89,10 @@ pub struct Engine<S> {
     endpoint: OnceLock<String>,
     /// The folder whose folders are buckets; none if there are no buckets.
     s3_root: OnceLock<PathBuf>,
+    open_exports: OpenIds,
+    open_imports: OpenIds,
+    /// The time in the last export's or import's id.
+    last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
     open_object: Mutex<Option<OpenObject>>,
     /// Makes ids of the same millisecond differ.
@@ -106,6 +111,9 @@ impl<S: Store> Engine<S> {
             region: region.to_owned(),
             endpoint: OnceLock::new(),
             s3_root: OnceLock::new(),
+            last_exchange_millis: AtomicU64::new(0),
+            open_exports: OpenIds::default(),
+            open_imports: OpenIds::default(),
             open_object: Mutex::new(None),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
