@@ -1,13 +1,13 @@
 //! DeleteTable: the record goes at once, the rows in the background.
 
 use crate::Engine;
-use crate::change_table::read_record;
+use crate::change_table::{check_created, read_record};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::{Table, TableRecord};
 use partita_api::delete_table::{DeleteTable, DeleteTableOutput};
 use partita_api::table::ResourceStatus;
-use partita_api::{Exception, ExceptionKind, messages};
+use partita_api::{Exception, messages};
 use partita_store::{Decision, Rows, Space, Store, Write};
 
 impl<S: Store> Engine<S> {
@@ -23,8 +23,8 @@ impl<S: Store> Engine<S> {
                     &name,
                 ))));
             };
-            if record.importing {
-                return Decision::rejection(Err(being_created(&record)));
+            if let Err(exception) = check_created(&record) {
+                return Decision::rejection(Err(exception));
             }
             if record.deletion_protection {
                 return Decision::rejection(Err(protected(&record)));
@@ -48,14 +48,6 @@ pub fn drop_space(space: Space) -> [Write; 3] {
         Write::Delete { key: Key::Counters { of: space }.to_bytes() },
         Write::Delete { key: Key::BackfillCursor { of: space }.to_bytes() },
     ]
-}
-
-fn being_created(record: &TableRecord) -> Exception {
-    let message = format!(
-        "Attempt to change a resource which is still in use: Table is being created: {}",
-        record.name
-    );
-    Exception::new(ExceptionKind::ResourceInUseException, message)
 }
 
 fn protected(record: &TableRecord) -> Exception {

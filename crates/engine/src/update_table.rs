@@ -1,7 +1,7 @@
 //! UpdateTable: changes of the record; a new global index starts to be filled from the existing items.
 
 use crate::Engine;
-use crate::change_table::SideWrites;
+use crate::change_table::{SideWrites, check_created};
 use crate::create_table::{Spaces, stream_label};
 use crate::delete_table::drop_space;
 use crate::table::*;
@@ -36,6 +36,7 @@ fn change(
     request: &UpdateTable,
     now: u64,
 ) -> Result<SideWrites, Exception> {
+    check_created(record)?;
     change_billing(record, request, now)?;
     let mut writes = Vec::new();
     for update in &request.index_updates {

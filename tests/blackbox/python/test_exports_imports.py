@@ -8,6 +8,7 @@ import json
 import signal
 import subprocess
 import time
+from decimal import Decimal
 
 import pytest
 from botocore.exceptions import ClientError
@@ -125,6 +126,20 @@ def test_an_export_is_imported_into_an_equal_table(client, kind):
     assert items_of(client, "Target") == items_of(client, "Source")
     answer = client.query(TableName="Target", IndexName="byG", KeyConditionExpression="g = :g", ExpressionAttributeValues={":g": {"S": "g1"}})
     assert answer["Count"] == 100
+
+
+def test_amazons_own_library_reads_the_ion(client, place):
+    ion = pytest.importorskip("amazon.ion.simpleion")
+    client.create_table(**table_request("Odd", "pk:S"))
+    client.put_item(TableName="Odd", Item={"pk": {"S": "k'\"\\\n\u0001ü"}, "n": {"N": "-0.0000001"}, "i": {"N": "103"}, "b": {"B": b"\0\xff"}, "null": {"S": ""},
+                                           "ns": {"NS": ["1", "2.5"]}, "we'ird": {"L": [{"M": {"a b": {"BOOL": True}}}]}, "$10": {"NULL": True}})
+    arn = client.describe_table(TableName="Odd")["Table"]["TableArn"]
+    assert exported(client, export(client, arn, ExportFormat="ION")["ExportArn"])["ItemCount"] == 1
+    item = ion.loads(gzip.decompress(next((place / "s3").rglob("*.ion.gz")).read_bytes()))["Item"]
+    assert (item["pk"], item["null"], item["b"]) == ("k'\"\\\n\u0001ü", "", b"\0\xff")
+    assert (item["i"], item["n"], item["we'ird"][0]["a b"]) == (Decimal(103), Decimal("-0.0000001"), True)
+    assert isinstance(item["i"], Decimal) and sorted(item["ns"]) == [Decimal(1), Decimal("2.5")]
+    assert item["ns"].ion_annotations[0].text == "$dynamodb_NS" and not item["$10"]
 
 
 def test_an_empty_table_is_exported_and_imported(client):
@@ -265,6 +280,10 @@ def test_a_table_is_being_created_while_it_is_imported(place):
             client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})
         with refused("ResourceInUseException", "being created"):
             client.delete_table(TableName="Slow")
+        with refused("ResourceInUseException", "being created"):
+            client.update_table(TableName="Slow", DeletionProtectionEnabled=True)
+        with refused("ResourceInUseException", "being created"):
+            client.update_time_to_live(TableName="Slow", TimeToLiveSpecification={"Enabled": True, "AttributeName": "x"})
         assert imported(client, begun["ImportArn"], 120)["ImportedItemCount"] == 30_000
         assert client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})["Item"]["sk"] == {"N": "1"}
         with pytest.raises(ClientError):
