@@ -3,13 +3,15 @@ killed on the way. The file is read here by another program."""
 
 import gzip
 import json
+import os
+import re
 import signal
 import subprocess
 import time
 
 import pytest
 
-from conftest import server_binary
+from conftest import server_binary, started_server
 from dynamo import eventually, index, table_request
 from test_process import Running
 
@@ -24,8 +26,8 @@ def two(tmp_path):
         yield one, other
 
 
-def partita(*arguments, code=0):
-    run = subprocess.run([server_binary(), *map(str, arguments)], capture_output=True, text=True, timeout=300)
+def partita(*arguments, code=0, **environment):
+    run = subprocess.run([server_binary(), *map(str, arguments)], env=os.environ | environment, capture_output=True, text=True, timeout=300)
     assert run.returncode == code, run.stdout + run.stderr
     return run.stdout + run.stderr
 
@@ -195,3 +197,25 @@ def test_a_side_file_of_another_load_is_refused(two, tmp_path):
     side = tmp_path / "side"
     side.write_text(json.dumps({"source": "http://elsewhere", "target": other.endpoint, "wanted": [], "tables": [], "finished": 0, "cursors": [], "items": 0}))
     assert "belongs to another load" in partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", side, code=1)
+
+
+def test_encrypted_connections_and_verified_signatures(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"], check=True, capture_output=True)
+    server = started_server("--tls-cert", certificate, "--tls-key", key, "--access-key", "AK", "--secret-key", "SK")
+    try:
+        endpoint = re.search(r"https://127\.0\.0\.1:\d+", server.stdout.readline()).group()
+        keys = {"SSL_CERT_FILE": str(certificate), "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "SK"}
+        file = tmp_path / "in.jsonl"
+        file.write_text(json.dumps({"Table": table_request("Encrypted", "pk:S")}) + '\n{"Item":{"pk":{"S":"a"}}}\n')
+        partita("load", file, "--endpoint", endpoint, **keys)
+        partita("dump", tmp_path / "out.jsonl", "--endpoint", endpoint, **keys)
+        assert {"Item": {"pk": {"S": "a"}}} in lines(tmp_path / "out.jsonl")
+        refusal = partita("dump", tmp_path / "not.jsonl", "--endpoint", endpoint, code=1, **keys | {"AWS_SECRET_ACCESS_KEY": "wrong"})
+        assert "InvalidSignatureException" in refusal
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
