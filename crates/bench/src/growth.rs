@@ -3,11 +3,11 @@
 
 use crate::GrowthArguments;
 use crate::connection::Connection;
-use crate::load::{Intensity, Measured, fire};
+use crate::load::{Intensity, Measured, Turns, fire};
 use crate::process::Process;
 use crate::report::{megabytes, millis};
 use crate::run::{caller, expect_success};
-use crate::workload::{Caller, TABLE, WORKLOADS, create_table, item};
+use crate::workload::{Caller, TABLE, WORKLOADS, batch_text, create_table};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::error::Error;
@@ -16,6 +16,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+/// A turn of a measurement: shorter than the ready-made requests last.
+const TURN: Duration = Duration::from_secs(1);
 const LOADERS: usize = 16;
 const WORKLOADS_MEASURED: [&str; 3] = ["get", "query", "put_new"];
 
@@ -77,7 +79,7 @@ fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Er
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut connection = Connection::open(&server.address, None).await?;
-        expect_success(&mut connection, &caller(server), operation, body).await
+        expect_success(&mut connection, &caller(server), operation, &body.to_string()).await
     })
 }
 
@@ -113,8 +115,7 @@ async fn load_batches(
     while next.get() < end {
         let first = next.get();
         next.set(first + 25);
-        let puts = (first..end.min(first + 25)).map(|i| json!({"PutRequest": {"Item": item(i, "", false)}}));
-        let body = json!({"RequestItems": {TABLE: puts.collect::<Vec<_>>()}});
+        let body = batch_text(first..end.min(first + 25), false);
         expect_success(&mut connection, caller, "BatchWriteItem", &body).await?;
     }
     Ok(())
@@ -128,18 +129,19 @@ fn measure(
     arguments: &GrowthArguments,
 ) -> Result<Measured, Box<dyn Error>> {
     let workload = WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
-    let requests = workload.requests(&caller(server), items, pass);
-    let duration = Duration::from_secs_f64(arguments.seconds);
-    // Once to bring into memory what was just mapped, once to measure.
-    for _ in 0..2 {
-        fire(
-            &server.address,
-            None,
-            &requests,
-            Intensity { connections: 32, duration: duration / 2, rate: None },
-        )?;
+    let intensity = Intensity { connections: 32, duration: TURN, rate: None };
+    let mut turns = Turns::default();
+    let count = arguments.seconds.ceil().max(1.0) as u64;
+    // The first turn brings into memory what was just mapped. Writes are new ones in each: one that changes nothing is
+    // no write.
+    for turn in 0..=count {
+        let requests = workload.requests(&caller(server), items, 100 * pass + turn);
+        let measured = fire(&server.address, None, &requests, intensity)?;
+        if turn > 0 {
+            turns.0.push(measured);
+        }
     }
-    Ok(fire(&server.address, None, &requests, Intensity { connections: 32, duration, rate: None })?)
+    Ok(turns.median().unwrap_or_default())
 }
 
 /// The longest that gets and puts took while a new index was filled.
@@ -162,7 +164,7 @@ fn while_an_index_is_added(
     for name in ["get", "put_new"] {
         let workload =
             WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
-        let requests = workload.requests(&caller(server), items, 6);
+        let requests = workload.requests(&caller(server), items, 10_000);
         let duration = Duration::from_secs_f64(arguments.seconds * 2.0);
         let intensity = Intensity { connections: 32, duration, rate: Some(2_000.0) };
         let measured = fire(&server.address, None, &requests, intensity)?;

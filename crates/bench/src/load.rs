@@ -135,3 +135,16 @@ impl Samples {
         }
     }
 }
+
+/// What a server did in its turns at one thing.
+#[derive(Default)]
+pub struct Turns(pub Vec<Measured>);
+
+impl Turns {
+    /// The turn of middle speed.
+    pub fn median(&self) -> Option<Measured> {
+        let mut turns: Vec<&Measured> = self.0.iter().collect();
+        turns.sort_unstable_by(|one, other| one.rate.total_cmp(&other.rate));
+        turns.get(turns.len() / 2).map(|turn| (*turn).clone())
+    }
+}

@@ -3,12 +3,11 @@
 use crate::RunArguments;
 use crate::certificate::Certificate;
 use crate::connection::Connection;
-use crate::load::{Intensity, Measured, fire};
+use crate::load::{Intensity, Measured, Turns, fire};
 use crate::process::Process;
 use crate::report::{Line, Report};
-use crate::workload::{Caller, Kind, WORKLOADS, Workload, create_table, item};
+use crate::workload::{Caller, Kind, WORKLOADS, Workload, batch_text, create_table};
 use partita_auth::Credential;
-use serde_json::{Value, json};
 use std::cell::Cell;
 use std::error::Error;
 use std::path::Path;
@@ -88,11 +87,9 @@ fn load(server: &Process, tls: Option<&TlsConnector>, items: u64) -> Result<(), 
     runtime.block_on(async {
         let caller = caller(server);
         let mut connection = Connection::open(&server.address, tls).await?;
-        expect_success(&mut connection, &caller, "CreateTable", &create_table()).await?;
+        expect_success(&mut connection, &caller, "CreateTable", &create_table().to_string()).await?;
         for first in (0..items).step_by(25) {
-            let puts =
-                (first..items.min(first + 25)).map(|i| json!({"PutRequest": {"Item": item(i, "", true)}}));
-            let body = json!({"RequestItems": {crate::workload::TABLE: puts.collect::<Vec<_>>()}});
+            let body = batch_text(first..items.min(first + 25), true);
             expect_success(&mut connection, &caller, "BatchWriteItem", &body).await?;
         }
         Ok(())
@@ -103,7 +100,7 @@ pub async fn expect_success(
     connection: &mut Connection,
     caller: &Caller,
     operation: &str,
-    body: &Value,
+    body: &str,
 ) -> Result<(), Box<dyn Error>> {
     let answer = connection.ask(&caller.request(operation, body)).await?;
     if answer.status == 200 {
@@ -166,16 +163,4 @@ struct Runs {
     relaxed: Turns,
     verified: Turns,
     encrypted: Turns,
-}
-
-#[derive(Default)]
-struct Turns(Vec<Measured>);
-
-impl Turns {
-    /// The turn of middle speed.
-    fn median(&self) -> Option<Measured> {
-        let mut turns: Vec<&Measured> = self.0.iter().collect();
-        turns.sort_unstable_by(|one, other| one.rate.total_cmp(&other.rate));
-        turns.get(turns.len() / 2).map(|turn| (*turn).clone())
-    }
 }

@@ -2,6 +2,7 @@
 
 use partita_auth::{Credential, Signer};
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -99,7 +100,7 @@ impl Workload {
     pub fn requests(&self, caller: &Caller, items: u64, pass: u64) -> Rc<Vec<Vec<u8>>> {
         let first = pass * self.requests;
         let numbers = first..first + self.requests;
-        Rc::new(numbers.map(|i| caller.request(self.operation, &(self.body)(i, items))).collect())
+        Rc::new(numbers.map(|i| caller.request(self.operation, &(self.body)(i, items).to_string())).collect())
     }
 }
 
@@ -124,21 +125,46 @@ fn key(order: u64) -> Value {
 
 /// An order of about 1 KB in its user's collection.
 pub fn item(i: u64, tag: &str, indexed: bool) -> Value {
+    serde_json::from_str(&item_text(i, tag, indexed)).unwrap_or_default()
+}
+
+/// The same as text: tables are loaded with millions of them.
+pub fn item_text(i: u64, tag: &str, indexed: bool) -> String {
     let (user, order) = (i / ORDERS_PER_USER, i % ORDERS_PER_USER);
     let status = if i.is_multiple_of(7) { "pending" } else { "shipped" };
-    let lines: Vec<_> = (0..4)
-        .map(|j| json!({"M": {"sku": {"S": format!("SKU-{j:05}")}, "qty": {"N": (j + 1).to_string()}, "gift": {"BOOL": j % 2 == 0}}}))
-        .collect();
-    let mut item = json!({
-        "PK": {"S": format!("USER#{tag}{user:07}")}, "SK": {"S": format!("ORDER#2026-{:02}-05#{order:05}", 1 + order % 12)},
-        "entityType": {"S": "ORDER"}, "orderId": {"S": format!("{tag}{i:09}")}, "total": {"N": format!("{}.99", i % 9973)},
-        "status": {"S": status}, "lines": {"L": lines}, "tags": {"SS": ["express", "fragile", "web"]},
-        "note": {"S": "x".repeat(600)}, "version": {"N": "1"}});
+    let month = 1 + order % 12;
+    let mut text = String::with_capacity(1_400);
+    // Writing to a string does not fail.
+    let _ = write!(
+        text,
+        r##"{{"PK":{{"S":"USER#{tag}{user:07}"}},"SK":{{"S":"ORDER#2026-{month:02}-05#{order:05}"}},"entityType":{{"S":"ORDER"}},"orderId":{{"S":"{tag}{i:09}"}},"total":{{"N":"{}.99"}},"status":{{"S":"{status}"}},{LINES},"tags":{{"SS":["express","fragile","web"]}},"version":{{"N":"1"}},"note":{{"S":""##,
+        i % 9973
+    );
+    text.extend(std::iter::repeat_n('x', 600));
+    text.push_str("\"}");
     if indexed {
-        item["GSI1PK"] = json!({"S": format!("STATUS#{status}#{}", i % 97)});
-        item["GSI1SK"] = json!({"S": format!("2026-04-05T10:30:{:02}Z#{i:09}", i % 60)});
+        let (shard, second) = (i % 97, i % 60);
+        let _ = write!(
+            text,
+            r##","GSI1PK":{{"S":"STATUS#{status}#{shard}"}},"GSI1SK":{{"S":"2026-04-05T10:30:{second:02}Z#{i:09}"}}"##
+        );
     }
-    item
+    text.push('}');
+    text
+}
+
+const LINES: &str = r#""lines":{"L":[{"M":{"sku":{"S":"SKU-00000"},"qty":{"N":"1"},"gift":{"BOOL":true}}},{"M":{"sku":{"S":"SKU-00001"},"qty":{"N":"2"},"gift":{"BOOL":false}}},{"M":{"sku":{"S":"SKU-00002"},"qty":{"N":"3"},"gift":{"BOOL":true}}},{"M":{"sku":{"S":"SKU-00003"},"qty":{"N":"4"},"gift":{"BOOL":false}}}]}"#;
+
+/// Items to be written, 25 at most, as the body of one request.
+pub fn batch_text(numbers: std::ops::Range<u64>, indexed: bool) -> String {
+    let mut text = format!(r#"{{"RequestItems":{{"{TABLE}":["#);
+    for (place, i) in numbers.enumerate() {
+        text.push_str(if place > 0 { r#",{"PutRequest":{"Item":"# } else { r#"{"PutRequest":{"Item":"# });
+        text.push_str(&item_text(i, "", indexed));
+        text.push_str("}}");
+    }
+    text.push_str("]}}");
+    text
 }
 
 pub fn create_table() -> Value {
@@ -160,8 +186,7 @@ impl Caller {
         Caller { host: host.to_owned(), signer: Signer::new(credential, "us-east-1") }
     }
 
-    pub fn request(&self, operation: &str, body: &Value) -> Vec<u8> {
-        let body = body.to_string();
+    pub fn request(&self, operation: &str, body: &str) -> Vec<u8> {
         let target = format!("DynamoDB_20120810.{operation}");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs() as i64);
         let mut request = format!("POST / HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
@@ -169,7 +194,7 @@ impl Caller {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
         request.push_str("\r\n");
-        request.push_str(&body);
+        request.push_str(body);
         request.into_bytes()
     }
 }

@@ -18,6 +18,12 @@ pub fn changes(attribute: &str) -> bool {
     ["status", "stage", "phase"].iter().any(|end| name.ends_with(end))
 }
 
+/// The time at which an item was made.
+pub fn is_creation_time(attribute: &str) -> bool {
+    let names = ["createdat", "created", "createdon", "createdtime", "creationtime", "time", "timestamp"];
+    names.contains(&plain(attribute).as_str())
+}
+
 /// The attribute that separates tenants.
 pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())

@@ -81,26 +81,50 @@ fn models_of_strangers_are_clean() {
     }
 }
 
-/// `#` is a convention, not a rule.
-#[test]
-fn another_delimiter_changes_nothing() {
+/// Every clean model, with the lines that are no comments.
+fn clean_models() -> Vec<(String, String)> {
+    let mut models = Vec::new();
     for path in
         ["models", "crates/design/tests/good", "crates/design/tests/planted"].map(|p| support::root().join(p))
     {
         for entry in std::fs::read_dir(path).unwrap() {
             let path = entry.unwrap().path();
-            let text = std::fs::read_to_string(&path).unwrap();
-            // Escaping knows `#` alone.
-            if path.extension().is_none_or(|extension| extension != "toml") || text.contains(":escaped") {
-                continue;
-            }
-            for delimiter in [":", "/", "|"] {
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let text = std::fs::read_to_string(&path).unwrap();
                 let lines = text.lines().map(|line| line.split(" # ").next().unwrap_or_default());
-                let lines = lines.filter(|line| !line.starts_with('#'));
-                let other: Vec<String> = lines.map(|line| line.replace('#', delimiter)).collect();
-                support::assert_clean(&format!("{} {delimiter}", path.display()), &other.join("\n"));
+                let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
+                models.push((path.display().to_string(), lines.join("\n")));
             }
         }
+    }
+    models
+}
+
+/// `#` is a convention, not a rule.
+#[test]
+fn another_delimiter_changes_nothing() {
+    // Escaping knows `#` alone.
+    for (name, text) in clean_models().into_iter().filter(|(_, text)| !text.contains(":escaped")) {
+        for delimiter in [":", "/", "|"] {
+            support::assert_clean(&format!("{name} {delimiter}"), &text.replace('#', delimiter));
+        }
+    }
+}
+
+/// `createdAt` and `created_at` are the same.
+#[test]
+fn another_spelling_of_names_changes_nothing() {
+    for (name, text) in clean_models() {
+        let mut snake = String::new();
+        for letter in text.chars() {
+            if letter.is_ascii_uppercase() && snake.ends_with(|last: char| last.is_ascii_lowercase()) {
+                snake.push('_');
+                snake.push(letter.to_ascii_lowercase());
+            } else {
+                snake.push(letter);
+            }
+        }
+        support::assert_clean(&name, &snake);
     }
 }
 

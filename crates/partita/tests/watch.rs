@@ -132,6 +132,37 @@ fn an_enforced_model_refuses_what_breaks_it() {
 }
 
 #[test]
+fn statements_are_held_against_a_model_too() {
+    let server = Server::start(&["--model", "models/shop-orders.toml", "--model-mode", "enforce"]);
+    server.seed();
+    let insert = r#"INSERT INTO "Shop" VALUE {'PK': 'CUSTOMER#1', 'SK': 'X', 'EntityType': 'User'}"#;
+    let stale = format!(r#"UPDATE "Shop" SET status = 'SHIPPED' WHERE PK = '{USER}' AND SK = '{ORDER}'"#);
+    let current = format!(
+        r#"UPDATE "Shop" SET status = 'SHIPPED' REMOVE GSI2PK REMOVE GSI2SK WHERE PK = '{USER}' AND SK = '{ORDER}'"#
+    );
+    let run = |statement: &str| server.call("ExecuteStatement", &json!({ "Statement": statement }));
+    let both = |operation: &str, member: &str, statement: &str| {
+        server.call(operation, &json!({ member: [{ "Statement": statement }] }))
+    };
+    for (refused, text) in [(insert, "is no key of User"), (stale.as_str(), "the index would be stale")] {
+        for (status, answer) in [
+            run(refused),
+            both("BatchExecuteStatement", "Statements", refused),
+            both("ExecuteTransaction", "TransactStatements", refused),
+        ] {
+            assert_eq!(status, 400, "{answer}");
+            assert!(answer["message"].as_str().unwrap().contains(text), "{answer}");
+        }
+    }
+    // The model lets it through; there is no such order to update.
+    let (_, answer) = run(&current);
+    assert!(answer["__type"].as_str().unwrap().ends_with("ConditionalCheckFailedException"), "{answer}");
+    let (status, answer) = run(&format!(r#"SELECT * FROM "Shop" WHERE PK = '{USER}'"#));
+    assert_eq!((status, answer.get("ConsumedCapacity")), (200, None));
+    assert!(server.figures().to_string().contains("SELECT table"));
+}
+
+#[test]
 fn a_watched_table_names_its_patterns() {
     let server = Server::start(&["--model", "models/shop-orders.toml"]);
     server.seed();

@@ -5,6 +5,7 @@
 //! `Expect`, `Connection: close`, pages in browsers, other paths, clients that stall, whatever is broken. So this file
 //! knows no more of HTTP than the usual case.
 
+use crate::courtesy;
 use crate::pipeline::{HEAD_BYTES, Pipeline, json_type};
 use crate::silence::Silence;
 use crate::stopping::Stop;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// How long a client may take to send the next request, or more of this one.
-const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Room for what is read at a time.
 const BUFFER_BYTES: usize = 8 * 1_024;
 /// A larger buffer is given back after the request that needed it.
@@ -57,6 +58,7 @@ pub async fn serve<S: Store>(
                 stream.write_all(reply.into_http1().as_bytes()).await?;
                 let end = request.end;
                 consume(&mut read, end);
+                courtesy::answered();
                 continue;
             }
             Look::Missing(bytes) => bytes,

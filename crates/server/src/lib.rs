@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod content_coding;
 mod cors;
+mod courtesy;
 mod eagerness;
 mod fast_lane;
 mod housekeeping;

@@ -9,6 +9,7 @@ mod figures;
 mod hot_keys;
 mod latency;
 mod reads;
+mod statements;
 mod watch;
 mod writes;
 

@@ -3,11 +3,14 @@
 //! `hot_paths PATH ROUNDS [FOLDER]` runs one path so often, in memory or on the embedded store in a folder. Under
 //! `valgrind --tool=callgrind` it gives instruction counts that no noise touches (`cargo xtask instructions`); by itself
 //! it prints the time of a round, and what of it the engine takes: that is what a program that embeds it would see.
+//! `hot_paths lmdb ROUNDS FOLDER` puts rows into LMDB directly, to compare with.
 
+use heed::types::Bytes;
+use heed::{CommitOrAbort, Database};
 use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_store::Store;
+use partita_store::{Store, patience};
 use partita_store_embedded::{EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
@@ -56,12 +59,12 @@ fn item(user: u64, order: u64) -> String {
     )
 }
 
-struct Database<S> {
+struct Running<S> {
     engine: Engine<S>,
     runtime: tokio::runtime::Runtime,
 }
 
-impl<S: Store> Database<S> {
+impl<S: Store> Running<S> {
     /// The bytes of the answer, and the time in the engine alone.
     fn run(&self, operation: Operation, body: &str) -> Result<(usize, Duration), Box<dyn Error>> {
         let request = partita_wire::decode(operation, body.as_bytes())
@@ -77,6 +80,9 @@ impl<S: Store> Database<S> {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (path, rounds) = (arguments.next().unwrap_or_default(), arguments.next().unwrap_or_default());
+    if path == "lmdb" {
+        return commit_directly(Path::new(&arguments.next().unwrap_or_default()), rounds.parse()?);
+    }
     let known = PATHS.iter().find(|(name, ..)| *name == path).ok_or("hot_paths PATH ROUNDS [FOLDER]")?;
     match arguments.next() {
         Some(folder) => {
@@ -86,15 +92,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
+/// The yardstick of durable puts: LMDB alone, a transaction and its sync for each row of about the same size.
+#[allow(unsafe_code)]
+fn commit_directly(folder: &Path, rounds: u64) -> Result<(), Box<dyn Error>> {
+    std::fs::create_dir_all(folder)?;
+    // SAFETY: nobody else opens this folder.
+    let env = unsafe { heed::EnvOpenOptions::new().map_size(1 << 30).open(folder)? };
+    let opened = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
+        let rows: Database<'_, Bytes, Bytes> = opener.create_database(txn, None)?;
+        Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(rows))
+    })?;
+    let CommitOrAbort::Commit(rows) = opened else { return Err("no database was made".into()) };
+    let start = Instant::now();
+    for round in 0..rounds {
+        let mut txn = env.write_txn()?;
+        rows.put(&mut txn, &round.to_be_bytes(), item(1_000, round).as_bytes())?;
+        txn.commit()?;
+    }
+    println!("lmdb: {:.2} µs a round", start.elapsed().as_secs_f64() * 1e6 / rounds.max(1) as f64);
+    Ok(())
+}
+
 fn measure<S: Store>(
     store: S,
     (path, operation, body): &(&str, Operation, &str),
     rounds: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let database = Database {
+    let database = Running {
         engine: Engine::open(store, "us-east-1", Clock::System)?,
         runtime: tokio::runtime::Builder::new_current_thread().build()?,
     };
+    // A program that embeds the engine and has one thread may wait for its own commits.
+    patience::set(true);
     database.run(Operation::CreateTable, TABLE)?;
     for order in 0..200 {
         let item = item(order / 20, order % 20);

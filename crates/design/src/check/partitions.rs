@@ -69,7 +69,12 @@ impl<'m> Checker<'m> {
             // Shards were computed for it.
             None if slot.shards() > 1 && self.has_rates(slot) && !hot => return,
             None => {
-                let severity = if values <= 20 { Severity::Error } else { Severity::Warning };
+                let severity = match values {
+                    // Whether there are enough shards, rates would say.
+                    _ if slot.shards() > 1 && !hot => Severity::Note,
+                    0..=20 => Severity::Error,
+                    _ => Severity::Warning,
+                };
                 self.about_slot("P207", severity, slot).helps(
                     "use an identifier as partition key; serve this question by a sparse, sharded index",
                 )

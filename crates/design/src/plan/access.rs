@@ -3,6 +3,7 @@
 use super::{Obstacle, Planner, Sort};
 use crate::condition::{Condition, Test};
 use crate::model::Entity;
+use crate::naming;
 use crate::slot::{Place, Slot};
 use crate::template::{Format, Part, SHARD, Template};
 use crate::value_type::ValueType;
@@ -188,7 +189,7 @@ impl<'m> Planner<'m> {
     /// A ULID or KSUID of its own sorts by the time at which the item was made.
     fn follows_time(&self, slot: &Slot<'m>, field: &str, by: &str) -> bool {
         let kind = |name: &str| slot.entity.attribute(name).map(|attribute| &attribute.kind);
-        let made = ["createdat", "created", "time", "timestamp"].contains(&by.to_lowercase().as_str());
+        let made = naming::is_creation_time(by);
         let own = slot.entity.identity() == Some(field);
         let sortable = matches!(kind(field), Some(ValueType::Ulid | ValueType::Ksuid));
         made && own && sortable && kind(by).is_some_and(ValueType::is_time)

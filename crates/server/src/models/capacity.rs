@@ -6,8 +6,11 @@ use partita_api::{Request, Response};
 /// Asks for the total; says whether the client had not.
 pub fn ask(request: &mut Request) -> bool {
     let wish = match request {
+        Request::BatchExecuteStatement(request) => &mut request.return_consumed_capacity,
         Request::BatchGetItem(request) => &mut request.return_consumed_capacity,
         Request::BatchWriteItem(request) => &mut request.return_consumed_capacity,
+        Request::ExecuteStatement(request) => &mut request.return_consumed_capacity,
+        Request::ExecuteTransaction(request) => &mut request.return_consumed_capacity,
         Request::DeleteItem(request) => &mut request.return_consumed_capacity,
         Request::GetItem(request) => &mut request.return_consumed_capacity,
         Request::PutItem(request) => &mut request.return_consumed_capacity,
@@ -36,6 +39,9 @@ pub fn hide(response: &mut Response) {
         Response::BatchWriteItem(output) => output.consumed_capacity = None,
         Response::TransactGetItems(output) => output.consumed_capacity = None,
         Response::TransactWriteItems(output) => output.consumed_capacity = None,
+        Response::ExecuteStatement(output) => output.consumed_capacity = None,
+        Response::BatchExecuteStatement(output) => output.consumed_capacity = None,
+        Response::ExecuteTransaction(output) => output.consumed_capacity = None,
         _ => {}
     }
 }
@@ -57,6 +63,9 @@ pub fn used(response: &Response, table: &str) -> f64 {
         Response::BatchWriteItem(output) => several(&output.consumed_capacity),
         Response::TransactGetItems(output) => several(&output.consumed_capacity),
         Response::TransactWriteItems(output) => several(&output.consumed_capacity),
+        Response::ExecuteStatement(output) => one(&output.consumed_capacity),
+        Response::BatchExecuteStatement(output) => several(&output.consumed_capacity),
+        Response::ExecuteTransaction(output) => several(&output.consumed_capacity),
         _ => None,
     };
     units.unwrap_or_default()

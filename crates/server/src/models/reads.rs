@@ -29,7 +29,7 @@ impl ModelWatch {
                 let own = transaction.gets.iter().filter(|get| self.concerns(&get.table));
                 self.gets(own.map(|get| &get.key))
             }
-            _ => Vec::new(),
+            _ => self.read_by_statements(request),
         }
     }
 
@@ -40,7 +40,7 @@ impl ModelWatch {
         counts.into_iter().map(|(label, keys)| Asked { label, keys }).collect()
     }
 
-    fn get(&self, key: &Item) -> Result<String, String> {
+    pub(super) fn get(&self, key: &Item) -> Result<String, String> {
         let texts = attributes(key);
         let names = &self.model.table.keys;
         let part = |position: usize| names.get(position).and_then(|name| texts.get(name)).map(String::as_str);

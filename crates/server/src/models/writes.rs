@@ -5,9 +5,9 @@ use super::watch::{Asked, ModelWatch};
 use partita_api::Request;
 use partita_api::batch_write_item::BatchWrite;
 use partita_api::transact_write_items::TransactWrite;
-use partita_api::update_item::UpdateItem;
 use partita_design::attribution;
 use partita_design::audit::{self, Attributes, Bond, Change, Violation, Written};
+use partita_expression::Update;
 use partita_value::Item;
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub struct Judged {
 }
 
 /// One item that is written, or its key.
-struct Touched {
+pub(super) struct Touched {
     attributes: Attributes,
     change: Change,
 }
@@ -29,7 +29,7 @@ impl ModelWatch {
         let (touched, bond) = match request {
             Request::PutItem(put) if self.concerns(&put.table) => (vec![put_of(&put.item)], Bond::Alone),
             Request::UpdateItem(update) if self.concerns(&update.table) => {
-                (update_of(update).into_iter().collect(), Bond::Alone)
+                (update_of(&update.key, update.update.as_ref()).into_iter().collect(), Bond::Alone)
             }
             Request::DeleteItem(delete) if self.concerns(&delete.table) => {
                 (vec![delete_of(&delete.key)], Bond::Alone)
@@ -45,7 +45,9 @@ impl ModelWatch {
             Request::TransactWriteItems(transaction) => {
                 let own = |action: &TransactWrite| match action {
                     TransactWrite::Put(put) if self.concerns(&put.table) => Some(put_of(&put.item)),
-                    TransactWrite::Update(update) if self.concerns(&update.table) => update_of(update),
+                    TransactWrite::Update(update) if self.concerns(&update.table) => {
+                        update_of(&update.key, update.update.as_ref())
+                    }
                     TransactWrite::Delete(delete) if self.concerns(&delete.table) => {
                         Some(delete_of(&delete.key))
                     }
@@ -53,7 +55,7 @@ impl ModelWatch {
                 };
                 (transaction.actions.iter().filter_map(own).collect(), Bond::Transaction)
             }
-            _ => return Judged::default(),
+            _ => self.written_by_statements(request).unwrap_or((Vec::new(), Bond::Alone)),
         };
         if touched.is_empty() { Judged::default() } else { self.judged(&touched, bond) }
     }
@@ -89,18 +91,18 @@ impl ModelWatch {
     }
 }
 
-fn put_of(item: &Item) -> Touched {
+pub(super) fn put_of(item: &Item) -> Touched {
     Touched { attributes: attributes(item), change: Change::Put }
 }
 
-fn delete_of(key: &Item) -> Touched {
+pub(super) fn delete_of(key: &Item) -> Touched {
     Touched { attributes: attributes(key), change: Change::Delete }
 }
 
 /// An update that changes nothing is none.
-fn update_of(update: &UpdateItem) -> Option<Touched> {
-    let names = update.update.as_ref()?.target_roots().map(str::to_owned).collect();
-    Some(Touched { attributes: attributes(&update.key), change: Change::Update(names) })
+pub(super) fn update_of(key: &Item, update: Option<&Update>) -> Option<Touched> {
+    let names = update?.target_roots().map(str::to_owned).collect();
+    Some(Touched { attributes: attributes(key), change: Change::Update(names) })
 }
 
 /// What an undeclared write looks like: `TransactWriteItems: put Order, update User`.
