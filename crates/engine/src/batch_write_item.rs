@@ -51,7 +51,7 @@ fn key_of(request: &BatchWrite) -> Item {
 }
 
 /// What is wrong with one item here refuses them all.
-fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
+pub fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
     let (key, action) = match request {
         BatchWrite::Put(item) => {
             let key = ItemKey::of_batched_item(table, item.view())?;

@@ -41,9 +41,10 @@ impl Catalog {
         self.tables.load().get(name).cloned()
     }
 
-    /// The table an item operation names.
+    /// The table an item operation names. One that is being imported has no items yet.
     pub fn table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
-        self.find(name.as_str()).ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
+        let found = self.find(name.as_str()).filter(|table| !table.record.importing);
+        found.ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
     }
 
     /// The table a table operation names: its error names it too.

@@ -7,7 +7,7 @@ use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::stream::Stream;
 use crate::table::TableRecord;
-use partita_api::{Exception, messages};
+use partita_api::{Exception, ExceptionKind, messages};
 use partita_store::{Decision, Rows, Store, Write};
 use partita_value::names::TableName;
 
@@ -62,4 +62,16 @@ impl<S: Store> Engine<S> {
 
 pub fn read_record(row: &[u8]) -> Option<TableRecord> {
     serde_json::from_slice(row).ok()
+}
+
+/// A table that is being imported can be neither changed nor deleted.
+pub fn check_created(record: &TableRecord) -> Result<(), Exception> {
+    if record.importing {
+        let message = format!(
+            "Attempt to change a resource which is still in use: Table is being created: {}",
+            record.name
+        );
+        return Err(Exception::new(ExceptionKind::ResourceInUseException, message));
+    }
+    Ok(())
 }

@@ -51,7 +51,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn already_exists(request: &CreateTable) -> Exception {
+pub fn already_exists(request: &CreateTable) -> Exception {
     Exception::new(ExceptionKind::ResourceInUseException, format!("Table already exists: {}", request.name))
 }
 
@@ -74,7 +74,7 @@ impl Spaces {
     }
 }
 
-fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) -> TableRecord {
+pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) -> TableRecord {
     let space = spaces.take();
     let mut index = |definition: &IndexDefinition| IndexRecord {
         definition: definition.clone(),
@@ -112,6 +112,7 @@ fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) 
         resource_policy: request.resource_policy.clone(),
         tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
         time_to_live: None,
+        importing: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::Catalog;
-use crate::change_table::read_record;
+use crate::change_table::{check_created, read_record};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::stream::Stream;
@@ -26,6 +26,9 @@ impl<S: Store> Engine<S> {
                     &name,
                 ))));
             };
+            if let Err(exception) = check_created(&record) {
+                return Decision::rejection(Err(exception));
+            }
             if record.deletion_protection {
                 return Decision::rejection(Err(protected(&record)));
             }

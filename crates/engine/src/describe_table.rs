@@ -54,7 +54,11 @@ pub fn describe(
     Ok(TableDescription {
         name: table.name.clone(),
         id: record.id.clone(),
-        status: if updating { ResourceStatus::Updating } else { ResourceStatus::Active },
+        status: match (record.importing, updating) {
+            (true, _) => ResourceStatus::Creating,
+            (false, true) => ResourceStatus::Updating,
+            (false, false) => ResourceStatus::Active,
+        },
         created_at: seconds(record.created_at_millis),
         attribute_definitions: attribute_definitions(record),
         key: table.key.clone(),

@@ -15,6 +15,7 @@ mod backfill;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod bucket;
 mod capacity;
 mod catalog;
 mod change;
@@ -24,20 +25,30 @@ mod create_table;
 mod delete_item;
 mod delete_table;
 mod describe_endpoints;
+mod describe_export;
+mod describe_import;
 mod describe_limits;
 mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
+mod exchange_record;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
+mod export_step;
+mod export_table_to_point_in_time;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
 mod idempotency;
+mod import_source;
+mod import_step;
+mod import_table;
 mod index_entry;
 mod item_key;
 mod key_range;
+mod list_exports;
+mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
@@ -71,10 +82,13 @@ mod write_report;
 
 use catalog::Catalog;
 use clock::Clock;
+use exchange_record::OpenIds;
+use import_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
-use std::sync::OnceLock;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use stream_options::StreamOptions;
 
 /// The database: a store and what is known about its tables.
@@ -87,6 +101,14 @@ pub struct Engine<S> {
     region: String,
     /// Host and port that clients are told, once they are known.
     endpoint: OnceLock<String>,
+    /// The folder whose folders are buckets; none if there are no buckets.
+    s3_root: OnceLock<PathBuf>,
+    open_exports: OpenIds,
+    open_imports: OpenIds,
+    /// The time in the last export's or import's id.
+    last_exchange_millis: AtomicU64,
+    /// The object that an import is reading.
+    open_object: Mutex<Option<OpenObject>>,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -103,6 +125,11 @@ impl<S: Store> Engine<S> {
             stream_options: StreamOptions::default(),
             region: region.to_owned(),
             endpoint: OnceLock::new(),
+            s3_root: OnceLock::new(),
+            last_exchange_millis: AtomicU64::new(0),
+            open_exports: OpenIds::default(),
+            open_imports: OpenIds::default(),
+            open_object: Mutex::new(None),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
@@ -116,6 +143,11 @@ impl<S: Store> Engine<S> {
     /// Tells the engine where it is reached.
     pub fn set_endpoint(&self, host_and_port: String) {
         let _ = self.endpoint.set(host_and_port);
+    }
+
+    /// Tells the engine which folder holds the buckets of exports and imports.
+    pub fn set_s3_root(&self, folder: PathBuf) {
+        let _ = self.s3_root.set(folder);
     }
 
     fn endpoint(&self) -> String {
@@ -162,6 +194,8 @@ impl<S: Store> Engine<S> {
             Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
             Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
+            Request::DescribeExport(request) => Response::DescribeExport(self.describe_export(&request)?),
+            Request::DescribeImport(request) => Response::DescribeImport(self.describe_import(&request)?),
             Request::DescribeLimits => Response::DescribeLimits(self.describe_limits()),
             Request::DescribeStream(request) => Response::DescribeStream(self.describe_stream(&request)?),
             Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
@@ -174,12 +208,18 @@ impl<S: Store> Engine<S> {
             Request::ExecuteTransaction(request) => {
                 Response::ExecuteTransaction(self.execute_transaction(request).await?)
             }
+            Request::ExportTableToPointInTime(request) => {
+                Response::ExportTableToPointInTime(self.export_table_to_point_in_time(request).await?)
+            }
             Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
             Request::GetRecords(request) => Response::GetRecords(self.get_records(&request)?),
             Request::GetShardIterator(request) => {
                 Response::GetShardIterator(self.get_shard_iterator(&request)?)
             }
             Request::ListStreams(request) => Response::ListStreams(self.list_streams(&request)),
+            Request::ImportTable(request) => Response::ImportTable(self.import_table(request).await?),
+            Request::ListExports(request) => Response::ListExports(self.list_exports(&request)?),
+            Request::ListImports(request) => Response::ListImports(self.list_imports(&request)?),
             Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
             Request::ListTagsOfResource(request) => {
                 Response::ListTagsOfResource(self.list_tags_of_resource(&request)?)

@@ -1,5 +1,6 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens, trimming streams. Whoever runs the engine calls [`Engine::maintain`] again and again.
+//! client tokens, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
+//! again.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -29,6 +30,8 @@ impl<S: Store> Engine<S> {
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
         let trimmed = self.stream_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed))
+        let exported = self.export_step().await?;
+        let imported = self.import_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exported).and(imported))
     }
 }

@@ -9,6 +9,9 @@
 //! space 3  tokens         hash                       a client request token that was used
 //! space 4  token times    time hash                  … by the time it lapses
 //! space 5  sequences      space                      the number of a stream's next record
+//! space 6  exchange       1 id                       an export
+//!                         2 id                       an import
+//!                         3 hash                     a client token of either
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -32,12 +35,21 @@ const CURSORS: Space = Space(2);
 const TOKENS: Space = Space(3);
 const TOKEN_TIMES: Space = Space(4);
 const SEQUENCES: Space = Space(5);
+const EXCHANGE: Space = Space(6);
 /// The first space that is given to a table or index.
 pub const FIRST_FREE_SPACE: u32 = 16;
 
 const TABLE_RECORD: u8 = 1;
 const NEXT_SPACE: u8 = 2;
 const STREAM: u8 = 3;
+
+/// The families of rows about exports and imports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExchangeKind {
+    Export = 1,
+    Import = 2,
+    Token = 3,
+}
 
 /// A stored key before it is bytes.
 pub enum Key<'a> {
@@ -49,6 +61,7 @@ pub enum Key<'a> {
     ClientToken { hash: Token },
     ClientTokenTime { lapses_at: u64, hash: Token },
     NextSequence { of: Space },
+    Exchange { kind: ExchangeKind, id: &'a [u8] },
     Item { space: Space, token: Token, sort: Option<ValueRef<'a>> },
     IndexEntry { space: Space, token: Token, sort: &'a [ValueRef<'a>], identity: Token },
     Collection { space: Space, token: Token },
@@ -83,6 +96,11 @@ impl Key<'_> {
             }
             Key::NextSequence { of } => bytes.extend([SEQUENCES.prefix(), of.prefix()].concat()),
             Key::ClientTokenTime { lapses_at, hash } => timed(&mut bytes, TOKEN_TIMES, *lapses_at, hash),
+            Key::Exchange { kind, id } => {
+                bytes.extend(EXCHANGE.prefix());
+                bytes.push(*kind as u8);
+                bytes.extend(*id);
+            }
             Key::Item { space, token, sort } => {
                 partition(&mut bytes, *space, token);
                 sort.iter().for_each(|value| ordered_key::write(*value, &mut bytes));
@@ -163,6 +181,16 @@ pub fn changes_from(space: Space, shard: u32, sequence: u64) -> KeyRange {
 /// The number in the key of a change.
 pub fn sequence_of(key: &[u8]) -> Option<u64> {
     key.last_chunk::<8>().map(|number| u64::from_be_bytes(*number))
+}
+
+/// All exports, or all imports.
+pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
+    rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
+}
+
+/// The key behind which a page goes on.
+pub fn just_behind(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
 }
 
 /// One of `total` equal parts of a table's or index's rows, by token.

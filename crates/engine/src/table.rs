@@ -38,6 +38,9 @@ pub struct TableRecord {
     pub resource_policy: Option<String>,
     pub tags: BTreeMap<String, String>,
     pub time_to_live: Option<TimeToLiveRecord>,
+    /// An import is filling it; until then it is being created.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub importing: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

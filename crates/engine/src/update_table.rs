@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::Catalog;
-use crate::change_table::SideWrites;
+use crate::change_table::{SideWrites, check_created};
 use crate::create_table::{Spaces, start_stream};
 use crate::delete_table::{drop_space, ended_stream};
 use crate::stream::Stream;
@@ -47,6 +47,7 @@ fn change(
     request: &UpdateTable,
     now: u64,
 ) -> Result<Vec<Write>, Exception> {
+    check_created(record)?;
     change_billing(record, request, now)?;
     let mut writes = Vec::new();
     for update in &request.index_updates {

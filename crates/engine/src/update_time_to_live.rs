@@ -1,7 +1,7 @@
 //! UpdateTimeToLive: gives a table an order of expiry, which is made like an index, or takes it away.
 
 use crate::Engine;
-use crate::change_table::SideWrites;
+use crate::change_table::{SideWrites, check_created};
 use crate::create_table::Spaces;
 use crate::delete_table::drop_space;
 use crate::table::{TableRecord, TimeToLiveRecord};
@@ -28,6 +28,7 @@ fn change(
     spaces: &mut Spaces,
     request: &UpdateTimeToLive,
 ) -> Result<SideWrites, Exception> {
+    check_created(record)?;
     match (&record.time_to_live, request.enabled) {
         (Some(current), true) if current.attribute == request.attribute => {
             Err(Exception::validation("TimeToLive is already enabled"))

@@ -17,6 +17,10 @@ pub struct Arguments {
 pub enum Command {
     /// Start the database
     Serve(Serve),
+    /// Write tables and their items into a file
+    Dump(Dump),
+    /// Read tables and their items from a file, or from another database
+    Load(Load),
     /// Check, explain, price and fill single-table models
     Model(crate::model::arguments::Model),
     /// Ask a running database whether it is well; exits with 0 if it is
@@ -77,6 +81,10 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration, env = "PARTITA_STREAM_RETENTION")]
     pub stream_retention: Duration,
 
+    /// Folder whose folders are the buckets of exports and imports
+    #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
+    pub s3_root: Option<PathBuf>,
+
     /// Threads that serve connections; one a core unless given
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
@@ -107,6 +115,84 @@ pub struct Healthcheck {
     /// Port of the database
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
+}
+
+#[derive(Args)]
+pub struct Dump {
+    /// The file to write; compressed if its name ends in .gz or .zst
+    pub file: PathBuf,
+
+    /// A table to dump, repeatable; all of them unless given
+    #[arg(long = "table", value_name = "NAME")]
+    pub tables: Vec<String>,
+
+    /// Segments of a table that are read at the same time
+    #[arg(long, default_value_t = 4)]
+    pub parallel: usize,
+
+    /// Side file that lets an interrupted dump go on; FILE.progress unless given
+    #[arg(long, value_name = "FILE")]
+    pub progress: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
+}
+
+#[derive(Args)]
+pub struct Load {
+    /// A dump, a file of items (with --table), or the address of another database
+    pub source: PathBuf,
+
+    /// A table to load, repeatable; all of them unless given
+    #[arg(long = "table", value_name = "NAME")]
+    pub tables: Vec<String>,
+
+    /// Put the items into tables that exist already
+    #[arg(long)]
+    pub merge: bool,
+
+    /// Connections that write at the same time
+    #[arg(long, default_value_t = 4)]
+    pub parallel: usize,
+
+    /// Side file that lets an interrupted load go on; SOURCE.load-progress unless given, or ./partita-load.progress
+    #[arg(long, value_name = "FILE")]
+    pub progress: Option<PathBuf>,
+
+    /// Section of ~/.aws/credentials for a SOURCE that is a database, if it is another
+    #[arg(long, value_name = "PROFILE")]
+    pub from_profile: Option<String>,
+
+    /// Region of a SOURCE that is a database, if it is another
+    #[arg(long, value_name = "REGION")]
+    pub from_region: Option<String>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
+}
+
+/// Where a database listens, and who asks.
+#[derive(Args, Clone)]
+pub struct Endpoint {
+    /// Address of a database, such as http://127.0.0.1:8000, or `aws`
+    #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
+    pub endpoint: Option<String>,
+
+    #[arg(long, env = "AWS_ACCESS_KEY_ID", requires = "secret_key")]
+    pub access_key: Option<String>,
+
+    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
+    pub secret_key: Option<String>,
+
+    #[arg(long, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
+    pub session_token: Option<String>,
+
+    /// Section of ~/.aws/credentials, if no keys are given
+    #[arg(long, env = "AWS_PROFILE", default_value = "default")]
+    pub profile: String,
+
+    #[arg(long, env = "AWS_REGION")]
+    pub region: Option<String>,
 }
 
 /// A year: longer than this is a mistake.

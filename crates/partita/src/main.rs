@@ -1,9 +1,16 @@
 //! The `partita` program: reads the command line and runs one command.
 
 mod arguments;
+mod client;
+mod connection;
+mod credentials;
+mod dump;
 mod healthcheck;
+mod load;
 mod model;
+mod progress;
 mod serve;
+mod transfer;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -18,6 +25,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(serve) => serve::run(serve),
         Command::Healthcheck(check) => healthcheck::run(&check),
+        Command::Dump(dump) => dump::run(&dump),
+        Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
     };
     match outcome {

@@ -7,10 +7,7 @@ pub mod arguments;
 mod attach;
 mod audit;
 mod check;
-mod client;
-mod connection;
 mod cost;
-mod credentials;
 mod diff;
 mod exchange;
 mod explain;
@@ -19,7 +16,6 @@ mod file;
 mod infer;
 mod items;
 mod migrate;
-mod progress;
 mod seed;
 
 use arguments::{Model, Task};

@@ -67,6 +67,9 @@ async fn serve<S: Store>(
 ) -> Result<(), Box<dyn Error>> {
     let engine = Engine::open(store, &arguments.region, Clock::System)?
         .with_streams(StreamOptions::retaining(arguments.stream_retention));
+    if let Some(folder) = &arguments.s3_root {
+        engine.set_s3_root(folder.clone());
+    }
     let authentication = match (&arguments.access_key, &arguments.secret_key) {
         (Some(access_key), Some(secret_key)) => {
             Authentication::Verified(Verifier::new([Credential::new(access_key, secret_key)]))

@@ -14,8 +14,10 @@
 
 mod attribute_value;
 mod exception;
+mod exchange;
 mod expressions;
 mod item_json;
+mod item_line;
 mod item_write;
 mod json;
 mod legacy;
@@ -36,15 +38,21 @@ mod create_table;
 mod delete_item;
 mod delete_table;
 mod describe_endpoints;
+mod describe_export;
+mod describe_import;
 mod describe_limits;
 mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
 mod execute_statement;
 mod execute_transaction;
+mod export_table_to_point_in_time;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
+mod import_table;
+mod list_exports;
+mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
@@ -62,6 +70,7 @@ mod update_table;
 mod update_time_to_live;
 
 pub use exception::encode_exception;
+pub use item_line::{decode_item_line, encode_item_line};
 
 use json::{Reader, Writer};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
@@ -97,16 +106,22 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::DeleteItem => delete_item::decode,
         Operation::DeleteTable => delete_table::decode,
         Operation::DescribeEndpoints => describe_endpoints::decode,
+        Operation::DescribeExport => describe_export::decode,
+        Operation::DescribeImport => describe_import::decode,
         Operation::DescribeLimits => describe_limits::decode,
         Operation::DescribeStream => describe_stream::decode,
         Operation::DescribeTable => describe_table::decode,
         Operation::DescribeTimeToLive => describe_time_to_live::decode,
         Operation::ExecuteStatement => execute_statement::decode,
         Operation::ExecuteTransaction => execute_transaction::decode,
+        Operation::ExportTableToPointInTime => export_table_to_point_in_time::decode,
         Operation::GetItem => get_item::decode,
         Operation::GetRecords => get_records::decode,
         Operation::GetShardIterator => get_shard_iterator::decode,
         Operation::ListStreams => list_streams::decode,
+        Operation::ImportTable => import_table::decode,
+        Operation::ListExports => list_exports::decode,
+        Operation::ListImports => list_imports::decode,
         Operation::ListTables => list_tables::decode,
         Operation::ListTagsOfResource => list_tags_of_resource::decode,
         Operation::PutItem => put_item::decode,
@@ -151,16 +166,24 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         }
         Response::DeleteTable(output) => delete_table::encode(output, &mut json),
         Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
+        Response::DescribeExport(output) => describe_export::encode(output, &mut json),
+        Response::DescribeImport(output) => describe_import::encode(output, &mut json),
         Response::DescribeLimits(output) => describe_limits::encode(output, &mut json),
         Response::DescribeStream(output) => describe_stream::encode(output, &mut json),
         Response::DescribeTable(output) => describe_table::encode(output, &mut json),
         Response::DescribeTimeToLive(output) => describe_time_to_live::encode(output, &mut json),
         Response::ExecuteStatement(output) => execute_statement::encode(output, &mut json),
         Response::ExecuteTransaction(output) => execute_transaction::encode(output, &mut json),
+        Response::ExportTableToPointInTime(output) => {
+            export_table_to_point_in_time::encode(output, &mut json)
+        }
         Response::GetItem(output) => get_item::encode(output, &mut json),
         Response::GetRecords(output) => get_records::encode(output, &mut json),
         Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
         Response::ListStreams(output) => list_streams::encode(output, &mut json),
+        Response::ImportTable(output) => import_table::encode(output, &mut json),
+        Response::ListExports(output) => list_exports::encode(output, &mut json),
+        Response::ListImports(output) => list_imports::encode(output, &mut json),
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),

@@ -1,5 +1,6 @@
 //! The command line of `partita model`.
 
+use crate::arguments::Endpoint;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -136,30 +137,6 @@ pub struct Diff {
 
     #[arg(long, value_enum, default_value_t = PlainFormat::Text)]
     pub format: PlainFormat,
-}
-
-/// Where a database listens, and who asks.
-#[derive(Args)]
-pub struct Endpoint {
-    /// Address of a database, such as http://127.0.0.1:8000, or `aws`
-    #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
-    pub endpoint: Option<String>,
-
-    #[arg(long, env = "AWS_ACCESS_KEY_ID", requires = "secret_key")]
-    pub access_key: Option<String>,
-
-    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
-    pub secret_key: Option<String>,
-
-    #[arg(long, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
-    pub session_token: Option<String>,
-
-    /// Section of ~/.aws/credentials, if no keys are given
-    #[arg(long, env = "AWS_PROFILE", default_value = "default")]
-    pub profile: String,
-
-    #[arg(long, env = "AWS_REGION")]
-    pub region: Option<String>,
 }
 
 #[derive(Args)]

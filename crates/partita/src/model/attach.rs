@@ -1,8 +1,8 @@
 //! `partita model attach`, `detach` and `watch`: models of a running server, and what its requests did.
 
 use super::arguments::{Attach, Detach, PlainFormat, Watch};
-use super::client::Client;
 use super::{FINE, Outcome, file};
+use crate::client::Client;
 use serde_json::Value;
 
 pub fn attach(arguments: &Attach) -> Outcome {

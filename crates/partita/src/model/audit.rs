@@ -1,8 +1,8 @@
 //! `partita model audit`: a table's items held against a model.
 
 use super::arguments::{Audit, PlainFormat};
-use super::client::Client;
 use super::{FINE, FOUND, Outcome, file, items};
+use crate::client::Client;
 use partita_design::inspection::{Broken, Inspection};
 use serde_json::json;
 use std::collections::BTreeMap;

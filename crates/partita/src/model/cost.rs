@@ -1,7 +1,8 @@
 //! `partita model cost`.
 
 use super::arguments::{Cost, PlainFormat};
-use super::{FINE, Outcome, client, file};
+use super::{FINE, Outcome, file};
+use crate::client;
 use partita_design::cost;
 use partita_design::generate::timestamp;
 

@@ -1,9 +1,9 @@
 //! `partita model infer`: a model proposed from items.
 
 use super::arguments::Infer;
-use super::client::Client;
 use super::items::Item;
 use super::{FINE, Outcome, items};
+use crate::client::Client;
 use partita_design::definition::from_description;
 use partita_design::emission;
 use partita_design::inference::{Known, infer};

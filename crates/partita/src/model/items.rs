@@ -1,8 +1,8 @@
 //! Items of a table: read from a file, or page by page from a database.
 
-use super::client::Client;
 use super::file;
-use super::progress::Progress;
+use crate::client::Client;
+use crate::progress::Progress;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

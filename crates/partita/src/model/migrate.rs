@@ -9,8 +9,8 @@ mod indexes;
 mod rewriting;
 
 use super::arguments::Migrate;
-use super::client::Client;
 use super::{FINE, FOUND, Outcome, file, seed};
+use crate::client::Client;
 use partita_design::Model;
 use partita_design::price::{CARRIED, Prices};
 use serde_json::Value;

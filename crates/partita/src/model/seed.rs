@@ -1,9 +1,10 @@
 //! `partita model seed`: items made from a model, into a table or onto standard output.
 
-use super::arguments::{Endpoint, Seed};
-use super::client::Client;
-use super::progress::Progress;
+use super::arguments::Seed;
 use super::{FINE, Outcome, file};
+use crate::arguments::Endpoint;
+use crate::client::Client;
+use crate::progress::Progress;
 use partita_design::Model;
 use partita_design::definition::create_table;
 use partita_design::generate::Generator;

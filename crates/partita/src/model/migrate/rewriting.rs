@@ -2,7 +2,7 @@
 
 use super::{Migration, Tally};
 use crate::model::items;
-use crate::model::progress::Progress;
+use crate::progress::Progress;
 use partita_design::estimate::write_units;
 use partita_design::migration::{Rewrite, rewrite};
 use serde_json::{Map, Value, json};

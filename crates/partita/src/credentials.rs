@@ -1,6 +1,6 @@
 //! Who asks, and in which region: from the command line and the environment, or from the files that the AWS tools use.
 
-use super::arguments::Endpoint;
+use crate::arguments::Endpoint;
 use partita_auth::{Credential, Signer};
 use std::path::PathBuf;
 

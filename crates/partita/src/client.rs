@@ -1,8 +1,8 @@
 //! A small blocking client of the DynamoDB API: one connection, signed requests, retries.
 
-use super::arguments::Endpoint;
-use super::connection::{Address, Connection};
-use super::credentials;
+use crate::arguments::Endpoint;
+use crate::connection::{Address, Connection};
+use crate::credentials;
 use partita_auth::{Call, Signer};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};

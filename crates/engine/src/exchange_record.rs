@@ -1,0 +1,255 @@
+//! Rows about exports and imports: begun once for each client token, looked up, listed, brought forward.
+
+use crate::Engine;
+use crate::storage_failed;
+use crate::stored_key::{self, ExchangeKind, Key};
+use partita_api::exchange::ListPage;
+use partita_api::{Exception, ExceptionKind};
+use partita_store::{Decision, Direction, Rows, Snapshot, Store, StoreError, Write};
+use partita_value::{ValueRef, ordered_key};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How long a client token holds.
+const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
+
+/// An export or import as it is stored. Fields are only ever added, with a default.
+pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static {
+    const KIND: ExchangeKind;
+    const NOT_FOUND: ExceptionKind;
+    const CONFLICT: ExceptionKind;
+
+    fn arn(&self) -> &str;
+    fn table_arn(&self) -> &str;
+    fn is_open(&self) -> bool;
+
+    fn id(&self) -> &str {
+        id_of_arn(self.arn())
+    }
+
+    fn store(&self) -> Write {
+        let value = serde_json::to_vec(self).unwrap_or_else(|_| unreachable!("a record is plain data"));
+        Write::Put { key: key::<Self>(self.id()), value }
+    }
+}
+
+fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
+    Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
+}
+
+fn id_of_arn(arn: &str) -> &str {
+    arn.rsplit('/').next().unwrap_or_default()
+}
+
+fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
+    serde_json::from_slice(row).map_err(|error| StoreError::Damaged(format!("an exchange's record: {error}")))
+}
+
+/// A client token as one request uses it.
+#[derive(Clone)]
+pub struct ExchangeToken {
+    key: Vec<u8>,
+    fingerprint: u64,
+    now: u64,
+}
+
+/// What is stored of a token.
+#[derive(Serialize, Deserialize)]
+struct StoredToken {
+    id: String,
+    fingerprint: u64,
+    lapses_millis: u64,
+}
+
+impl ExchangeToken {
+    /// `request` is everything that must be the same when the token is used again.
+    pub fn new(kind: ExchangeKind, token: &str, request: &str, now: u64) -> ExchangeToken {
+        let named = format!("{kind:?} {token}");
+        let hash = ordered_key::token(std::iter::once(ValueRef::S(named.as_bytes())));
+        let key = Key::Exchange { kind: ExchangeKind::Token, id: &hash }.to_bytes();
+        let print = ordered_key::token(std::iter::once(ValueRef::S(request.as_bytes())));
+        let fingerprint = print.first_chunk::<8>().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+        ExchangeToken { key, fingerprint, now }
+    }
+
+    pub fn key(&self) -> Vec<u8> {
+        self.key.clone()
+    }
+
+    /// The id that the token stands for already; an exception if it stands for another request.
+    pub fn judge<R: ExchangeRecord>(&self, row: Option<&[u8]>) -> Result<Option<String>, Exception> {
+        let stored = row.and_then(|row| serde_json::from_slice::<StoredToken>(row).ok());
+        match stored.filter(|stored| stored.lapses_millis > self.now) {
+            None => Ok(None),
+            Some(stored) if stored.fingerprint == self.fingerprint => Ok(Some(stored.id)),
+            Some(_) => {
+                Err(Exception::new(R::CONFLICT, "Duplicate request detected with a different request body"))
+            }
+        }
+    }
+
+    pub fn remember(&self, id: &str) -> Write {
+        let stored = StoredToken {
+            id: id.to_owned(),
+            fingerprint: self.fingerprint,
+            lapses_millis: self.now + TOKEN_MILLIS,
+        };
+        let value = serde_json::to_vec(&stored).unwrap_or_else(|_| unreachable!("a token is plain data"));
+        Write::Put { key: self.key(), value }
+    }
+}
+
+/// The ids of what is not finished, oldest first; none until they were looked for.
+#[derive(Default)]
+pub struct OpenIds(Mutex<Option<VecDeque<String>>>);
+
+impl OpenIds {
+    fn locked(&self) -> MutexGuard<'_, Option<VecDeque<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this is the first look. From now on nothing that begins is missed, while the rows are still being read.
+    fn begin_looking(&self) -> bool {
+        let mut ids = self.locked();
+        let is_first = ids.is_none();
+        ids.get_or_insert_default();
+        is_first
+    }
+
+    /// Notes what has begun. Before the first look there is no need to: it will be found.
+    pub fn add(&self, id: &str) {
+        self.unless_known(id, VecDeque::push_back);
+    }
+
+    fn add_older(&self, id: &str) {
+        self.unless_known(id, VecDeque::push_front);
+    }
+
+    fn unless_known(&self, id: &str, add: fn(&mut VecDeque<String>, String)) {
+        if let Some(ids) = self.locked().as_mut().filter(|ids| !ids.iter().any(|known| known == id)) {
+            add(ids, id.to_owned());
+        }
+    }
+
+    fn remove(&self, id: &str) {
+        if let Some(ids) = self.locked().as_mut() {
+            ids.retain(|known| known != id);
+        }
+    }
+}
+
+impl<S: Store> Engine<S> {
+    /// An id that sorts by time: `01712345678901-a1b2c3d4`. No two have the same millisecond.
+    pub(crate) fn new_exchange_id(&self) -> String {
+        let now = self.clock.now_millis();
+        let next = |last: u64| Some(now.max(last + 1));
+        let last = self.last_exchange_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let millis = last.map_or(now, |last| now.max(last + 1));
+        format!("{millis:014}-{}", &self.new_id()[..8])
+    }
+
+    /// Stores a new record, or finds the one that its token stands for.
+    pub(crate) async fn begin<R: ExchangeRecord>(
+        &self,
+        record: R,
+        token: Option<ExchangeToken>,
+    ) -> Result<R, Exception> {
+        let keys = token.iter().map(ExchangeToken::key).collect();
+        let new = record.clone();
+        let decision = move |rows: &Rows<'_>| {
+            let mut writes = vec![new.store()];
+            if let Some(token) = &token {
+                match token.judge::<R>(rows[0].as_deref()) {
+                    Ok(None) => writes.push(token.remember(new.id())),
+                    known => return Decision::rejection(known),
+                }
+            }
+            Decision::commit(writes, Ok(None))
+        };
+        match self.store.decide(keys, decision).await.map_err(storage_failed)?? {
+            None => Ok(record),
+            Some(id) => self.exchange(&id),
+        }
+    }
+
+    pub(crate) async fn keep<R: ExchangeRecord>(&self, record: R) -> Result<(), Exception> {
+        let decision = move |_: &Rows<'_>| Decision::commit(vec![record.store()], ());
+        self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
+    }
+
+    /// The record with an id or an ARN.
+    pub(crate) fn exchange<R: ExchangeRecord>(&self, arn: &str) -> Result<R, Exception> {
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let row = snapshot.get(&key::<R>(id_of_arn(arn))).map_err(storage_failed)?;
+        let record: Option<R> = row.as_deref().map(read).transpose().map_err(storage_failed)?;
+        let noun = format!("{:?}", R::KIND);
+        record
+            .filter(|record| record.arn() == arn || record.id() == arn)
+            .ok_or_else(|| Exception::new(R::NOT_FOUND, format!("{noun} not found: {arn}")))
+    }
+
+    /// A page of records, newest first, and the id behind which the next one begins.
+    pub(crate) fn exchanges<R: ExchangeRecord>(
+        &self,
+        page: &ListPage,
+    ) -> Result<(Vec<R>, Option<String>), Exception> {
+        let mut found: Vec<R> = Vec::new();
+        self.visit_exchanges(page.behind.as_deref(), |record: R| {
+            if page.table_arn.as_deref().is_none_or(|arn| arn == record.table_arn()) {
+                found.push(record);
+            }
+            if found.len() > page.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let more = found.len() > page.limit;
+        found.truncate(page.limit);
+        let next = found.last().filter(|_| more).map(|last| last.id().to_owned());
+        Ok((found, next))
+    }
+
+    /// The oldest record that is not finished. All rows are read once only, after a start.
+    pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
+        if open.begin_looking() {
+            self.visit_exchanges(None, |record: R| {
+                if record.is_open() {
+                    open.add_older(record.id());
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        loop {
+            let Some(id) = open.locked().as_ref().and_then(|ids| ids.front().cloned()) else {
+                return Ok(None);
+            };
+            let record: R = self.exchange(&id)?;
+            if record.is_open() {
+                return Ok(Some(record));
+            }
+            open.remove(&id);
+        }
+    }
+
+    fn visit_exchanges<R: ExchangeRecord>(
+        &self,
+        behind: Option<&str>,
+        mut visit: impl FnMut(R) -> ControlFlow<()>,
+    ) -> Result<(), Exception> {
+        let mut range = stored_key::all_exchanges(R::KIND);
+        if let Some(id) = behind {
+            range.end = key::<R>(id);
+        }
+        let mut damaged = None;
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let walked = snapshot.range(&range, Direction::Descending, |_, row| match read(row) {
+            Ok(record) => visit(record),
+            Err(error) => {
+                damaged = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        walked.and(damaged.map_or(Ok(()), Err)).map_err(storage_failed)
+    }
+}

@@ -1,0 +1,174 @@
+//! Imports in the background. A step reads a page of records, puts the items and stores how far it came; killed in between, it
+//! puts the same items again. When the last object is done, the table is there.
+
+use crate::Engine;
+use crate::batch_write_item::plan;
+use crate::bucket::{Bucket, failure};
+use crate::change_table::SideWrites;
+use crate::exchange_record::ExchangeRecord;
+use crate::import_source::{OpenObject, Page};
+use crate::maintenance::Progress;
+use crate::stored_key::ExchangeKind;
+use crate::table::{Table, TableRecord};
+use partita_api::batch_write_item::BatchWrite;
+use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
+use partita_api::import::Import;
+use partita_api::{Exception, ExceptionKind};
+use partita_store::Store;
+use partita_value::names::TableName;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+
+/// An import as it is stored.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ImportRecord {
+    pub import: Import,
+    pub table: String,
+    /// The keys of the source's objects, once they are known.
+    pub objects: Option<Vec<String>>,
+    /// The object that is being read, and how many of its records are done.
+    pub object: usize,
+    pub records: u64,
+}
+
+impl ExchangeRecord for ImportRecord {
+    const KIND: ExchangeKind = ExchangeKind::Import;
+    const NOT_FOUND: ExceptionKind = ExceptionKind::ImportNotFoundException;
+    const CONFLICT: ExceptionKind = ExceptionKind::ImportConflictException;
+
+    fn arn(&self) -> &str {
+        &self.import.arn
+    }
+
+    fn table_arn(&self) -> &str {
+        &self.import.table_arn
+    }
+
+    fn is_open(&self) -> bool {
+        self.import.status == ExchangeStatus::InProgress
+    }
+}
+
+impl<S: Store> Engine<S> {
+    pub(crate) async fn import_step(&self) -> Result<Progress, Exception> {
+        let Some(mut record) = self.open_exchange::<ImportRecord>(&self.open_imports)? else {
+            return Ok(Progress::Done);
+        };
+        match self.read_import(&mut record) {
+            Ok(Some((table, page))) => self.put_page(&mut record, &table, page).await?,
+            Ok(None) => {}
+            Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
+        }
+        record.end_if_done(self.clock.now_millis());
+        if record.is_open() {
+            self.keep(record).await?;
+        } else {
+            self.finish_import(record).await?;
+        }
+        Ok(Progress::More)
+    }
+
+    /// The next page, or none where only the objects were listed.
+    fn read_import(&self, record: &mut ImportRecord) -> Result<Option<(Arc<Table>, Page)>, ExchangeFailure> {
+        let bucket = Bucket::open(self.s3_root.get(), &record.import.source.bucket)?;
+        if record.objects.is_none() {
+            let keys = bucket.keys(record.import.source.prefix.as_deref().unwrap_or_default())?;
+            if keys.is_empty() {
+                return Err(failure("S3NoSuchKey", "The specified key does not exist."));
+            }
+            record.objects = Some(keys);
+            return Ok(None);
+        }
+        let table =
+            self.catalog.find(&record.table).filter(|table| table.record.id == record.import.table_id);
+        let table =
+            table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))?;
+        let mut kept = self.open_object.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = OpenObject::at(kept.take(), record, &bucket, &table)?;
+        let page = open.page();
+        *kept = Some(open);
+        Ok(Some((table, page)))
+    }
+
+    async fn put_page(
+        &self,
+        record: &mut ImportRecord,
+        table: &Arc<Table>,
+        page: Page,
+    ) -> Result<(), Exception> {
+        let mut errors = page.errors;
+        let mut imported = 0;
+        // Of items with the same key one stays; they are no errors.
+        let mut writes = HashMap::new();
+        for item in page.items {
+            match plan(table, BatchWrite::Put(item)) {
+                Ok(write) => {
+                    imported += 1;
+                    writes.insert(write.key.stored.clone(), write);
+                }
+                Err(exception) => {
+                    tracing::warn!(error = exception.message, "an item cannot be imported");
+                    errors += 1;
+                }
+            }
+        }
+        for outcome in self.write_each(writes.into_values().collect()).await? {
+            if outcome.is_err() {
+                imported -= 1;
+                errors += 1;
+            }
+        }
+        let import = &mut record.import;
+        import.processed_items += page.records;
+        import.processed_bytes += page.bytes;
+        import.imported_items += imported;
+        import.errors += errors;
+        if page.ended {
+            record.object += 1;
+            record.records = 0;
+        } else {
+            record.records += page.records;
+        }
+        Ok(())
+    }
+
+    /// The record's last version and the table's readiness are stored together.
+    async fn finish_import(&self, record: ImportRecord) -> Result<(), Exception> {
+        let name = TableName::new(&record.table);
+        let (id, last) = (record.import.table_id.clone(), record.clone());
+        let change = move |table: &mut TableRecord, _: &mut _| {
+            table.importing &= table.id != id;
+            Ok(SideWrites::of(vec![last.store()]))
+        };
+        match self.change_table(&name, change).await {
+            Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => {
+                self.keep(record).await
+            }
+            outcome => outcome.map(|_| ()),
+        }
+    }
+}
+
+impl ImportRecord {
+    fn end_if_done(&mut self, now: u64) {
+        let is_done = self.objects.as_ref().is_some_and(|objects| self.object >= objects.len());
+        if !self.is_open() || !is_done {
+            return;
+        }
+        if self.import.errors == 0 {
+            return self.end(ExchangeStatus::Completed, None, now);
+        }
+        let invalid = failure(
+            "ItemValidationError",
+            "Some of the items failed validation checks. Please check CloudWatch error logs for more details.",
+        );
+        self.end(ExchangeStatus::Failed, Some(invalid), now);
+    }
+
+    fn end(&mut self, status: ExchangeStatus, failure: Option<ExchangeFailure>, now: u64) {
+        self.import.status = status;
+        self.import.failure = failure;
+        self.import.ended_millis = Some(now);
+    }
+}

@@ -1,0 +1,21 @@
+//! Items as the lines of an export's data files.
+
+use crate::ion;
+use partita_api::export::ExportFormat;
+use partita_value::ItemRef;
+use partita_wire::encode_item_line;
+
+/// How the names of data files end.
+pub fn ending(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::DynamoDbJson => "json.gz",
+        ExportFormat::Ion => "ion.gz",
+    }
+}
+
+pub fn write(format: ExportFormat, item: ItemRef<'_>, out: &mut Vec<u8>) {
+    match format {
+        ExportFormat::DynamoDbJson => encode_item_line(item, out),
+        ExportFormat::Ion => ion::write_line(item, out),
+    }
+}

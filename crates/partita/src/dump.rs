@@ -1,0 +1,155 @@
+//! `partita dump`: tables and their items from a database into a file.
+//!
+//! The file grows in pieces (see `partita_exchange::compression`). Behind each piece the side file says how long the file
+//! is and where every segment goes on; a dump that was killed cuts the file there and continues.
+
+use crate::arguments::Dump;
+use crate::client::Client;
+use crate::progress::Progress;
+use crate::transfer::checkpoint::{Checkpoint, beside};
+use crate::transfer::scan::{Cursor, Read, Stage, each_page};
+use crate::transfer::{line, table};
+use partita_exchange::compression::Compression;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::error::Error;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// A piece is written once so many bytes wait for it.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// What the side file says.
+#[derive(Serialize, Deserialize)]
+struct State {
+    source: String,
+    wanted: Vec<String>,
+    tables: Vec<String>,
+    /// How many of them are whole in the file.
+    finished: usize,
+    /// The segments of the table that is being read; none if it has not begun.
+    cursors: Vec<Cursor>,
+    items: u64,
+    items_of_table: u64,
+    bytes: u64,
+}
+
+struct Dumping<'a> {
+    arguments: &'a Dump,
+    checkpoint: Checkpoint,
+    state: State,
+    client: Client,
+    file: File,
+    compression: Compression,
+    /// Lines that are not in the file yet.
+    waiting: Vec<u8>,
+}
+
+pub fn run(arguments: &Dump) -> Result<(), Box<dyn Error>> {
+    if arguments.file.exists() {
+        return Err(format!("{} exists already", arguments.file.display()).into());
+    }
+    let partial = beside(&arguments.file, "partial");
+    let mut dumping = Dumping::begin(arguments, &partial)?;
+    while dumping.state.finished < dumping.state.tables.len() {
+        dumping.table()?;
+    }
+    let State { tables, items, .. } = &dumping.state;
+    let (tables, items) = (tables.len() as u64, *items);
+    dumping.waiting.extend(line::end(tables, items));
+    dumping.save()?;
+    std::fs::rename(&partial, &arguments.file)?;
+    dumping.checkpoint.remove()?;
+    println!("{items} items of {tables} tables in {}", arguments.file.display());
+    Ok(())
+}
+
+impl<'a> Dumping<'a> {
+    /// Begins, or goes on where the side file says.
+    fn begin(arguments: &'a Dump, partial: &Path) -> Result<Dumping<'a>, String> {
+        let source = arguments.endpoint.endpoint.clone().unwrap_or_default();
+        let mut client = Client::new(&arguments.endpoint)?;
+        let progress = arguments.progress.clone().unwrap_or_else(|| beside(&arguments.file, "progress"));
+        let checkpoint = Checkpoint::new(progress);
+        let former: Option<State> = checkpoint.read()?;
+        let compression = Compression::of_name(&arguments.file.to_string_lossy());
+        let (state, waiting) = match former {
+            Some(state) if state.source != source || state.wanted != arguments.tables => {
+                return Err(format!(
+                    "{} belongs to a dump of other tables: remove it to begin anew",
+                    checkpoint.path().display()
+                ));
+            }
+            Some(state) => (state, Vec::new()),
+            None => {
+                let tables = table::chosen(&mut client, &arguments.tables)?;
+                let head = line::head(&source);
+                let wanted = arguments.tables.clone();
+                let (cursors, finished, items, items_of_table, bytes) = (Vec::new(), 0, 0, 0, 0);
+                (State { source, wanted, tables, finished, cursors, items, items_of_table, bytes }, head)
+            }
+        };
+        let file = opened(partial, state.bytes)
+            .map_err(|error| format!("cannot write {}: {error}", partial.display()))?;
+        Ok(Dumping { arguments, checkpoint, state, client, file, compression, waiting })
+    }
+
+    /// Dumps the next table, or what is left of it.
+    fn table(&mut self) -> Result<(), String> {
+        let name = self.state.tables[self.state.finished].clone();
+        let definition = table::defined(&mut self.client, &name)?;
+        if self.state.cursors.is_empty() {
+            self.waiting.extend(line::table(&definition));
+            self.state.cursors = vec![Cursor::Start; self.arguments.parallel.clamp(1, 64)];
+            self.state.items_of_table = 0;
+        }
+        let progress = Progress::new(definition["ItemCount"].as_u64().unwrap_or_default());
+        progress.advance(self.state.items_of_table);
+        let stage = || -> Result<Stage<Vec<u8>>, String> { Ok(Box::new(|items| Ok(lines(&items)))) };
+        let cursors = self.state.cursors.clone();
+        each_page(&self.arguments.endpoint, &name, &cursors, stage, |page| {
+            progress.advance(page.items);
+            self.page(page)
+        })?;
+        progress.finish();
+        println!("{name}: {} items", self.state.items_of_table);
+        self.state.finished += 1;
+        self.state.cursors.clear();
+        self.save()
+    }
+
+    fn page(&mut self, page: Read<Vec<u8>>) -> Result<(), String> {
+        self.waiting.extend(page.made);
+        self.state.cursors[page.segment] = page.next;
+        self.state.items += page.items;
+        self.state.items_of_table += page.items;
+        if self.waiting.len() >= PIECE_BYTES || self.checkpoint.is_due() { self.save() } else { Ok(()) }
+    }
+
+    /// Writes what waits, and only then says that it is there.
+    fn save(&mut self) -> Result<(), String> {
+        let piece = self.compression.piece(std::mem::take(&mut self.waiting));
+        let written = self.file.write_all(&piece).and_then(|()| self.file.sync_data());
+        written.map_err(|error| format!("cannot write {}: {error}", self.arguments.file.display()))?;
+        self.state.bytes += piece.len() as u64;
+        self.checkpoint.save(&self.state)
+    }
+}
+
+fn lines(items: &[Value]) -> Vec<u8> {
+    items.iter().flat_map(line::item).collect()
+}
+
+/// The file, cut to the length that is known to be good.
+fn opened(path: &Path, bytes: u64) -> std::io::Result<File> {
+    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    if file.metadata()?.len() < bytes {
+        return Err(std::io::Error::other(
+            "it is shorter than the side file says; remove both to begin anew",
+        ));
+    }
+    file.set_len(bytes)?;
+    file.seek(SeekFrom::End(0))?;
+    Ok(file)
+}

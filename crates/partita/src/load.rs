@@ -1,0 +1,25 @@
+//! `partita load`: tables and items into a database, from a dump, from a file of items, or from another database.
+
+mod endpoint;
+mod file;
+mod pool;
+
+use crate::arguments::Load;
+use std::error::Error;
+
+pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
+    if arguments.endpoint.endpoint.is_none() {
+        return Err("--endpoint names the database to load".into());
+    }
+    let source = arguments.source.to_string_lossy();
+    let is_endpoint = source == "aws" || source.starts_with("http://") || source.starts_with("https://");
+    let loaded = if is_endpoint { endpoint::run(arguments, &source)? } else { file::run(arguments)? };
+    println!("{} items of {} tables", loaded.items, loaded.tables);
+    Ok(())
+}
+
+/// What a load has done, those before an interruption included.
+struct Loaded {
+    tables: u64,
+    items: u64,
+}

@@ -1,0 +1,76 @@
+//! A side file that says how far a transfer has come. It is replaced as a whole, so it is never half written.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often it is written.
+const PAUSE: Duration = Duration::from_millis(500);
+
+pub struct Checkpoint {
+    path: PathBuf,
+    saved: Instant,
+}
+
+impl Checkpoint {
+    pub fn new(path: PathBuf) -> Checkpoint {
+        Checkpoint { path, saved: Instant::now() }
+    }
+
+    /// What a transfer that was interrupted has left.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, String> {
+        match std::fs::read(&self.path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map(Some)
+                .map_err(|error| format!("{} is no side file of this program: {error}", self.path.display())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read {}: {error}", self.path.display())),
+        }
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.saved.elapsed() >= PAUSE
+    }
+
+    pub fn save(&mut self, state: &impl Serialize) -> Result<(), String> {
+        let next = beside(&self.path, "new");
+        let write = || {
+            let mut file = File::create(&next)?;
+            file.write_all(&serde_json::to_vec(state)?)?;
+            file.sync_all()?;
+            std::fs::rename(&next, &self.path)
+        };
+        write().map_err(|error| {
+            format!(
+                "cannot keep the progress in {}: {error}; --progress names another file",
+                self.path.display()
+            )
+        })?;
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    pub fn remove(&self) -> Result<(), String> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("cannot remove {}: {error}", self.path.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The same path with another ending behind its own.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    PathBuf::from(name)
+}

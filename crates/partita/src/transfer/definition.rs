@@ -1,0 +1,169 @@
+//! A table's definition: from what a database describes to what creates the same table elsewhere.
+
+use serde_json::{Map, Value, json};
+
+/// The members of CreateTable that an index keeps.
+const OF_AN_INDEX: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
+
+/// A CreateTable request for a described table, with its time to live and tags besides.
+pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -> Value {
+    let mut made = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
+    let mode = table["BillingModeSummary"]["BillingMode"].as_str().unwrap_or("PROVISIONED");
+    made.insert("BillingMode".to_owned(), json!(mode));
+    made.extend(capacity(table, mode));
+    for kind in ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"] {
+        let Some(indexes) = table[kind].as_array() else { continue };
+        let index = |described: &Value| {
+            let mut index = copied(described, &OF_AN_INDEX);
+            if kind == "GlobalSecondaryIndexes" {
+                index.extend(capacity(described, mode));
+            }
+            Value::Object(index)
+        };
+        made.insert(kind.to_owned(), indexes.iter().map(index).collect());
+    }
+    if table["SSEDescription"]["SSEType"] == "KMS" {
+        let key = copied(&table["SSEDescription"], &["KMSMasterKeyArn"]);
+        let mut encryption = json!({ "Enabled": true, "SSEType": "KMS" });
+        if let Some(key) = key.get("KMSMasterKeyArn") {
+            encryption["KMSMasterKeyId"] = key.clone();
+        }
+        made.insert("SSESpecification".to_owned(), encryption);
+    }
+    if let Some(class) = table["TableClassSummary"]["TableClass"].as_str() {
+        made.insert("TableClass".to_owned(), json!(class));
+    }
+    if table["DeletionProtectionEnabled"] == true {
+        made.insert("DeletionProtectionEnabled".to_owned(), json!(true));
+    }
+    if table["StreamSpecification"]["StreamEnabled"] == true {
+        made.insert("StreamSpecification".to_owned(), table["StreamSpecification"].clone());
+    }
+    if !tags.is_empty() {
+        made.insert("Tags".to_owned(), Value::Array(tags));
+    }
+    if let Some(attribute) = expiring_by(time_to_live) {
+        let specification = json!({ "Enabled": true, "AttributeName": attribute });
+        made.insert("TimeToLiveSpecification".to_owned(), specification);
+    }
+    made.insert("ItemCount".to_owned(), table["ItemCount"].clone());
+    Value::Object(made)
+}
+
+fn copied(from: &Value, names: &[&str]) -> Map<String, Value> {
+    let member = |name: &&str| Some(((*name).to_owned(), from.get(*name)?.clone()));
+    names.iter().filter_map(member).collect()
+}
+
+/// Provisioned units, or the bounds of on-demand ones.
+fn capacity(described: &Value, mode: &str) -> Map<String, Value> {
+    let member = if mode == "PROVISIONED" { "ProvisionedThroughput" } else { "OnDemandThroughput" };
+    let mut capacity = copied(described, &[member]);
+    if let Some(units) = capacity.get_mut("ProvisionedThroughput") {
+        *units = Value::Object(copied(units, &["ReadCapacityUnits", "WriteCapacityUnits"]));
+    }
+    capacity
+}
+
+fn expiring_by(time_to_live: &Value) -> Option<&str> {
+    let enabled = ["ENABLED", "ENABLING"].iter().any(|status| time_to_live["TimeToLiveStatus"] == *status);
+    time_to_live["AttributeName"].as_str().filter(|_| enabled)
+}
+
+/// What is done with a definition: the table is made, filled, and then gets what would be in the way of filling it.
+pub struct Steps {
+    pub create: Value,
+    /// Items that expire, and records of a stream, shall not come from the load itself.
+    pub update_time_to_live: Option<Value>,
+    pub update_table: Option<Value>,
+}
+
+pub fn steps(definition: &Value) -> Steps {
+    let mut create = definition.clone();
+    let name = create["TableName"].clone();
+    let mut later = |member: &str| {
+        let taken = create.as_object_mut().and_then(|members| members.remove(member))?;
+        Some(json!({ "TableName": name, member: taken }))
+    };
+    let update_time_to_live = later("TimeToLiveSpecification");
+    let update_table = later("StreamSpecification");
+    later("ItemCount");
+    Steps { create, update_time_to_live, update_table }
+}
+
+/// The attributes of the primary key.
+pub fn key_names(table: &Value) -> Vec<String> {
+    let elements = table["KeySchema"].as_array().into_iter().flatten();
+    elements.filter_map(|element| element["AttributeName"].as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described() -> Value {
+        json!({
+            "TableName": "Shop", "TableStatus": "ACTIVE", "ItemCount": 7, "TableArn": "arn",
+            "AttributeDefinitions": [{ "AttributeName": "PK", "AttributeType": "S" }],
+            "KeySchema": [{ "AttributeName": "PK", "KeyType": "HASH" }, { "AttributeName": "SK", "KeyType": "RANGE" }],
+            "ProvisionedThroughput": { "NumberOfDecreasesToday": 0, "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 },
+            "GlobalSecondaryIndexes": [{
+                "IndexName": "GSI1", "IndexStatus": "ACTIVE", "KeySchema": [], "Projection": { "ProjectionType": "ALL" },
+                "ProvisionedThroughput": { "NumberOfDecreasesToday": 0, "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 },
+            }],
+            "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "KEYS_ONLY" },
+            "SSEDescription": { "Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": "key" },
+        })
+    }
+
+    #[test]
+    fn what_describes_state_is_left_out() {
+        let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
+        let made = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
+        assert_eq!(made["BillingMode"], "PROVISIONED");
+        assert_eq!(made["ProvisionedThroughput"], json!({ "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 }));
+        assert_eq!(
+            made["GlobalSecondaryIndexes"],
+            json!([{
+                "IndexName": "GSI1", "KeySchema": [], "Projection": { "ProjectionType": "ALL" },
+                "ProvisionedThroughput": { "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 },
+            }])
+        );
+        assert_eq!(
+            made["SSESpecification"],
+            json!({ "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "key" })
+        );
+        assert_eq!(made["Tags"], json!([{ "Key": "a", "Value": "b" }]));
+        assert!(made.get("TableStatus").is_none() && made.get("TableArn").is_none());
+    }
+
+    #[test]
+    fn expiry_and_stream_come_after_the_items() {
+        let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
+        let steps = steps(&from_description(&described(), &ttl, Vec::new()));
+        for later in ["TimeToLiveSpecification", "StreamSpecification", "ItemCount", "Tags"] {
+            assert!(steps.create.get(later).is_none(), "{later}");
+        }
+        assert_eq!(
+            steps.update_time_to_live,
+            Some(json!({
+                "TableName": "Shop", "TimeToLiveSpecification": { "Enabled": true, "AttributeName": "expires" },
+            }))
+        );
+        assert_eq!(
+            steps.update_table,
+            Some(json!({
+                "TableName": "Shop", "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "KEYS_ONLY" },
+            }))
+        );
+    }
+
+    #[test]
+    fn on_demand_tables_have_no_units() {
+        let mut table = described();
+        table["BillingModeSummary"] = json!({ "BillingMode": "PAY_PER_REQUEST" });
+        let made = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
+        assert!(made.get("ProvisionedThroughput").is_none() && made.get("TimeToLiveSpecification").is_none());
+        assert_eq!(key_names(&made), ["PK", "SK"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! ImportTable: a body → files and the table that they make; and the import that was started.
+//!
+//! `TableCreationParameters` are the members of CreateTable and are read as such. Their text is kept, because the
+//! import shows them again.
+
+use crate::create_table;
+use crate::describe_import::encode_import;
+use crate::exchange::{check_client_token, check_place};
+use crate::json::{Reader, Writer};
+use crate::table_settings::{Text, read_structure};
+use crate::validation::{Validation, present};
+use partita_api::import::{CsvOptions, ImportCompression, ImportFormat, ImportSource};
+use partita_api::import_table::{ImportTable, ImportTableOutput};
+use partita_api::{Exception, Request};
+
+/// The members as sent.
+#[derive(Default)]
+struct Sent<'a> {
+    client_token: Text<'a>,
+    source: Option<SentSource<'a>>,
+    format: Text<'a>,
+    csv: Option<SentCsv<'a>>,
+    compression: Text<'a>,
+    table: Option<&'a str>,
+}
+
+#[derive(Default)]
+struct SentSource<'a> {
+    bucket: Text<'a>,
+    owner: Text<'a>,
+    prefix: Text<'a>,
+}
+
+#[derive(Default)]
+struct SentCsv<'a> {
+    delimiter: Text<'a>,
+    header: Option<Vec<std::borrow::Cow<'a, str>>>,
+}
+
+#[derive(Default)]
+struct SentOptions<'a> {
+    csv: Option<SentCsv<'a>>,
+}
+
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let sent = read(reader)?;
+    let mut validation = Validation::new();
+    check_client_token(&mut validation, &sent.client_token);
+    if let Some(source) = validation.required("s3BucketSource", &sent.source) {
+        let SentSource { bucket, owner, prefix } = source;
+        check_place(&mut validation, "s3BucketSource.", "s3KeyPrefix", bucket, owner, prefix);
+    }
+    validation.required("inputFormat", &sent.format);
+    let formats = [
+        ("DYNAMODB_JSON", ImportFormat::DynamoDbJson),
+        ("ION", ImportFormat::Ion),
+        ("CSV", ImportFormat::Csv),
+    ];
+    let format = validation.one_of("inputFormat", sent.format.as_deref(), &formats);
+    let compressions = [
+        ("GZIP", ImportCompression::Gzip),
+        ("ZSTD", ImportCompression::Zstd),
+        ("NONE", ImportCompression::None),
+    ];
+    let compression = validation.one_of("inputCompressionType", sent.compression.as_deref(), &compressions);
+    check_csv(&mut validation, sent.csv.as_ref());
+    validation.required("tableCreationParameters", &sent.table);
+    validation.finish()?;
+    if sent.csv.is_some() && format != Some(ImportFormat::Csv) {
+        return Err(Exception::validation("Csv options can only be specified for InputFormat CSV"));
+    }
+    let text = present(sent.table)?;
+    let Request::CreateTable(table) = create_table::decode(Reader::new(text.as_bytes())?)? else {
+        return Err(Exception::internal("CreateTable was decoded as another request"));
+    };
+    let source = present(sent.source)?;
+    let owned = |text: Text<'_>| text.map(|text| text.into_owned());
+    Ok(Request::ImportTable(ImportTable {
+        table,
+        table_parameters: text.to_owned(),
+        client_token: owned(sent.client_token),
+        source: ImportSource {
+            bucket: present(source.bucket)?.into_owned(),
+            bucket_owner: owned(source.owner),
+            prefix: owned(source.prefix),
+        },
+        format: present(format)?,
+        csv: sent.csv.map(|csv| CsvOptions {
+            delimiter: csv.delimiter.as_deref().and_then(|delimiter| delimiter.chars().next()),
+            header: csv.header.map(|names| names.into_iter().map(|name| name.into_owned()).collect()),
+        }),
+        compression: compression.unwrap_or_default(),
+    }))
+}
+
+fn check_csv(validation: &mut Validation, csv: Option<&SentCsv<'_>>) {
+    let Some(csv) = csv else { return };
+    let path = "inputFormatOptions.csv";
+    if let Some(delimiter) = csv.delimiter.as_deref()
+        && ![",", ";", ":", "|", "\t", " "].contains(&delimiter)
+    {
+        validation.pattern(format_args!("{path}.delimiter"), delimiter, "[,;:|\\t ]");
+    }
+    if let Some(header) = &csv.header {
+        validation.length(format_args!("{path}.headerList"), "[...]", header.len(), 1, 255);
+        for (i, name) in header.iter().enumerate() {
+            let path = format!("{path}.headerList.{}.member", i + 1);
+            if !name.bytes().all(|b| (0x20..=0x7e).contains(&b) && b != b'"' && b != b',') {
+                validation.pattern(&path, name, "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*");
+            }
+            validation.length(&path, name, name.chars().count(), 1, 65_536);
+        }
+    }
+}
+
+fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
+    let mut sent = Sent::default();
+    reader.request(|reader, name| {
+        match name {
+            "ClientToken" => sent.client_token = reader.text()?,
+            "S3BucketSource" => sent.source = read_structure(reader, "S3BucketSource", read_source)?,
+            "InputFormat" => sent.format = reader.text()?,
+            "InputFormatOptions" => {
+                let options = read_structure(reader, "InputFormatOptions", read_options)?;
+                sent.csv = options.and_then(|options: SentOptions<'_>| options.csv);
+            }
+            "InputCompressionType" => sent.compression = reader.text()?,
+            "TableCreationParameters" => sent.table = read_table(reader)?,
+            _ => reader.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(sent)
+}
+
+/// The text of the parameters. Wrong JSON types in them are told at once, as everywhere.
+fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Option<&'a str>, Exception> {
+    let start = reader.offset();
+    let present = read_structure(reader, "TableCreationParameters", |(): &mut (), reader, _| reader.skip())?;
+    if present.is_none() {
+        return Ok(None);
+    }
+    let text = reader.since(start);
+    match create_table::decode(Reader::new(text.as_bytes())?) {
+        Err(exception) if exception.kind == partita_api::ExceptionKind::SerializationException => {
+            Err(exception)
+        }
+        _ => Ok(Some(text)),
+    }
+}
+
+fn read_source<'a>(
+    source: &mut SentSource<'a>,
+    reader: &mut Reader<'a>,
+    name: &str,
+) -> Result<(), Exception> {
+    match name {
+        "S3Bucket" => source.bucket = reader.text()?,
+        "S3BucketOwner" => source.owner = reader.text()?,
+        "S3KeyPrefix" => source.prefix = reader.text()?,
+        _ => reader.skip()?,
+    }
+    Ok(())
+}
+
+fn read_options<'a>(
+    options: &mut SentOptions<'a>,
+    reader: &mut Reader<'a>,
+    name: &str,
+) -> Result<(), Exception> {
+    match name {
+        "Csv" => options.csv = read_structure(reader, "CsvOptions", read_csv)?,
+        _ => reader.skip()?,
+    }
+    Ok(())
+}
+
+fn read_csv<'a>(csv: &mut SentCsv<'a>, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception> {
+    match name {
+        "Delimiter" => csv.delimiter = reader.text()?,
+        "HeaderList" => csv.header = reader.text_list()?,
+        _ => reader.skip()?,
+    }
+    Ok(())
+}
+
+pub(crate) fn encode(output: &ImportTableOutput, json: &mut Writer) {
+    encode_import(&output.import, json);
+}

@@ -1,0 +1,89 @@
+// Exports and imports with the JavaScript SDK: dates, pages of lists, typed exceptions. There need be no bucket: an export
+// into one that does not exist fails in the background, as on AWS.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  DeleteTableCommand, DescribeExportCommand, DescribeImportCommand, DescribeTableCommand, ExportConflictException, ExportNotFoundException,
+  ExportTableToPointInTimeCommand, ImportNotFoundException, ImportTableCommand, PointInTimeRecoveryUnavailableException,
+  TableNotFoundException, paginateListExports, paginateListImports,
+} from '@aws-sdk/client-dynamodb'
+import { client, createTable, uniqueName } from './endpoint.js'
+
+const TableName = uniqueName('exchange')
+const definition = (name) => ({
+  TableName: name,
+  AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+  KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+  BillingMode: 'PAY_PER_REQUEST',
+})
+let TableArn
+const start = (more) => client.send(new ExportTableToPointInTimeCommand({ TableArn, S3Bucket: 'no-such-bucket', ...more }))
+
+async function ended(describe, status) {
+  for (;;) {
+    const description = await describe()
+    if (description[status] !== 'IN_PROGRESS') return description
+    await sleep(50)
+  }
+}
+
+before(async () => {
+  await createTable(definition(TableName))
+  TableArn = (await client.send(new DescribeTableCommand({ TableName }))).Table.TableArn
+})
+after(() => client.send(new DeleteTableCommand({ TableName })))
+
+describe('exports', () => {
+  it('are described with dates and why they failed', async () => {
+    const { ExportDescription: begun } = await start({ ExportFormat: 'ION', S3Prefix: 'a/b' })
+    assert.equal(begun.ExportStatus, 'IN_PROGRESS')
+    assert.ok(begun.StartTime instanceof Date && begun.ExportTime instanceof Date)
+    const describeExport = async () => (await client.send(new DescribeExportCommand({ ExportArn: begun.ExportArn }))).ExportDescription
+    const done = await ended(describeExport, 'ExportStatus')
+    assert.deepEqual([done.ExportStatus, done.FailureCode, done.ExportFormat], ['FAILED', 'S3NoSuchBucket', 'ION'])
+  })
+
+  it('are listed in pages, newest first', async () => {
+    const ClientToken = uniqueName('token')
+    const first = (await start({ ClientToken })).ExportDescription.ExportArn
+    const second = (await start({ ClientToken: uniqueName('token') })).ExportDescription.ExportArn
+    assert.equal((await start({ ClientToken })).ExportDescription.ExportArn, first)
+    await assert.rejects(start({ ClientToken, S3Prefix: 'other' }), ExportConflictException)
+    const listed = []
+    for await (const page of paginateListExports({ client, pageSize: 1 }, { TableArn })) {
+      assert.ok(page.ExportSummaries.length <= 1)
+      listed.push(...page.ExportSummaries.map((summary) => summary.ExportArn))
+    }
+    assert.deepEqual(listed.slice(0, 2), [second, first])
+  })
+
+  it('are refused with typed exceptions', async () => {
+    await assert.rejects(start({ ExportTime: new Date(0) }), PointInTimeRecoveryUnavailableException)
+    await assert.rejects(start({ TableArn: `${TableArn}-not` }), TableNotFoundException)
+    const nowhere = new DescribeExportCommand({ ExportArn: `${TableArn}/export/01234567890123-a1b2c3d4` })
+    await assert.rejects(client.send(nowhere), ExportNotFoundException)
+  })
+})
+
+describe('imports', () => {
+  it('are described, listed and refused', async () => {
+    const name = uniqueName('imported')
+    const { ImportTableDescription: begun } = await client.send(new ImportTableCommand({
+      S3BucketSource: { S3Bucket: 'no-such-bucket' }, InputFormat: 'CSV', InputFormatOptions: { Csv: { Delimiter: '|', HeaderList: ['pk', 'x'] } },
+      TableCreationParameters: definition(name),
+    }))
+    assert.deepEqual(begun.TableCreationParameters, definition(name))
+    const describeImport = async () => (await client.send(new DescribeImportCommand({ ImportArn: begun.ImportArn }))).ImportTableDescription
+    const done = await ended(describeImport, 'ImportStatus')
+    assert.deepEqual([done.ImportStatus, done.FailureCode, done.ImportedItemCount], ['FAILED', 'S3NoSuchBucket', 0])
+    assert.deepEqual(done.InputFormatOptions, { Csv: { Delimiter: '|', HeaderList: ['pk', 'x'] } })
+    const listed = []
+    for await (const page of paginateListImports({ client, pageSize: 25 }, {})) listed.push(...page.ImportSummaryList)
+    assert.ok(listed.some((summary) => summary.ImportArn === begun.ImportArn && summary.StartTime instanceof Date))
+    await client.send(new DeleteTableCommand({ TableName: name }))
+    const nowhere = new DescribeImportCommand({ ImportArn: `${TableArn}/import/01234567890123-a1b2c3d4` })
+    await assert.rejects(client.send(nowhere), ImportNotFoundException)
+  })
+})

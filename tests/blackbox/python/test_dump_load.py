@@ -1,0 +1,221 @@
+"""`partita dump` and `partita load`: what comes out of one database goes into another and is equal, also when either is
+killed on the way. The file is read here by another program."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import server_binary, started_server
+from dynamo import eventually, index, table_request
+from test_process import Running
+
+ITEMS = 4000
+
+
+@pytest.fixture
+def two(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    with Running(tmp_path / "one") as one, Running(tmp_path / "two") as other:
+        yield one, other
+
+
+def partita(*arguments, code=0, **environment):
+    run = subprocess.run([server_binary(), *map(str, arguments)], env=os.environ | environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == code, run.stdout + run.stderr
+    return run.stdout + run.stderr
+
+
+def fill(client, items=ITEMS):
+    """Two tables that have everything a definition can have."""
+    client.create_table(**table_request(
+        "Shop", "pk:S sk:N", also="g:S l:S", indexes=[index("byG", "g sk", ["x"])], local=[index("byL", "pk l", "KEYS_ONLY")],
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}, Tags=[{"Key": "team", "Value": "shop"}],
+        TableClass="STANDARD_INFREQUENT_ACCESS", DeletionProtectionEnabled=True))
+    client.update_time_to_live(TableName="Shop", TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"})
+    client.create_table(**(table_request("Plain", "id:B", BillingMode="PROVISIONED") | {
+        "ProvisionedThroughput": {"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}}))
+    values = [{"S": "ü\n\"\u2028"}, {"N": "1E+2"}, {"B": b"\0\xff"}, {"SS": ["a", "b"]}, {"NS": ["1", "2.5"]}, {"BS": [b"x"]},
+              {"L": [{"M": {"deep": {"NULL": True}}}]}, {"BOOL": False}, {"S": "z" * 3000}]
+    for start in range(0, items, 25):
+        puts = [{"PutRequest": {"Item": {"pk": {"S": f"p{n % 97}"}, "sk": {"N": str(n)}, "g": {"S": f"g{n % 7}"},
+                                         "x": values[n % len(values)]}}} for n in range(start, start + 25)]
+        client.batch_write_item(RequestItems={"Shop": puts})
+    client.put_item(TableName="Plain", Item={"id": {"B": b"\1"}})
+
+
+def items_of(client, table):
+    pages = client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+    return sorted((json.dumps(item, default=repr, sort_keys=True) for page in pages for item in page["Items"]))
+
+
+STATE = ("CreationDateTime", "TableArn", "TableId", "LatestStreamLabel", "LatestStreamArn", "LastUpdateToPayPerRequestDateTime", "IndexArn",
+         "LastIncreaseDateTime", "LastUpdateDateTime")
+
+
+def without_state(value):
+    """A description without what differs between two equal tables."""
+    if isinstance(value, dict):
+        return {name: without_state(inner) for name, inner in value.items() if name not in STATE}
+    return [without_state(inner) for inner in value] if isinstance(value, list) else value
+
+
+def definition(client, table):
+    described = client.describe_table(TableName=table)["Table"]
+    return (without_state(described), client.describe_time_to_live(TableName=table)["TimeToLiveDescription"],
+            client.list_tags_of_resource(ResourceArn=described["TableArn"])["Tags"])
+
+
+def assert_equal(one, other, tables=("Plain", "Shop")):
+    assert set(tables) <= set(other.list_tables()["TableNames"])
+    for table in tables:
+        assert items_of(one, table) == items_of(other, table)
+        eventually(lambda: assert_same(definition(one, table), definition(other, table)))
+
+
+def assert_same(one, other):
+    assert one == other
+
+
+def lines(path):
+    if path.suffix == ".zst":
+        text = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout
+    else:
+        text = (gzip.open(path) if path.suffix == ".gz" else open(path, "rb")).read()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"])
+def test_a_database_goes_into_a_file_and_out_of_it(two, tmp_path, name):
+    one, other = two
+    fill(one.client())
+    file = tmp_path / name
+    assert f"{ITEMS + 1} items of 2 tables" in partita("dump", file, "--endpoint", one.endpoint)
+    assert not list(tmp_path.glob("*.partial")) and not list(tmp_path.glob("*.progress"))
+    read = lines(file)
+    assert list(read[0]) == ["Dump"] and read[-1] == {"End": {"Tables": 2, "Items": ITEMS + 1}}
+    assert [line["Table"]["TableName"] for line in read if "Table" in line] == ["Plain", "Shop"]
+    assert sum("Item" in line for line in read) == ITEMS + 1
+    assert f"{ITEMS + 1} items of 2 tables" in partita("load", file, "--endpoint", other.endpoint)
+    assert_equal(one.client(), other.client())
+    assert "exists already" in partita("load", file, "--endpoint", other.endpoint, code=1)
+    partita("load", file, "--endpoint", other.endpoint, "--merge")
+    assert_equal(one.client(), other.client())
+    assert "exists already" in partita("dump", file, "--endpoint", one.endpoint, code=1)
+
+
+def test_one_table_of_several(two, tmp_path):
+    one, other = two
+    fill(one.client(), 100)
+    file = tmp_path / "some.jsonl"
+    partita("dump", file, "--table", "Plain", "--endpoint", one.endpoint)
+    assert [line["Table"]["TableName"] for line in lines(file) if "Table" in line] == ["Plain"]
+    whole = tmp_path / "all.jsonl"
+    partita("dump", whole, "--endpoint", one.endpoint)
+    partita("load", whole, "--table", "Plain", "--endpoint", other.endpoint)
+    assert other.client().list_tables()["TableNames"] == ["Plain"]
+    assert_equal(one.client(), other.client(), ["Plain"])
+    assert "ResourceNotFoundException" in partita("dump", tmp_path / "none", "--table", "Nope", "--endpoint", one.endpoint, code=1)
+
+
+def test_items_without_a_table_go_into_the_one_named(two, tmp_path):
+    one, _ = two
+    client = one.client()
+    client.create_table(**table_request("Into", "pk:S"))
+    file = tmp_path / "data.json.gz"
+    file.write_bytes(gzip.compress(b"".join(b'{"Item":{"pk":{"S":"%d"}}}\n' % n for n in range(60))))
+    assert "name one with --table" in partita("load", file, "--endpoint", one.endpoint, code=1)
+    partita("load", file, "--table", "Into", "--endpoint", one.endpoint)
+    assert client.describe_table(TableName="Into")["Table"]["ItemCount"] == 60
+
+
+def test_a_dump_cut_short_is_noticed(two, tmp_path):
+    one, other = two
+    fill(one.client(), 100)
+    file = tmp_path / "all.jsonl"
+    partita("dump", file, "--endpoint", one.endpoint)
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:50]))
+    assert "cut short" in partita("load", file, "--endpoint", other.endpoint, code=1)
+
+
+def test_from_one_database_into_another(two, tmp_path):
+    one, other = two
+    fill(one.client())
+    partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", tmp_path / "side")
+    assert not (tmp_path / "side").exists()
+    assert_equal(one.client(), other.client())
+
+
+def killed_until_done(side, *arguments):
+    """Runs a command again and again, killed soon after it has noted some progress; how often it was killed."""
+    kills = 0
+    while True:
+        before = side.read_bytes() if side.exists() else b""
+        run = subprocess.Popen([server_binary(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while run.poll() is None:
+            if kills < 4 and side.exists() and side.read_bytes() != before:
+                run.send_signal(signal.SIGKILL)
+                kills += 1
+                break
+            time.sleep(0.005)
+        out, err = run.communicate()
+        if run.returncode == 0:
+            return kills
+        assert run.returncode == -signal.SIGKILL, out + err
+
+
+@pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"])
+def test_killed_dumps_and_loads_go_on(two, tmp_path, name):
+    one, other = two
+    fill(one.client(), 20_000)
+    file = tmp_path / name
+    assert killed_until_done(tmp_path / f"{name}.progress", "dump", file, "--endpoint", one.endpoint) >= 2
+    read = lines(file)
+    assert read[-1] == {"End": {"Tables": 2, "Items": 20_001}} and sum("Item" in line for line in read) == 20_001
+    assert len({json.dumps(line["Item"], sort_keys=True) for line in read if "Item" in line}) == 20_001
+    assert killed_until_done(tmp_path / f"{name}.load-progress", "load", file, "--endpoint", other.endpoint) >= 2
+    assert_equal(one.client(), other.client())
+
+
+def test_a_killed_copy_goes_on(two, tmp_path):
+    one, other = two
+    fill(one.client(), 20_000)
+    side = tmp_path / "side"
+    assert killed_until_done(side, "load", one.endpoint, "--endpoint", other.endpoint, "--progress", side) >= 2
+    assert_equal(one.client(), other.client())
+
+
+def test_a_side_file_of_another_load_is_refused(two, tmp_path):
+    one, other = two
+    fill(one.client(), 100)
+    side = tmp_path / "side"
+    side.write_text(json.dumps({"source": "http://elsewhere", "target": other.endpoint, "wanted": [], "tables": [], "finished": 0, "cursors": [], "items": 0}))
+    assert "belongs to another load" in partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", side, code=1)
+
+
+def test_encrypted_connections_and_verified_signatures(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"], check=True, capture_output=True)
+    server = started_server("--tls-cert", certificate, "--tls-key", key, "--access-key", "AK", "--secret-key", "SK")
+    try:
+        endpoint = re.search(r"https://127\.0\.0\.1:\d+", server.stdout.readline()).group()
+        keys = {"SSL_CERT_FILE": str(certificate), "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "SK"}
+        file = tmp_path / "in.jsonl"
+        file.write_text(json.dumps({"Table": table_request("Encrypted", "pk:S")}) + '\n{"Item":{"pk":{"S":"a"}}}\n')
+        partita("load", file, "--endpoint", endpoint, **keys)
+        partita("dump", tmp_path / "out.jsonl", "--endpoint", endpoint, **keys)
+        assert {"Item": {"pk": {"S": "a"}}} in lines(tmp_path / "out.jsonl")
+        refusal = partita("dump", tmp_path / "not.jsonl", "--endpoint", endpoint, code=1, **keys | {"AWS_SECRET_ACCESS_KEY": "wrong"})
+        assert "InvalidSignatureException" in refusal
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

@@ -1,0 +1,290 @@
+"""Exports and imports: files in folders that stand for buckets, in AWS's layout. What is exported is read here by another
+program, and imported again into an equal table; the server is killed on the way."""
+
+import base64
+import gzip
+import hashlib
+import json
+import signal
+import subprocess
+import time
+from decimal import Decimal
+
+import pytest
+from botocore.exceptions import ClientError
+
+from conftest import server_binary
+from dynamo import eventually, index, refused, table_request
+from test_dump_load import items_of
+from test_process import Running
+
+VALUES = [{"S": "ü\n\"'\\"}, {"N": "-1.5"}, {"N": "600"}, {"B": b"\0\xff"}, {"SS": ["a", "b"]}, {"NS": ["1", "2.5"]}, {"BS": [b"x", b"y"]},
+          {"L": [{"M": {"deep ": {"NULL": True}}}, {"L": []}]}, {"BOOL": False}, {"S": ""}]
+
+
+@pytest.fixture
+def place(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    (tmp_path / "s3" / "my-bucket").mkdir(parents=True)
+    return tmp_path
+
+
+def started(place):
+    return Running(place / "data", "--s3-root", place / "s3")
+
+
+@pytest.fixture
+def client(place):
+    with started(place) as running:
+        yield running.client()
+
+
+def parameters(name):
+    """A table's definition, as CreateTable and ImportTable take it."""
+    return table_request(name, "pk:S sk:N", also="g:S", indexes=[index("byG", "g sk")])
+
+
+def fill(client, name="Source", items=300, size=0):
+    client.create_table(**parameters(name))
+    for start in range(0, items, 25):
+        puts = [{"PutRequest": {"Item": {"pk": {"S": f"p{n % 7}"}, "sk": {"N": str(n)}, "g": {"S": f"g{n % 3}"}, "x": VALUES[n % len(VALUES)],
+                                         "fill": {"S": "z" * size}}}} for n in range(start, min(start + 25, items))]
+        client.batch_write_item(RequestItems={name: puts})
+    return client.describe_table(TableName=name)["Table"]["TableArn"]
+
+
+def export(client, arn, **more):
+    return client.export_table_to_point_in_time(TableArn=arn, S3Bucket="my-bucket", **more)["ExportDescription"]
+
+
+def exported(client, arn, seconds=60):
+    return finished(lambda: client.describe_export(ExportArn=arn)["ExportDescription"], "ExportStatus", seconds)
+
+
+def imported(client, arn, seconds=60):
+    return finished(lambda: client.describe_import(ImportArn=arn)["ImportTableDescription"], "ImportStatus", seconds)
+
+
+def finished(describe, status, seconds):
+    def check():
+        description = describe()
+        assert description[status] != "IN_PROGRESS"
+        return description
+
+    return eventually(check, seconds)
+
+
+def start_import(client, name, prefix, kind="DYNAMODB_JSON", **more):
+    return client.import_table(S3BucketSource={"S3Bucket": "my-bucket", "S3KeyPrefix": prefix}, InputFormat=kind,
+                               TableCreationParameters=parameters(name), **more)["ImportTableDescription"]
+
+
+def data_prefix(description):
+    return description["ExportManifest"].replace("manifest-summary.json", "data/")
+
+
+def test_an_export_has_the_layout_of_aws(client, place):
+    arn = fill(client)
+    begun = export(client, arn, S3Prefix="some/where")
+    assert begun["ExportStatus"] == "IN_PROGRESS" and begun["ExportType"] == "FULL_EXPORT"
+    assert begun["ExportArn"].startswith(f"{arn}/export/0") and begun["S3SseAlgorithm"] == "AES256"
+    done = exported(client, begun["ExportArn"])
+    assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 300)
+    export_id = begun["ExportArn"].split("/")[-1]
+    folder = place / "s3" / "my-bucket" / "some" / "where" / "AWSDynamoDB" / export_id
+    assert done["ExportManifest"] == f"some/where/AWSDynamoDB/{export_id}/manifest-summary.json"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "_started", "data", "manifest-files.json", "manifest-files.md5", "manifest-summary.json", "manifest-summary.md5"]
+    for manifest in ("manifest-files", "manifest-summary"):
+        digest = hashlib.md5((folder / f"{manifest}.json").read_bytes()).digest()
+        assert base64.b64decode((folder / f"{manifest}.md5").read_text()) == digest
+    summary = json.loads((folder / "manifest-summary.json").read_text())
+    assert (summary["exportArn"], summary["itemCount"], summary["outputFormat"]) == (begun["ExportArn"], 300, "DYNAMODB_JSON")
+    assert summary["manifestFilesS3Key"] == done["ExportManifest"].replace("summary", "files")
+    items = []
+    for line in (folder / "manifest-files.json").read_text().splitlines():
+        file = json.loads(line)
+        content = (place / "s3" / "my-bucket" / file["dataFileS3Key"]).read_bytes()
+        assert base64.b64decode(file["md5Checksum"]) == hashlib.md5(content).digest()
+        lines = gzip.decompress(content).splitlines()
+        assert file["itemCount"] == len(lines)
+        items += [json.loads(text)["Item"] for text in lines]
+    assert sorted(int(item["sk"]["N"]) for item in items) == list(range(300))
+    assert any(item["x"] == {"B": base64.b64encode(b"\0\xff").decode()} for item in items)
+
+
+@pytest.mark.parametrize("kind", ["DYNAMODB_JSON", "ION"])
+def test_an_export_is_imported_into_an_equal_table(client, kind):
+    arn = fill(client)
+    done = exported(client, export(client, arn, ExportFormat=kind)["ExportArn"])
+    begun = start_import(client, "Target", data_prefix(done), kind, InputCompressionType="GZIP")
+    assert begun["ImportStatus"] == "IN_PROGRESS" and begun["TableCreationParameters"]["TableName"] == "Target"
+    result = imported(client, begun["ImportArn"])
+    assert (result["ImportStatus"], result["ImportedItemCount"], result["ProcessedItemCount"], result["ErrorCount"]) == ("COMPLETED", 300, 300, 0)
+    assert result["ProcessedSizeBytes"] > 0 and result["EndTime"] >= result["StartTime"]
+    assert items_of(client, "Target") == items_of(client, "Source")
+    answer = client.query(TableName="Target", IndexName="byG", KeyConditionExpression="g = :g", ExpressionAttributeValues={":g": {"S": "g1"}})
+    assert answer["Count"] == 100
+
+
+def test_amazons_own_library_reads_the_ion(client, place):
+    ion = pytest.importorskip("amazon.ion.simpleion")
+    client.create_table(**table_request("Odd", "pk:S"))
+    client.put_item(TableName="Odd", Item={"pk": {"S": "k'\"\\\n\u0001ü"}, "n": {"N": "-0.0000001"}, "i": {"N": "103"}, "b": {"B": b"\0\xff"}, "null": {"S": ""},
+                                           "ns": {"NS": ["1", "2.5"]}, "we'ird": {"L": [{"M": {"a b": {"BOOL": True}}}]}, "$10": {"NULL": True}})
+    arn = client.describe_table(TableName="Odd")["Table"]["TableArn"]
+    assert exported(client, export(client, arn, ExportFormat="ION")["ExportArn"])["ItemCount"] == 1
+    item = ion.loads(gzip.decompress(next((place / "s3").rglob("*.ion.gz")).read_bytes()))["Item"]
+    assert (item["pk"], item["null"], item["b"]) == ("k'\"\\\n\u0001ü", "", b"\0\xff")
+    assert (item["i"], item["n"], item["we'ird"][0]["a b"]) == (Decimal(103), Decimal("-0.0000001"), True)
+    assert isinstance(item["i"], Decimal) and sorted(item["ns"]) == [Decimal(1), Decimal("2.5")]
+    assert item["ns"].ion_annotations[0].text == "$dynamodb_NS" and not item["$10"]
+
+
+def test_an_empty_table_is_exported_and_imported(client):
+    arn = fill(client, items=0)
+    done = exported(client, export(client, arn)["ExportArn"])
+    assert done["ItemCount"] == 0
+    result = imported(client, start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"])
+    assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 0)
+    assert client.describe_table(TableName="Target")["Table"]["TableStatus"] == "ACTIVE"
+
+
+def test_client_tokens_and_lists(client):
+    arn = fill(client, items=10)
+    first = export(client, arn, ClientToken="one")
+    assert export(client, arn, ClientToken="one")["ExportArn"] == first["ExportArn"]
+    with refused("ExportConflictException"):
+        export(client, arn, ClientToken="one", S3Prefix="other")
+    other = export(client, arn, ClientToken="two")["ExportArn"]
+    assert [e["ExportArn"] for e in client.list_exports(TableArn=arn)["ExportSummaries"]] == [other, first["ExportArn"]]
+    assert client.list_exports(TableArn=arn + "x")["ExportSummaries"] == []
+    page = client.list_exports(MaxResults=1)
+    assert len(page["ExportSummaries"]) == 1
+    rest = client.list_exports(NextToken=page["NextToken"])
+    assert [e["ExportArn"] for e in rest["ExportSummaries"]] == [first["ExportArn"]] and "NextToken" not in rest
+    done = exported(client, other)
+    begun = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")
+    assert start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")["ImportArn"] == begun["ImportArn"]
+    with refused("ImportConflictException"):
+        start_import(client, "Target", "elsewhere", ClientToken="i")
+    with refused("ResourceInUseException", "Table already exists: Target"):
+        start_import(client, "Target", data_prefix(done), ClientToken="another")
+    summaries = client.list_imports()["ImportSummaryList"]
+    assert [summary["ImportArn"] for summary in summaries] == [begun["ImportArn"]]
+
+
+def test_what_cannot_be_exported(client):
+    arn = fill(client, items=1)
+    with refused("TableNotFoundException", "Table not found: Nope"):
+        export(client, arn.replace("Source", "Nope"))
+    with refused("PointInTimeRecoveryUnavailableException", "Point in time recovery is not enabled"):
+        export(client, arn, ExportTime=time.time() - 3600)
+    with refused("InvalidExportTimeException"):
+        export(client, arn, ExportTime=time.time() + 3600)
+    with refused("PointInTimeRecoveryUnavailableException"):
+        export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification={"ExportFromTime": 0, "ExportToTime": 1})
+    with refused("ExportNotFoundException"):
+        client.describe_export(ExportArn=arn + "/export/01234567890123-a1b2c3d4")
+    with refused("ImportNotFoundException"):
+        client.describe_import(ImportArn=arn + "/import/01234567890123-a1b2c3d4")
+    assert exported(client, export(client, arn, ExportTime=time.time())["ExportArn"])["ExportStatus"] == "COMPLETED"
+
+
+def test_buckets_that_do_not_exist_fail_in_the_background(client):
+    arn = fill(client, items=1)
+    begun = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="no-bucket")["ExportDescription"]
+    done = exported(client, begun["ExportArn"])
+    assert (done["ExportStatus"], done["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    result = imported(client, client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION",
+                                                  TableCreationParameters=parameters("Target"))["ImportTableDescription"]["ImportArn"])
+    assert (result["ImportStatus"], result["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    outside = export(client, arn, S3Prefix="../../outside")
+    assert exported(client, outside["ExportArn"])["ExportStatus"] == "FAILED"
+
+
+def test_without_a_root_there_is_no_bucket(place):
+    with Running(place / "plain") as running:
+        client = running.client()
+        begun = export(client, fill(client, items=1))
+        assert exported(client, begun["ExportArn"])["FailureCode"] == "S3NoSuchBucket"
+
+
+def test_csv_with_types_of_keys_and_errors_counted(client, place):
+    bucket = place / "s3" / "my-bucket"
+    (bucket / "in").mkdir()
+    (bucket / "in" / "a.csv").write_text('pk;sk;note\na;1;"x;\n""y"""\na;2;\nb;no number;z\n;3;empty key\n')
+    options = {"Csv": {"Delimiter": ";"}}
+    result = imported(client, start_import(client, "Csv", "in/", "CSV", InputFormatOptions=options)["ImportArn"])
+    assert (result["ImportStatus"], result["FailureCode"]) == ("FAILED", "ItemValidationError")
+    assert (result["ProcessedItemCount"], result["ImportedItemCount"], result["ErrorCount"]) == (4, 2, 2)
+    assert result["InputFormatOptions"] == options
+    items = client.scan(TableName="Csv")["Items"]
+    assert sorted(items, key=lambda item: item["sk"]["N"]) == [
+        {"pk": {"S": "a"}, "sk": {"N": "1"}, "note": {"S": 'x;\n"y"'}}, {"pk": {"S": "a"}, "sk": {"N": "2"}, "note": {"S": ""}}]
+    (bucket / "named").mkdir()
+    (bucket / "named" / "b.csv").write_text("c,9,hello\n")
+    subprocess.run(["zstd", "-q", bucket / "named" / "b.csv", "-o", bucket / "zst.csv"], check=True)
+    begun = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
+    assert imported(client, begun["ImportArn"])["ImportStatus"] == "COMPLETED"
+    assert client.scan(TableName="Named")["Items"] == [{"pk": {"S": "c"}, "sk": {"N": "9"}, "note": {"S": "hello"}}]
+
+
+def test_damaged_objects_are_errors(client, place):
+    bucket = place / "s3" / "my-bucket"
+    good = gzip.compress(b'{"Item":{"pk":{"S":"a"},"sk":{"N":"1"}}}\n{"Item":{"pk":{"S":"a"}}}\nno json\n')
+    (bucket / "x1.gz").write_bytes(good)
+    (bucket / "x2.gz").write_bytes(gzip.compress(b'{"Item":' * 5000)[:60])
+    result = imported(client, start_import(client, "Damaged", "x", InputCompressionType="GZIP")["ImportArn"])
+    assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("FAILED", 1, 3)
+
+
+def test_an_export_and_an_import_go_on_after_kills(place):
+    running = started(place)
+    client = running.client()
+    arn = fill(client, items=6000, size=9000)
+    begun = export(client, arn)
+    running, client = killed(place, running, lambda c: c.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"])
+    done = exported(client, begun["ExportArn"], 120)
+    assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 6000)
+    importing = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"]
+    running, client = killed(place, running, lambda c: c.describe_import(ImportArn=importing)["ImportTableDescription"]["ImportStatus"])
+    result = imported(client, importing, 120)
+    assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("COMPLETED", 6000, 0)
+    assert items_of(client, "Target") == items_of(client, "Source")
+    assert running.stop(signal.SIGTERM) == 0
+
+
+def killed(place, running, status, kills=4):
+    """Kills the server several times while something is in progress; it must be in progress when first killed."""
+    client = running.client()
+    for kill in range(kills):
+        time.sleep(0.15)
+        state = status(client)
+        assert kill > 0 or state == "IN_PROGRESS"
+        running.stop(signal.SIGKILL)
+        running = started(place)
+        client = running.client()
+    return running, client
+
+
+def test_a_table_is_being_created_while_it_is_imported(place):
+    with started(place) as running:
+        client = running.client()
+        lines = b"".join(b'{"Item":{"pk":{"S":"p"},"sk":{"N":"%d"},"fill":{"S":"%s"}}}\n' % (n, b"z" * 2000) for n in range(30_000))
+        (place / "s3" / "my-bucket" / "big").write_bytes(lines)
+        begun = start_import(client, "Slow", "big")
+        assert client.describe_table(TableName="Slow")["Table"]["TableStatus"] == "CREATING"
+        with refused("ResourceNotFoundException"):
+            client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})
+        with refused("ResourceInUseException", "being created"):
+            client.delete_table(TableName="Slow")
+        with refused("ResourceInUseException", "being created"):
+            client.update_table(TableName="Slow", DeletionProtectionEnabled=True)
+        with refused("ResourceInUseException", "being created"):
+            client.update_time_to_live(TableName="Slow", TimeToLiveSpecification={"Enabled": True, "AttributeName": "x"})
+        assert imported(client, begun["ImportArn"], 120)["ImportedItemCount"] == 30_000
+        assert client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})["Item"]["sk"] == {"N": "1"}
+        with pytest.raises(ClientError):
+            start_import(client, "Slow", "big")
