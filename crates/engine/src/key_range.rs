@@ -180,17 +180,10 @@ fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
 }
 
 fn check_operands(attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Exception> {
-    let operands = match &term.comparison {
-        KeyComparison::Equal(value)
-        | KeyComparison::Less(value)
-        | KeyComparison::LessOrEqual(value)
-        | KeyComparison::Greater(value)
-        | KeyComparison::GreaterOrEqual(value)
-        | KeyComparison::BeginsWith(value) => [Some(value), None],
-        KeyComparison::Between(low, high) => [Some(low), Some(high)],
-        KeyComparison::NotIndexable => return Err(Exception::validation(NOT_INDEXABLE)),
-    };
-    for value in operands.into_iter().flatten().map(Value::view) {
+    if term.comparison == KeyComparison::NotIndexable {
+        return Err(Exception::validation(NOT_INDEXABLE));
+    }
+    for value in term.comparison.operands().map(Value::view) {
         if value.scalar_type() != Some(attribute.kind) {
             return Err(Exception::validation(
                 "One or more parameter values were invalid: Condition parameter type does not match schema type",

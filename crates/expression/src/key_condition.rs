@@ -36,6 +36,39 @@ pub enum KeyComparison {
     NotIndexable,
 }
 
+impl KeyComparison {
+    /// An attribute compared with a value, or, `turned`, a value with an attribute; none for `<>`, which no range answers.
+    pub fn with(comparator: Comparator, turned: bool, value: Value) -> Option<KeyComparison> {
+        match (comparator, turned) {
+            (Comparator::Equal, _) => Some(KeyComparison::Equal(value)),
+            (Comparator::NotEqual, _) => None,
+            (Comparator::Less, false) | (Comparator::Greater, true) => Some(KeyComparison::Less(value)),
+            (Comparator::Greater, false) | (Comparator::Less, true) => Some(KeyComparison::Greater(value)),
+            (Comparator::LessOrEqual, false) | (Comparator::GreaterOrEqual, true) => {
+                Some(KeyComparison::LessOrEqual(value))
+            }
+            (Comparator::GreaterOrEqual, false) | (Comparator::LessOrEqual, true) => {
+                Some(KeyComparison::GreaterOrEqual(value))
+            }
+        }
+    }
+
+    /// What the attribute is compared with.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let values = match self {
+            KeyComparison::Equal(value)
+            | KeyComparison::Less(value)
+            | KeyComparison::LessOrEqual(value)
+            | KeyComparison::Greater(value)
+            | KeyComparison::GreaterOrEqual(value)
+            | KeyComparison::BeginsWith(value) => [Some(value), None],
+            KeyComparison::Between(from, to) => [Some(from), Some(to)],
+            KeyComparison::NotIndexable => [None, None],
+        };
+        values.into_iter().flatten()
+    }
+}
+
 impl KeyCondition {
     /// Parses and binds.
     pub fn parse(
@@ -94,17 +127,7 @@ fn comparison(
     let attribute = only_attribute(&[left, right], terms)?;
     let turned = matches!(right, Operand::Path(_));
     let value = value(if turned { left } else { right })?;
-    let comparison = match (comparator, turned) {
-        (Comparator::Equal | Comparator::NotEqual, _) => KeyComparison::Equal(value),
-        (Comparator::Less, false) | (Comparator::Greater, true) => KeyComparison::Less(value),
-        (Comparator::Greater, false) | (Comparator::Less, true) => KeyComparison::Greater(value),
-        (Comparator::LessOrEqual, false) | (Comparator::GreaterOrEqual, true) => {
-            KeyComparison::LessOrEqual(value)
-        }
-        (Comparator::GreaterOrEqual, false) | (Comparator::LessOrEqual, true) => {
-            KeyComparison::GreaterOrEqual(value)
-        }
-    };
+    let comparison = KeyComparison::with(comparator, turned, value).ok_or(Problem::KeyOperator("<>"))?;
     terms.push(KeyTerm { attribute, comparison });
     Ok(())
 }

@@ -200,7 +200,7 @@ fn take_term(
         (name == part.name && is_equal == equal).then_some(comparison)
     };
     let Some(comparison) = nodes.iter().find_map(fits) else { return Ok(None) };
-    if part.kind.is_some() && operands(&comparison).any(|value| value.view().scalar_type() != part.kind) {
+    if part.kind.is_some() && comparison.operands().any(|value| value.view().scalar_type() != part.kind) {
         return Err(Problem::KeyType(part.name.to_owned()).into());
     }
     nodes.retain(|node| fits(node).as_ref() != Some(&comparison));
@@ -216,20 +216,6 @@ pub(crate) fn all_of(mut nodes: Vec<Node>) -> Option<Condition> {
     }
 }
 
-fn operands(comparison: &KeyComparison) -> impl Iterator<Item = &Value> {
-    let values = match comparison {
-        KeyComparison::Equal(value)
-        | KeyComparison::Less(value)
-        | KeyComparison::LessOrEqual(value)
-        | KeyComparison::Greater(value)
-        | KeyComparison::GreaterOrEqual(value)
-        | KeyComparison::BeginsWith(value) => [Some(value), None],
-        KeyComparison::Between(from, to) => [Some(from), Some(to)],
-        KeyComparison::NotIndexable => [None, None],
-    };
-    values.into_iter().flatten()
-}
-
 /// A test of a top-level attribute that a range of keys can answer.
 pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
     match node {
@@ -239,19 +225,7 @@ pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
                 (_, _, Operand::Value(value), Some(name)) => (name, value, true),
                 _ => return None,
             };
-            let value = value.clone();
-            let comparison = match (comparator, turned) {
-                (Comparator::Equal, _) => KeyComparison::Equal(value),
-                (Comparator::NotEqual, _) => return None,
-                (Comparator::Less, false) | (Comparator::Greater, true) => KeyComparison::Less(value),
-                (Comparator::Greater, false) | (Comparator::Less, true) => KeyComparison::Greater(value),
-                (Comparator::LessOrEqual, false) | (Comparator::GreaterOrEqual, true) => {
-                    KeyComparison::LessOrEqual(value)
-                }
-                (Comparator::GreaterOrEqual, false) | (Comparator::LessOrEqual, true) => {
-                    KeyComparison::GreaterOrEqual(value)
-                }
-            };
+            let comparison = KeyComparison::with(*comparator, turned, value.clone())?;
             Some((name, comparison))
         }
         Node::Between(what, Operand::Value(from), Operand::Value(to)) => {
