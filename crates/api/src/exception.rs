@@ -40,7 +40,10 @@ macro_rules! kinds {
 
 kinds! {
     AccessDeniedException coral 400,
+    BackupInUseException dynamodb 400,
+    BackupNotFoundException dynamodb 400,
     ConditionalCheckFailedException dynamodb 400,
+    ContinuousBackupsUnavailableException dynamodb 400,
     DuplicateItemException dynamodb 400,
     ExpiredIteratorException dynamodb 400,
     ExportConflictException dynamodb 400,
@@ -51,6 +54,7 @@ kinds! {
     IncompleteSignatureException coral 400,
     InternalServerError dynamodb 500,
     InvalidExportTimeException dynamodb 400,
+    InvalidRestoreTimeException dynamodb 400,
     InvalidSignatureException coral 400,
     ItemCollectionSizeLimitExceededException dynamodb 400,
     LimitExceededException dynamodb 400,
@@ -60,6 +64,8 @@ kinds! {
     ResourceInUseException dynamodb 400,
     ResourceNotFoundException dynamodb 400,
     SerializationException coral 400,
+    TableAlreadyExistsException dynamodb 400,
+    TableInUseException dynamodb 400,
     TableNotFoundException dynamodb 400,
     TransactionCanceledException dynamodb 400,
     TransactionConflictException dynamodb 400,

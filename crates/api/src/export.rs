@@ -19,6 +19,50 @@ impl ExportFormat {
     }
 }
 
+/// Which of a table's items are exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExportScope {
+    /// All there were at a time.
+    #[default]
+    Full,
+    /// Those that changed between two times.
+    Incremental(ExportWindow),
+}
+
+impl ExportScope {
+    pub fn name(self) -> &'static str {
+        match self {
+            ExportScope::Full => "FULL_EXPORT",
+            ExportScope::Incremental(_) => "INCREMENTAL_EXPORT",
+        }
+    }
+}
+
+/// Changes from one time on and before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExportWindow {
+    pub from_millis: u64,
+    pub to_millis: u64,
+    pub view: ExportView,
+}
+
+/// What is told of a changed item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ExportView {
+    NewImage,
+    #[default]
+    NewAndOldImages,
+}
+
+impl ExportView {
+    pub fn name(self) -> &'static str {
+        match self {
+            ExportView::NewImage => "NEW_IMAGE",
+            ExportView::NewAndOldImages => "NEW_AND_OLD_IMAGES",
+        }
+    }
+}
+
 /// Where an export goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportTarget {
@@ -38,6 +82,11 @@ pub struct Export {
     pub started_millis: u64,
     pub ended_millis: Option<u64>,
     pub export_time_millis: u64,
+    #[serde(default)]
+    pub scope: ExportScope,
+    /// The filter as it was sent: JSON text.
+    #[serde(default)]
+    pub filter: Option<String>,
     pub format: ExportFormat,
     pub target: ExportTarget,
     pub client_token: Option<String>,

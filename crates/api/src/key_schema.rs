@@ -32,7 +32,7 @@ pub struct KeyAttribute {
 }
 
 /// A table's or an index's key. Only global secondary indexes have more than one attribute in a part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySchema {
     pub partition: Vec<KeyAttribute>,
     pub sort: Vec<KeyAttribute>,

@@ -4,7 +4,9 @@
 //! checked when it was decoded. What only the table's schema or the stored data can tell is checked
 //! later, by the engine. Knows nothing of HTTP or JSON.
 
+pub mod backup;
 pub mod capacity;
+pub mod continuous_backups;
 pub mod exception;
 pub mod exchange;
 pub mod export;
@@ -14,15 +16,20 @@ pub mod messages;
 pub mod operation;
 pub mod reporting;
 pub mod request;
+pub mod restore;
 pub mod sequence_number;
 pub mod table;
 
 pub mod batch_execute_statement;
 pub mod batch_get_item;
 pub mod batch_write_item;
+pub mod create_backup;
 pub mod create_table;
+pub mod delete_backup;
 pub mod delete_item;
 pub mod delete_table;
+pub mod describe_backup;
+pub mod describe_continuous_backups;
 pub mod describe_endpoints;
 pub mod describe_export;
 pub mod describe_import;
@@ -37,6 +44,7 @@ pub mod get_item;
 pub mod get_records;
 pub mod get_shard_iterator;
 pub mod import_table;
+pub mod list_backups;
 pub mod list_exports;
 pub mod list_imports;
 pub mod list_streams;
@@ -44,11 +52,14 @@ pub mod list_tables;
 pub mod list_tags_of_resource;
 pub mod put_item;
 pub mod query;
+pub mod restore_table_from_backup;
+pub mod restore_table_to_point_in_time;
 pub mod scan;
 pub mod tag_resource;
 pub mod transact_get_items;
 pub mod transact_write_items;
 pub mod untag_resource;
+pub mod update_continuous_backups;
 pub mod update_item;
 pub mod update_table;
 pub mod update_time_to_live;

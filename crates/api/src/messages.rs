@@ -31,6 +31,7 @@ pub const NESTED_TOO_DEEP: &str = "Nesting Levels have exceeded supported limits
 
 /// CreateTable says so of its own request, UpdateTable also of a table that is on-demand already.
 pub const PROVISIONED_UNITS_ON_DEMAND: &str = "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
+pub const PROVISIONED_UNITS_MISSING: &str = "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED";
 /// A request that changes several indexes, or one while another is still being changed.
 pub const ONE_INDEX_AT_A_TIME: &str =
     "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table";

@@ -173,6 +173,17 @@ pub struct TableDescription {
     pub encryption: Option<Encryption>,
     pub table_class: Option<TableClass>,
     pub deletion_protection: bool,
+    pub restore: Option<RestoreSummary>,
+}
+
+/// What a table was restored from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreSummary {
+    pub backup_arn: Option<String>,
+    pub table_arn: Option<String>,
+    /// The moment that it shows.
+    pub at_millis: u64,
+    pub in_progress: bool,
 }
 
 /// The stream a table has, or the last one it had.

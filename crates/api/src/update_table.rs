@@ -27,7 +27,7 @@ pub enum StreamUpdate {
 
 #[derive(Clone, Debug)]
 pub enum GlobalIndexUpdate {
-    Create(NewGlobalIndex),
+    Create(NewIndex),
     Update {
         name: String,
         throughput: Option<Throughput>,
@@ -39,9 +39,9 @@ pub enum GlobalIndexUpdate {
     },
 }
 
-/// A global index to add; its key's types come from the definitions of the request and the table.
+/// An index to add or to restore; its key's types come from the definitions of the request and the table.
 #[derive(Clone, Debug)]
-pub struct NewGlobalIndex {
+pub struct NewIndex {
     pub name: String,
     pub key_schema: Vec<KeySchemaElement>,
     pub projection: IndexProjection,

@@ -1,12 +1,14 @@
-//! The tables and streams there are. Reads take the current map without a lock; changes are decisions like any
+//! The tables, streams and histories there are. Reads take the current map without a lock; changes are decisions like any
 //! write, and the map is replaced between the commit and the next decision.
 
+use crate::change_history::source_not_found;
+use crate::history::History;
 use crate::stored_key::{self, Key};
 use crate::stream::Stream;
 use crate::table::{Table, TableRecord};
 use arc_swap::ArcSwap;
 use partita_api::{Exception, messages};
-use partita_store::{Direction, KeyRange, Snapshot, Store, StoreError, Write};
+use partita_store::{Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
 use partita_value::names::{StreamName, TableName};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -15,12 +17,15 @@ use std::sync::Arc;
 
 type Tables = BTreeMap<String, Arc<Table>>;
 type Streams = BTreeMap<StreamName, Arc<Stream>>;
+type Histories = BTreeMap<Space, Arc<History>>;
 
 #[derive(Clone)]
 pub struct Catalog {
     tables: Arc<ArcSwap<Tables>>,
     /// Also those that are disabled, or whose tables are deleted.
     streams: Arc<ArcSwap<Streams>>,
+    /// By their own spaces; also those of deleted tables.
+    histories: Arc<ArcSwap<Histories>>,
 }
 
 impl Catalog {
@@ -31,9 +36,13 @@ impl Catalog {
         })?;
         let streams =
             load_rows(store, &stored_key::all_streams(), |stream: Stream| (stream.name(), Arc::new(stream)))?;
+        let histories = load_rows(store, &stored_key::all_histories(), |history: History| {
+            (history.space(), Arc::new(history))
+        })?;
         Ok(Catalog {
             tables: Arc::new(ArcSwap::from_pointee(tables)),
             streams: Arc::new(ArcSwap::from_pointee(streams)),
+            histories: Arc::new(ArcSwap::from_pointee(histories)),
         })
     }
 
@@ -41,15 +50,20 @@ impl Catalog {
         self.tables.load().get(name).cloned()
     }
 
-    /// The table an item operation names. One that is being imported has no items yet.
+    /// The table an item operation names. One that is being imported or restored has no items yet.
     pub fn table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
-        let found = self.find(name.as_str()).filter(|table| !table.record.importing);
+        let found = self.find(name.as_str()).filter(|table| !table.record.is_being_made());
         found.ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
     }
 
     /// The table a table operation names: its error names it too.
     pub fn named_table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
         self.find(name.as_str()).ok_or_else(|| Exception::resource_not_found(messages::table_not_found(name)))
+    }
+
+    /// The table that a backup, a restore or an export names: they have an exception of their own.
+    pub fn source_table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
+        self.table(name).map_err(|_| source_not_found(name))
     }
 
     /// The same table as it is now; `None` if it was deleted, even if another has its name.
@@ -84,6 +98,32 @@ impl Catalog {
             let mut streams = Streams::clone(streams);
             streams.remove(name);
             streams
+        });
+    }
+
+    pub fn history(&self, space: Space) -> Option<Arc<History>> {
+        self.histories.load().get(&space).cloned()
+    }
+
+    pub fn histories(&self) -> Arc<Histories> {
+        self.histories.load_full()
+    }
+
+    /// Replaces a history in the map. Called between a commit and the next decision only.
+    pub fn publish_history(&self, history: History) {
+        let history = Arc::new(history);
+        self.histories.rcu(|histories| {
+            let mut histories = Histories::clone(histories);
+            histories.insert(history.space(), Arc::clone(&history));
+            histories
+        });
+    }
+
+    pub fn forget_history(&self, space: Space) {
+        self.histories.rcu(|histories| {
+            let mut histories = Histories::clone(histories);
+            histories.remove(&space);
+            histories
         });
     }
 

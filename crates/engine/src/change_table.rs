@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::store_record;
+use crate::change_history::HistoryChange;
 use crate::create_table::Spaces;
 use crate::storage_failed;
 use crate::stored_key::Key;
@@ -17,11 +18,13 @@ pub struct SideWrites {
     pub writes: Vec<Write>,
     /// A stream of the table that is new or ends.
     pub stream: Option<Stream>,
+    /// A history that changes with it.
+    pub history: Option<HistoryChange>,
 }
 
 impl SideWrites {
     pub fn of(writes: Vec<Write>) -> SideWrites {
-        SideWrites { writes, stream: None }
+        SideWrites { writes, ..SideWrites::default() }
     }
 }
 
@@ -32,7 +35,20 @@ impl<S: Store> Engine<S> {
         name: &TableName,
         mut change: impl FnMut(&mut TableRecord, &mut Spaces) -> Result<SideWrites, Exception> + Send + 'static,
     ) -> Result<TableRecord, Exception> {
-        let keys = vec![Key::TableRecord { name: name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
+        self.change_table_by(name, Vec::new(), move |record, spaces, _| change(record, spaces)).await
+    }
+
+    /// The same, by further rows.
+    pub(crate) async fn change_table_by(
+        &self,
+        name: &TableName,
+        further_keys: Vec<Vec<u8>>,
+        mut change: impl FnMut(&mut TableRecord, &mut Spaces, &Rows<'_>) -> Result<SideWrites, Exception>
+        + Send
+        + 'static,
+    ) -> Result<TableRecord, Exception> {
+        let mut keys = vec![Key::TableRecord { name: name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
+        keys.extend(further_keys);
         let catalog = self.catalog.clone();
         let name = name.clone();
         let decision = move |rows: &Rows<'_>| {
@@ -42,17 +58,24 @@ impl<S: Store> Engine<S> {
                 ))));
             };
             let mut spaces = Spaces::after(rows[1].as_deref());
-            let SideWrites { mut writes, stream } = match change(&mut record, &mut spaces) {
-                Ok(aside) => aside,
-                Err(exception) => return Decision::rejection(Err(exception)),
-            };
+            let SideWrites { mut writes, stream, history } =
+                match change(&mut record, &mut spaces, &rows[2..]) {
+                    Ok(aside) => aside,
+                    Err(exception) => return Decision::rejection(Err(exception)),
+                };
             writes.extend([store_record(&record), spaces.remember()]);
             writes.extend(stream.as_ref().map(Stream::store));
+            writes.extend(history.iter().flat_map(HistoryChange::writes));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {
-                // First the stream: who sees the table looks for it.
+                // First the stream and the history: who sees the table looks for them.
                 stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
+                // One that ends goes after the table has let go of it.
+                let (ending, kept): (Vec<_>, Vec<_>) =
+                    history.into_iter().partition(|change| matches!(change, HistoryChange::End(_)));
+                kept.into_iter().for_each(|change| change.publish(&catalog));
                 catalog.publish(published);
+                ending.into_iter().for_each(|change| change.publish(&catalog));
             });
             Decision { writes, answer: Ok(record), on_commit: Some(on_commit) }
         };
@@ -64,9 +87,9 @@ pub fn read_record(row: &[u8]) -> Option<TableRecord> {
     serde_json::from_slice(row).ok()
 }
 
-/// A table that is being imported can be neither changed nor deleted.
+/// A table that is being imported or restored can be neither changed nor deleted.
 pub fn check_created(record: &TableRecord) -> Result<(), Exception> {
-    if record.importing {
+    if record.is_being_made() {
         let message = format!(
             "Attempt to change a resource which is still in use: Table is being created: {}",
             record.name

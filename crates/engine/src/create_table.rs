@@ -113,6 +113,8 @@ pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spac
         tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
         time_to_live: None,
         importing: false,
+        restored: None,
+        history: None,
     }
 }
 

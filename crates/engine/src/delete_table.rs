@@ -1,25 +1,46 @@
-//! DeleteTable: the record goes at once, the rows in the background, the stream when its time has come.
+//! DeleteTable: the record goes at once, the rows in the background, the stream when its time has come. Backups keep
+//! the items; of a table with point-in-time recovery a last backup is made.
 
 use crate::Engine;
 use crate::catalog::Catalog;
+use crate::change_history::HistoryChange;
 use crate::change_table::{check_created, read_record};
+use crate::create_backup::pin_backup;
+use crate::history::{History, last_moment_key, tick};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::stream::Stream;
 use crate::table::{Table, TableRecord};
+use partita_api::backup::{BackupDetails, BackupKind, BackupStatus};
 use partita_api::delete_table::{DeleteTable, DeleteTableOutput};
 use partita_api::table::ResourceStatus;
 use partita_api::{Exception, messages};
-use partita_store::{Decision, Rows, Space, Store, Write};
+use partita_store::{Counters, Decision, Rows, Space, Store, Write};
 use partita_value::names::StreamName;
+
+/// How long the last backup of a deleted table stays.
+const LAST_BACKUP_MILLIS: u64 = 35 * 24 * 60 * 60 * 1_000;
 
 impl<S: Store> Engine<S> {
     pub async fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableOutput, Exception> {
         let table = self.catalog.named_table(&request.name)?;
         let mut description = self.describe(&table)?;
         let name = request.name;
-        let keys = vec![Key::TableRecord { name: name.as_str() }.to_bytes()];
+        let keys = vec![
+            Key::TableRecord { name: name.as_str() }.to_bytes(),
+            last_moment_key(table.space),
+            Key::Counters { of: table.space }.to_bytes(),
+        ];
         let (catalog, now) = (self.catalog.clone(), self.clock.now_millis());
+        let last_backup = BackupDetails {
+            arn: self.backup_arn(name.as_str()),
+            name: format!("{name}$DeletedTableBackup"),
+            kind: BackupKind::System,
+            status: BackupStatus::Available,
+            size_bytes: 0,
+            created_millis: now,
+            expires_millis: Some(now + LAST_BACKUP_MILLIS),
+        };
         let decision = move |rows: &Rows<'_>| {
             let Some(record) = rows[0].as_deref().and_then(read_record) else {
                 return Decision::rejection(Err(Exception::resource_not_found(messages::table_not_found(
@@ -35,11 +56,23 @@ impl<S: Store> Engine<S> {
             let mut writes = vec![Write::Delete { key: Key::TableRecord { name: &record.name }.to_bytes() }];
             let stream = ended_stream(&record, now, &catalog);
             writes.extend(stream.as_ref().map(Stream::store));
-            writes.extend(Table::new(record).spaces().into_iter().flat_map(drop_space));
+            let table = Table::new(record);
+            writes.extend(table.side_spaces().into_iter().flat_map(drop_space));
+            let history = match table.history.and_then(|space| catalog.history(space)) {
+                Some(history) => {
+                    let last = last_backup.clone();
+                    Some(leave_items(&table, &history, &rows[1..], now, last, &mut writes))
+                }
+                None => {
+                    writes.extend(drop_space(table.space));
+                    None
+                }
+            };
             let (catalog, name) = (catalog.clone(), name.clone());
             let on_commit = Box::new(move || {
                 catalog.forget(name.as_str());
                 stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
+                history.into_iter().for_each(|history| history.publish(&catalog));
             });
             Decision { writes, answer: Ok(()), on_commit: Some(on_commit) }
         };
@@ -47,6 +80,35 @@ impl<S: Store> Engine<S> {
         description.status = ResourceStatus::Deleting;
         Ok(DeleteTableOutput { table: description })
     }
+}
+
+/// The items of a table with a history stay where they are, for its backups; with point-in-time recovery there is a last
+/// one.
+fn leave_items(
+    table: &Table,
+    history: &History,
+    rows: &Rows<'_>,
+    now: u64,
+    last_backup: BackupDetails,
+    writes: &mut Vec<Write>,
+) -> HistoryChange {
+    let mut history = History::clone(history);
+    if history.recovery.is_some() {
+        let moment = tick(rows[0].as_deref(), now);
+        let counters = Counters::read(rows[1].as_deref());
+        let table_arn = table_arn_of(&last_backup.arn).to_owned();
+        writes.push(pin_backup(&table.record, &mut history, moment, counters, last_backup, &table_arn));
+        history.turn_recovery_off(moment);
+    }
+    history.table_deleted = true;
+    let change = HistoryChange::of(history);
+    writes.extend(change.writes());
+    change
+}
+
+/// The table in the ARN of a backup.
+fn table_arn_of(backup_arn: &str) -> &str {
+    backup_arn.split("/backup/").next().unwrap_or(backup_arn)
 }
 
 /// The table's stream as it is once nothing is told to it any more. It stays readable.

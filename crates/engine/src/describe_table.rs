@@ -39,7 +39,8 @@ pub fn describe(
     let definitions = record.local_indexes.iter().chain(&record.global_indexes);
     for (index, stored) in table.indexes.iter().zip(definitions) {
         let total = counters(index.space)?;
-        let state = GlobalIndexState { status: status(index.backfilling), backfilling: index.backfilling };
+        let is_new = index.backfilling || record.is_being_made();
+        let state = GlobalIndexState { status: status(is_new), backfilling: index.backfilling };
         let description = IndexDescription {
             definition: stored.definition.clone(),
             global: index.is_global().then_some(state),
@@ -54,7 +55,7 @@ pub fn describe(
     Ok(TableDescription {
         name: table.name.clone(),
         id: record.id.clone(),
-        status: match (record.importing, updating) {
+        status: match (record.is_being_made(), updating) {
             (true, _) => ResourceStatus::Creating,
             (false, true) => ResourceStatus::Updating,
             (false, false) => ResourceStatus::Active,
@@ -78,6 +79,7 @@ pub fn describe(
         encryption: record.encryption.clone(),
         table_class: record.table_class,
         deletion_protection: record.deletion_protection,
+        restore: record.restored.clone(),
         arn,
     })
 }
@@ -92,8 +94,8 @@ fn latest_stream(record: &TableRecord, table_arn: &str) -> Option<LatestStream> 
     })
 }
 
-fn status(backfilling: bool) -> ResourceStatus {
-    if backfilling { ResourceStatus::Creating } else { ResourceStatus::Active }
+fn status(is_new: bool) -> ResourceStatus {
+    if is_new { ResourceStatus::Creating } else { ResourceStatus::Active }
 }
 
 pub fn seconds(millis: u64) -> f64 {

@@ -1,4 +1,4 @@
-//! Rows about exports and imports: begun once for each client token, looked up, listed, brought forward.
+//! Rows about exports, imports, backups and restores: begun once for each client token, looked up, listed, brought forward.
 
 use crate::Engine;
 use crate::storage_failed;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How long a client token holds.
 const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
 
-/// An export or import as it is stored. Fields are only ever added, with a default.
+/// An export, import, backup or restore as it is stored. Fields are only ever added, with a default.
 pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static {
     const KIND: ExchangeKind;
     const NOT_FOUND: ExceptionKind;
@@ -35,17 +35,25 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
         let value = serde_json::to_vec(self).unwrap_or_else(|_| unreachable!("a record is plain data"));
         Write::Put { key: key::<Self>(self.id()), value }
     }
+
+    fn forget(&self) -> Write {
+        Write::Delete { key: key::<Self>(self.id()) }
+    }
 }
 
-fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
+pub fn not_found<R: ExchangeRecord>(arn: &str) -> Exception {
+    Exception::new(R::NOT_FOUND, format!("{:?} not found: {arn}", R::KIND))
+}
+
+pub fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
     Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
 }
 
-fn id_of_arn(arn: &str) -> &str {
+pub fn id_of_arn(arn: &str) -> &str {
     arn.rsplit('/').next().unwrap_or_default()
 }
 
-fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
+pub fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
     serde_json::from_slice(row).map_err(|error| StoreError::Damaged(format!("an exchange's record: {error}")))
 }
 
@@ -135,7 +143,7 @@ impl OpenIds {
         }
     }
 
-    fn remove(&self, id: &str) {
+    pub fn remove(&self, id: &str) {
         if let Some(ids) = self.locked().as_mut() {
             ids.retain(|known| known != id);
         }
@@ -186,10 +194,7 @@ impl<S: Store> Engine<S> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let row = snapshot.get(&key::<R>(id_of_arn(arn))).map_err(storage_failed)?;
         let record: Option<R> = row.as_deref().map(read).transpose().map_err(storage_failed)?;
-        let noun = format!("{:?}", R::KIND);
-        record
-            .filter(|record| record.arn() == arn || record.id() == arn)
-            .ok_or_else(|| Exception::new(R::NOT_FOUND, format!("{noun} not found: {arn}")))
+        record.filter(|record| record.arn() == arn || record.id() == arn).ok_or_else(|| not_found::<R>(arn))
     }
 
     /// A page of records, newest first, and the id behind which the next one begins.
@@ -198,7 +203,7 @@ impl<S: Store> Engine<S> {
         page: &ListPage,
     ) -> Result<(Vec<R>, Option<String>), Exception> {
         let mut found: Vec<R> = Vec::new();
-        self.visit_exchanges(page.behind.as_deref(), |record: R| {
+        self.visit_exchanges(page.behind.as_deref(), Direction::Descending, |record: R| {
             if page.table_arn.as_deref().is_none_or(|arn| arn == record.table_arn()) {
                 found.push(record);
             }
@@ -213,7 +218,7 @@ impl<S: Store> Engine<S> {
     /// The oldest record that is not finished. All rows are read once only, after a start.
     pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
         if open.begin_looking() {
-            self.visit_exchanges(None, |record: R| {
+            self.visit_exchanges(None, Direction::Descending, |record: R| {
                 if record.is_open() {
                     open.add_older(record.id());
                 }
@@ -232,18 +237,22 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    fn visit_exchanges<R: ExchangeRecord>(
+    pub(crate) fn visit_exchanges<R: ExchangeRecord>(
         &self,
         behind: Option<&str>,
+        direction: Direction,
         mut visit: impl FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let mut range = stored_key::all_exchanges(R::KIND);
-        if let Some(id) = behind {
-            range.end = key::<R>(id);
+        if let Some(key) = behind.map(key::<R>) {
+            match direction {
+                Direction::Ascending => range.start = stored_key::just_behind(&key),
+                Direction::Descending => range.end = key,
+            }
         }
         let mut damaged = None;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        let walked = snapshot.range(&range, Direction::Descending, |_, row| match read(row) {
+        let walked = snapshot.range(&range, direction, |_, row| match read(row) {
             Ok(record) => visit(record),
             Err(error) => {
                 damaged = Some(error);

@@ -1,34 +1,44 @@
-//! Exports in the background. A step reads a part of the table, writes it as a data file and stores how far it came; killed in
-//! between, it writes the same file again. A table that is not large is read out of one snapshot.
+//! Exports in the background. The first step pins the moment that is exported in the table's history. The others read a part of
+//! what there was, write it as a data file and store how far they came; killed in between, they write the same file again.
 
 use crate::Engine;
 use crate::bucket::{Bucket, failure};
 use crate::exchange_record::ExchangeRecord;
+use crate::export_selection::ExportSelection;
+use crate::history::{History, Moment, Pin};
+use crate::item_key::key_item;
 use crate::maintenance::Progress;
-use crate::stored_key::{self, ExchangeKind, Key};
-use crate::table::Table;
+use crate::past::{NetChange, Past};
+use crate::restore_table_to_point_in_time::recovery_is_off;
+use crate::stored_key::ExchangeKind;
+use crate::table::TableRecord;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
-use partita_api::export::Export;
+use partita_api::export::{Export, ExportScope, ExportView, ExportWindow};
+use partita_api::key_schema::KeySchema;
 use partita_api::{Exception, ExceptionKind};
+use partita_exchange::ChangeLine;
 use partita_exchange::compression::Compression;
 use partita_exchange::item_writer;
-use partita_exchange::manifest::{self, DataFile, Summary};
-use partita_store::{Counters, Direction, Snapshot, Store, StoreError};
-use partita_value::{ItemRef, ValueRef, ordered_key};
+use partita_exchange::manifest::{self, DataFile};
+use partita_store::{Rows, Snapshot, Space, Store, StoreError};
+use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// A data file has about so many bytes before it is compressed.
 const PART_BYTES: usize = 8 << 20;
-/// A table of at most so many bytes is exported in one step, out of one snapshot.
-const ONE_SNAPSHOT_BYTES: i64 = 32 << 20;
 
 /// An export as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExportRecord {
     pub export: Export,
     pub table: String,
-    /// The last stored key that is in a data file.
+    /// The history in which its moments are pinned, once they are.
+    #[serde(default)]
+    pub history: Option<u32>,
+    #[serde(default)]
+    pub key: KeySchema,
+    /// The last key, without its space, that is in a data file.
     pub cursor: Option<Vec<u8>>,
     pub files: Vec<DataFile>,
 }
@@ -66,83 +76,192 @@ impl<S: Store> Engine<S> {
         let Some(mut record) = self.open_exchange::<ExportRecord>(&self.open_exports)? else {
             return Ok(Progress::Done);
         };
-        if let Err(failure) = self.advance_export(&mut record) {
+        if let Err(failure) = self.advance_export(&mut record).await {
             record.export.status = ExchangeStatus::Failed;
             record.export.ended_millis = Some(self.clock.now_millis());
             record.export.failure = Some(failure);
         }
-        self.keep(record).await?;
+        match record.history.filter(|_| !record.is_open()) {
+            Some(history) => self.unpin(Space(history), record.id(), vec![record.store()]).await?,
+            None => self.keep(record).await?,
+        }
         Ok(Progress::More)
     }
 
-    fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
+    async fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
         let bucket = Bucket::open(self.s3_root.get(), &record.export.target.bucket)?;
+        let Some(space) = record.history else {
+            bucket.write(&record.key("_started"), b"")?;
+            *record = self.pin_export(record.clone()).await?;
+            return Ok(());
+        };
+        let history = self.catalog.history(Space(space)).ok_or_else(internal_failure)?;
+        let part = {
+            let snapshot = self.store.snapshot().map_err(unreadable)?;
+            let read = read_part(&snapshot, &history, record);
+            read.map_err(|exception| failure(exception.kind.name(), &exception.message))?
+        };
+        let is_last = part.is_last;
+        record.write(&bucket, part)?;
+        if is_last { record.finish(&bucket, self.clock.now_millis()) } else { Ok(()) }
+    }
+
+    /// Keeps what is exported until the end; the record that tells so is stored together with it.
+    async fn pin_export(&self, record: ExportRecord) -> Result<ExportRecord, ExchangeFailure> {
         let table =
             self.catalog.find(&record.table).filter(|table| table.record.id == record.export.table_id);
         let table =
             table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the export"))?;
-        if record.files.is_empty() {
-            bucket.write(&record.key("_started"), b"")?;
-        }
-        let snapshot = self.store.snapshot().map_err(unreadable)?;
-        if record.files.is_empty() {
-            // The picture is that of the first snapshot, not of the request.
-            record.export.export_time_millis = self.clock.now_millis();
-        }
-        let counters = snapshot.get(&Key::Counters { of: table.space }.to_bytes()).map_err(unreadable)?;
-        let is_short = Counters::read(counters.as_deref()).bytes <= ONE_SNAPSHOT_BYTES;
-        loop {
-            let part = read_part(&snapshot, &table, record)?;
-            let is_last = part.is_last;
-            record.write(&bucket, part)?;
-            if is_last {
-                return record.finish(&bucket, self.clock.now_millis());
+        let id = record.id().to_owned();
+        let change = move |table: &TableRecord, history: &mut History, _: Moment, _: &Rows<'_>| {
+            if history.recovery.is_none() {
+                return Err(recovery_is_off(&table.name));
             }
-            if !is_short {
-                return Ok(());
+            for moment in record.moments() {
+                let holder = record.id().to_owned();
+                history.pin_past(Pin { holder, moment, backup: None, expires_millis: None });
             }
-        }
+            let pinned = ExportRecord { history: Some(history.space), ..record.clone() };
+            Ok(vec![pinned.store()])
+        };
+        let pinned = self.change_history(&table, Vec::new(), change).await;
+        let pinned = pinned.and_then(|()| self.exchange(&id));
+        pinned.map_err(|exception| failure(exception.kind.name(), &exception.message))
     }
 }
 
 fn unreadable(error: StoreError) -> ExchangeFailure {
     tracing::error!(%error, "the store failed during an export");
+    internal_failure()
+}
+
+fn internal_failure() -> ExchangeFailure {
     failure("InternalServerError", "Internal server error")
 }
 
-fn read_part(
-    snapshot: &impl Snapshot,
-    table: &Table,
-    record: &ExportRecord,
-) -> Result<Part, ExchangeFailure> {
-    let mut range = stored_key::segment(table.space, 0, 1);
-    if let Some(cursor) = &record.cursor {
-        range.start = stored_key::just_behind(cursor);
-    }
-    let mut part = Part { is_last: true, ..Part::default() };
-    let visit = |key: &[u8], row: &[u8]| {
-        if part.lines.len() >= PART_BYTES {
-            part.is_last = false;
-            return ControlFlow::Break(());
-        }
-        if let Some(item) = ItemRef::new(row) {
-            item_writer::write(record.export.format, item, &mut part.lines);
-            part.items += 1;
-            part.bytes += item.size() as u64;
-        }
-        part.last_key = Some(key.to_vec());
-        ControlFlow::Continue(())
+/// The next part of what is exported.
+fn read_part(snapshot: &impl Snapshot, history: &History, record: &ExportRecord) -> Result<Part, Exception> {
+    let selection = ExportSelection::new(record.export.filter.as_deref(), &record.key, history.items())?;
+    let past = Past::of(snapshot, history);
+    let past = match &selection.rows {
+        Some(rows) => past.within(rows.clone()),
+        None => past,
     };
-    snapshot.range(&range, Direction::Ascending, visit).map_err(unreadable)?;
-    Ok(part)
+    let mut part = Part { is_last: true, ..Part::default() };
+    let (behind, mut failed) = (record.cursor.as_deref(), Ok(()));
+    let mut go_on = |added: Result<ControlFlow<()>, Exception>| {
+        added.unwrap_or_else(|exception| {
+            failed = Err(exception);
+            ControlFlow::Break(())
+        })
+    };
+    match record.export.scope {
+        ExportScope::Full => past.items_at(record.moments()[1], behind, |key, item| {
+            go_on(part.add_item(record, &selection, key, item))
+        })?,
+        ExportScope::Incremental(window) => {
+            let [after, until] = record.moments();
+            past.changes_between((after, until), behind, |key, change| {
+                go_on(part.add_change(record, &selection, window, key, &change))
+            })?;
+        }
+    }
+    failed.map(|()| part)
+}
+
+impl Part {
+    fn add_item(
+        &mut self,
+        record: &ExportRecord,
+        selection: &ExportSelection,
+        key: &[u8],
+        item: ItemRef<'_>,
+    ) -> Result<ControlFlow<()>, Exception> {
+        if self.is_full() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if selection.takes(item)? {
+            selection.show(item, |shown| item_writer::write(record.export.format, shown, &mut self.lines));
+            self.items += 1;
+            self.bytes += item.size() as u64;
+        }
+        self.last_key = Some(key.to_vec());
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// An item that came and went between the ends is not told of.
+    fn add_change(
+        &mut self,
+        record: &ExportRecord,
+        selection: &ExportSelection,
+        window: ExportWindow,
+        key: &[u8],
+        change: &NetChange,
+    ) -> Result<ControlFlow<()>, Exception> {
+        if self.is_full() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.last_key = Some(key.to_vec());
+        let Some(item) = change.new.as_ref().or(change.old.as_ref()) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if selection.takes(item.view())? {
+            let keys = key_item(record.key.attributes(), item.view());
+            let new = change.new.as_ref().map(|item| selection.shown(item));
+            let old = change.old.as_ref().filter(|_| window.view == ExportView::NewAndOldImages);
+            let old = old.map(|item| selection.shown(item));
+            let line = ChangeLine {
+                written_micros: change.written,
+                keys: keys.view(),
+                new_image: new.as_deref().map(Item::view),
+                old_image: old.as_deref().map(Item::view),
+            };
+            item_writer::write_change(record.export.format, &line, &mut self.lines);
+            self.items += 1;
+            let images = [&change.new, &change.old].into_iter().flatten();
+            self.bytes += images.map(|item| item.size() as u64).sum::<u64>();
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Whether what comes next belongs into another file.
+    fn is_full(&mut self) -> bool {
+        self.is_last = self.lines.len() < PART_BYTES;
+        !self.is_last
+    }
 }
 
 impl ExportRecord {
+    /// The moment behind which changes are exported, and the one up to which.
+    fn moments(&self) -> [Moment; 2] {
+        match self.export.scope {
+            ExportScope::Full => [self.export.export_time_millis * 1_000 + 999; 2],
+            // Its end is not part of a window.
+            ExportScope::Incremental(window) => {
+                [window.from_millis, window.to_millis].map(|millis| (millis * 1_000).saturating_sub(1))
+            }
+        }
+    }
+
     /// The key of one of the export's objects.
     fn key(&self, name: &str) -> String {
+        format!("{}/{}/{name}", self.folder(), self.id())
+    }
+
+    /// Where objects of exports lie.
+    fn folder(&self) -> String {
         let prefix = self.export.target.prefix.as_deref().unwrap_or_default().trim_end_matches('/');
         let separator = if prefix.is_empty() { "" } else { "/" };
-        format!("{prefix}{separator}AWSDynamoDB/{}/{name}", self.id())
+        format!("{prefix}{separator}AWSDynamoDB")
+    }
+
+    /// The data of incremental exports lie together.
+    fn data_key(&self, name: &str) -> String {
+        let file = format!("data/{name}.{}", item_writer::ending(self.export.format));
+        match self.export.scope {
+            ExportScope::Full => self.key(&file),
+            ExportScope::Incremental(_) => format!("{}/{file}", self.folder()),
+        }
     }
 
     /// Writes a data file. Its name depends on its number only, so that a repetition replaces it.
@@ -150,7 +269,7 @@ impl ExportRecord {
         let number = format!("{} {}", self.id(), self.files.len());
         let name = ordered_key::token(std::iter::once(ValueRef::S(number.as_bytes())));
         let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-        let key = self.key(&format!("data/{name}.{}", item_writer::ending(self.export.format)));
+        let key = self.data_key(&name);
         let bytes = Compression::Gzip.piece(part.lines);
         bucket.write(&key, &bytes)?;
         self.files.push(DataFile::new(key, &bytes, part.items));
@@ -166,25 +285,7 @@ impl ExportRecord {
         let files = manifest::files(&self.files);
         bucket.write(&files_key, &files)?;
         bucket.write(&self.key("manifest-files.md5"), &manifest::checksum(&files))?;
-        let export = &self.export;
-        let summary = manifest::summary(&Summary {
-            version: manifest::VERSION,
-            export_arn: &export.arn,
-            start_time: manifest::timestamp(export.started_millis),
-            end_time: manifest::timestamp(now),
-            table_arn: &export.table_arn,
-            table_id: &export.table_id,
-            export_time: manifest::timestamp(export.export_time_millis),
-            s3_bucket: &export.target.bucket,
-            s3_prefix: export.target.prefix.as_deref(),
-            s3_sse_algorithm: export.target.sse_algorithm.as_deref().unwrap_or("AES256"),
-            s3_sse_kms_key_id: export.target.kms_key.as_deref(),
-            manifest_files_s3_key: files_key,
-            billed_size_bytes: export.bytes,
-            item_count: export.items,
-            output_format: export.format.name(),
-            export_type: "FULL_EXPORT",
-        });
+        let summary = manifest::summary(&self.export, now, &files_key);
         bucket.write(&summary_key, &summary)?;
         bucket.write(&self.key("manifest-summary.md5"), &manifest::checksum(&summary))?;
         self.export.status = ExchangeStatus::Completed;

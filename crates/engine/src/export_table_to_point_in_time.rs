@@ -2,31 +2,36 @@
 
 use crate::Engine;
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
+use crate::export_selection::ExportSelection;
 use crate::export_step::ExportRecord;
+use crate::history::RecoveryRecord;
+use crate::restore_table_to_point_in_time::{recoverable_moment, recovery_is_off};
 use crate::stored_key::ExchangeKind;
+use crate::table::TableRecord;
 use partita_api::exchange::ExchangeStatus;
-use partita_api::export::Export;
+use partita_api::export::{Export, ExportScope, ExportWindow};
 use partita_api::export_table_to_point_in_time::{ExportTableToPointInTime, ExportTableToPointInTimeOutput};
 use partita_api::{Exception, ExceptionKind};
+use partita_exchange::manifest::timestamp;
 use partita_store::Store;
 use partita_value::names::table_arn;
+use std::time::Duration;
 
-/// A time this close to now is now: clocks differ, and a request travels.
-const NOW_SECONDS: i64 = 60;
+/// The longest time that an incremental export may cover.
+const LONGEST_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl<S: Store> Engine<S> {
     pub async fn export_table_to_point_in_time(
         &self,
         request: ExportTableToPointInTime,
     ) -> Result<ExportTableToPointInTimeOutput, Exception> {
-        let table = self.catalog.find(request.table.as_str()).ok_or_else(|| {
-            Exception::new(
-                ExceptionKind::TableNotFoundException,
-                format!("Table not found: {}", request.table),
-            )
-        })?;
+        let table = self.catalog.source_table(&request.table)?;
         let now = self.clock.now_millis();
-        check_time(&request, now)?;
+        let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
+        let scope = scope(&request, recovery, &table.record, now)?;
+        self.check_length(scope)?;
+        ExportSelection::new(request.filter.as_deref(), &table.key, table.space)?;
+        let time = request.at_millis.map_or(now, i64::unsigned_abs);
         let token = request
             .client_token
             .as_ref()
@@ -39,7 +44,9 @@ impl<S: Store> Engine<S> {
             status: ExchangeStatus::InProgress,
             started_millis: now,
             ended_millis: None,
-            export_time_millis: now,
+            export_time_millis: time,
+            scope,
+            filter: request.filter,
             format: request.format,
             target: request.target,
             client_token: request.client_token,
@@ -48,25 +55,81 @@ impl<S: Store> Engine<S> {
             bytes: 0,
             failure: None,
         };
-        let record = ExportRecord { export, table: table.name.to_string(), cursor: None, files: Vec::new() };
+        let record = ExportRecord {
+            export,
+            table: table.name.to_string(),
+            history: None,
+            key: table.key.clone(),
+            cursor: None,
+            files: Vec::new(),
+        };
         let record = self.begin(record, token).await?;
         self.open_exports.add(record.id());
         self.wake_maintenance();
         Ok(ExportTableToPointInTimeOutput { export: record.export })
     }
+
+    fn check_length(&self, scope: ExportScope) -> Result<(), Exception> {
+        let ExportScope::Incremental(window) = scope else { return Ok(()) };
+        let length = Duration::from_millis(window.to_millis.saturating_sub(window.from_millis));
+        let period = "Difference between export period from time and export period to time is";
+        if length < self.shortest_export {
+            let (count, unit) = match self.shortest_export.as_secs() {
+                seconds if seconds % 60 == 0 => (seconds / 60, "minutes"),
+                seconds => (seconds, "seconds"),
+            };
+            return Err(invalid_time(format!("{period} less than {count} {unit}")));
+        }
+        if length > LONGEST_WINDOW {
+            return Err(invalid_time(format!("{period} greater than 24 hours")));
+        }
+        Ok(())
+    }
 }
 
-/// Only the present can be exported: there is no history yet.
-fn check_time(request: &ExportTableToPointInTime, now: u64) -> Result<(), Exception> {
-    let now = now as i64 / 1_000;
-    let time = request.time.unwrap_or(now);
-    if time > now + NOW_SECONDS {
-        let message = "The specified ExportTime is outside of the point in time recovery window.";
-        return Err(Exception::new(ExceptionKind::InvalidExportTimeException, message));
+/// What is exported, if recovery reaches it.
+fn scope(
+    request: &ExportTableToPointInTime,
+    recovery: RecoveryRecord,
+    table: &TableRecord,
+    now: u64,
+) -> Result<ExportScope, Exception> {
+    let reach = |millis: i64| recoverable_moment(recovery, millis, now).ok_or_else(out_of_reach);
+    let Some(incremental) = request.incremental else {
+        request.at_millis.map_or(Ok(0), reach)?;
+        return Ok(ExportScope::Full);
+    };
+    let (from, to) = (incremental.from_millis, incremental.to_millis.unwrap_or(now as i64));
+    let window = ExportWindow {
+        from_millis: from.max(0).unsigned_abs(),
+        to_millis: to.max(0).unsigned_abs(),
+        view: incremental.view,
+    };
+    check_window(window, table, now)?;
+    reach(from)?;
+    Ok(ExportScope::Incremental(window))
+}
+
+fn check_window(window: ExportWindow, table: &TableRecord, now: u64) -> Result<(), Exception> {
+    if window.to_millis > now {
+        return Err(invalid_time(format!(
+            "Incremental export period to time cannot be greater than the current time : {}",
+            timestamp(now)
+        )));
     }
-    if request.incremental || time < now - NOW_SECONDS {
-        let message = format!("Point in time recovery is not enabled for table '{}'", request.table);
-        return Err(Exception::new(ExceptionKind::PointInTimeRecoveryUnavailableException, message));
+    if window.from_millis / 1_000 < table.created_at_millis / 1_000 {
+        return Err(invalid_time(format!(
+            "Incremental export period from time cannot be less than the table creation time : {}",
+            timestamp(table.created_at_millis)
+        )));
     }
     Ok(())
+}
+
+fn out_of_reach() -> Exception {
+    invalid_time("The specified ExportTime is outside of the point in time recovery window.".to_owned())
+}
+
+fn invalid_time(message: String) -> Exception {
+    Exception::new(ExceptionKind::InvalidExportTimeException, message)
 }

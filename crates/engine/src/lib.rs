@@ -12,6 +12,7 @@
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
 mod backfill;
+mod backup_record;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
@@ -19,11 +20,16 @@ mod bucket;
 mod capacity;
 mod catalog;
 mod change;
+mod change_history;
 mod change_table;
 pub mod clock;
+mod create_backup;
 mod create_table;
+mod delete_backup;
 mod delete_item;
 mod delete_table;
+mod describe_backup;
+mod describe_continuous_backups;
 mod describe_endpoints;
 mod describe_export;
 mod describe_import;
@@ -35,11 +41,14 @@ mod exchange_record;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
+mod export_selection;
 mod export_step;
 mod export_table_to_point_in_time;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
+mod history;
+mod history_upkeep;
 mod idempotency;
 mod import_source;
 mod import_step;
@@ -47,16 +56,22 @@ mod import_table;
 mod index_entry;
 mod item_key;
 mod key_range;
+mod list_backups;
 mod list_exports;
 mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
 pub mod maintenance;
+mod past;
 mod put_item;
 mod query;
 mod read;
 mod read_stream;
+mod restore_step;
+mod restore_table_from_backup;
+mod restore_table_to_point_in_time;
+mod restored_table;
 mod scalar_keys;
 mod scan;
 mod selection;
@@ -74,6 +89,7 @@ mod tag_resource;
 mod transact_get_items;
 mod transact_write_items;
 mod untag_resource;
+mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
@@ -89,6 +105,7 @@ use partita_store::{Store, StoreError};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 use stream_options::StreamOptions;
 
 /// The database: a store and what is known about its tables.
@@ -97,6 +114,8 @@ pub struct Engine<S> {
     catalog: Catalog,
     clock: Clock,
     stream_options: StreamOptions,
+    /// The shortest time that an incremental export may cover.
+    shortest_export: Duration,
     /// The region that ARNs name.
     region: String,
     /// Host and port that clients are told, once they are known.
@@ -105,6 +124,7 @@ pub struct Engine<S> {
     s3_root: OnceLock<PathBuf>,
     open_exports: OpenIds,
     open_imports: OpenIds,
+    open_restores: OpenIds,
     /// The time in the last export's or import's id.
     last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
@@ -123,12 +143,14 @@ impl<S: Store> Engine<S> {
             catalog,
             clock,
             stream_options: StreamOptions::default(),
+            shortest_export: Duration::from_secs(15 * 60),
             region: region.to_owned(),
             endpoint: OnceLock::new(),
             s3_root: OnceLock::new(),
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
+            open_restores: OpenIds::default(),
             open_object: Mutex::new(None),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
@@ -138,6 +160,11 @@ impl<S: Store> Engine<S> {
     /// The same, with streams kept otherwise than AWS keeps them.
     pub fn with_streams(self, stream_options: StreamOptions) -> Engine<S> {
         Engine { stream_options, ..self }
+    }
+
+    /// The same, with incremental exports that may cover another time than AWS's.
+    pub fn with_shortest_export(self, shortest_export: Duration) -> Engine<S> {
+        Engine { shortest_export, ..self }
     }
 
     /// Tells the engine where it is reached.
@@ -190,9 +217,15 @@ impl<S: Store> Engine<S> {
             Request::BatchWriteItem(request) => {
                 Response::BatchWriteItem(self.batch_write_item(request).await?)
             }
+            Request::CreateBackup(request) => Response::CreateBackup(self.create_backup(request).await?),
             Request::CreateTable(request) => Response::CreateTable(self.create_table(request).await?),
+            Request::DeleteBackup(request) => Response::DeleteBackup(self.delete_backup(request).await?),
             Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
+            Request::DescribeBackup(request) => Response::DescribeBackup(self.describe_backup(&request)?),
+            Request::DescribeContinuousBackups(request) => {
+                Response::DescribeContinuousBackups(self.describe_continuous_backups(&request)?)
+            }
             Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
             Request::DescribeExport(request) => Response::DescribeExport(self.describe_export(&request)?),
             Request::DescribeImport(request) => Response::DescribeImport(self.describe_import(&request)?),
@@ -218,6 +251,7 @@ impl<S: Store> Engine<S> {
             }
             Request::ListStreams(request) => Response::ListStreams(self.list_streams(&request)),
             Request::ImportTable(request) => Response::ImportTable(self.import_table(request).await?),
+            Request::ListBackups(request) => Response::ListBackups(self.list_backups(&request)?),
             Request::ListExports(request) => Response::ListExports(self.list_exports(&request)?),
             Request::ListImports(request) => Response::ListImports(self.list_imports(&request)?),
             Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
@@ -226,6 +260,12 @@ impl<S: Store> Engine<S> {
             }
             Request::PutItem(request) => Response::PutItem(self.put_item(request).await?),
             Request::Query(request) => Response::Query(self.query(&request)?),
+            Request::RestoreTableFromBackup(request) => {
+                Response::RestoreTableFromBackup(self.restore_table_from_backup(request).await?)
+            }
+            Request::RestoreTableToPointInTime(request) => {
+                Response::RestoreTableToPointInTime(self.restore_table_to_point_in_time(request).await?)
+            }
             Request::Scan(request) => Response::Scan(self.scan(&request)?),
             Request::TagResource(request) => self.tag_resource(request).await.map(|()| Response::Empty)?,
             Request::TransactGetItems(request) => {
@@ -236,6 +276,9 @@ impl<S: Store> Engine<S> {
             }
             Request::UntagResource(request) => {
                 self.untag_resource(request).await.map(|()| Response::Empty)?
+            }
+            Request::UpdateContinuousBackups(request) => {
+                Response::UpdateContinuousBackups(self.update_continuous_backups(request).await?)
             }
             Request::UpdateItem(request) => Response::UpdateItem(self.update_item(request).await?),
             Request::UpdateTable(request) => Response::UpdateTable(self.update_table(request).await?),

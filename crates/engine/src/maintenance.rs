@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
+//! client tokens, trimming streams and histories, exports, imports and restores. Whoever runs the engine calls [`Engine::maintain`] again and
 //! again.
 
 use crate::Engine;
@@ -29,9 +29,11 @@ impl<S: Store> Engine<S> {
         let filled = self.backfill_step().await?;
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
-        let trimmed = self.stream_step().await?;
+        let trimmed = self.stream_step().await?.and(self.history_step().await?);
         let exported = self.export_step().await?;
         let imported = self.import_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exported).and(imported))
+        let restored = self.restore_step().await?;
+        let upkeep = filled.and(expired).and(forgotten).and(trimmed);
+        Ok(upkeep.and(exported).and(imported).and(restored))
     }
 }

@@ -4,24 +4,29 @@
 //! space 0  catalog        1 name                     a table's record
 //!                         2                          the next free space
 //!                         3 space                    a stream's record
+//!                         4 space                    a history's record
 //! space 1  counters       space                      rows and bytes of a table or index
 //! space 2  cursors        space                      how far an index's backfill has come
 //! space 3  tokens         hash                       a client request token that was used
 //! space 4  token times    time hash                  … by the time it lapses
-//! space 5  sequences      space                      the number of a stream's next record
+//! space 5  sequences      space                      the number of a stream's next record, or the last
+//!                                                    moment in the history of a table
 //! space 6  exchange       1 id                       an export
 //!                         2 id                       an import
 //!                         3 hash                     a client token of either
+//!                         5 id                       a backup
+//!                         6 id                       a restore
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
 //!          expiry         time identity              an item that expires
 //!          stream         shard                      how far a shard is trimmed
 //!                         shard number               a change of an item
+//!          history        token sort moment          what an item was before a change
 //! ```
 //! `token` is the 16-byte hash of the partition key, `identity` that of an item's whole key, `sort` the
-//! order-preserving form of a sort key value (see `partita_value::ordered_key`), times are seconds,
-//! big-endian.
+//! order-preserving form of a sort key value (see `partita_value::ordered_key`), times are seconds, moments
+//! microseconds, big-endian.
 
 use partita_store::{KeyRange, Space};
 use partita_value::{ValueRef, ordered_key};
@@ -42,32 +47,85 @@ pub const FIRST_FREE_SPACE: u32 = 16;
 const TABLE_RECORD: u8 = 1;
 const NEXT_SPACE: u8 = 2;
 const STREAM: u8 = 3;
+const HISTORY: u8 = 4;
 
-/// The families of rows about exports and imports.
+/// The families of rows about exports, imports, backups and restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExchangeKind {
     Export = 1,
     Import = 2,
     Token = 3,
+    Backup = 5,
+    Restore = 6,
 }
 
 /// A stored key before it is bytes.
 pub enum Key<'a> {
-    TableRecord { name: &'a str },
+    TableRecord {
+        name: &'a str,
+    },
     NextSpace,
-    Stream { space: Space },
-    Counters { of: Space },
-    BackfillCursor { of: Space },
-    ClientToken { hash: Token },
-    ClientTokenTime { lapses_at: u64, hash: Token },
-    NextSequence { of: Space },
-    Exchange { kind: ExchangeKind, id: &'a [u8] },
-    Item { space: Space, token: Token, sort: Option<ValueRef<'a>> },
-    IndexEntry { space: Space, token: Token, sort: &'a [ValueRef<'a>], identity: Token },
-    Collection { space: Space, token: Token },
-    Expiry { space: Space, at: u64, identity: Token },
-    ShardTrim { space: Space, shard: u32 },
-    ChangeRecord { space: Space, shard: u32, sequence: u64 },
+    Stream {
+        space: Space,
+    },
+    History {
+        space: Space,
+    },
+    Counters {
+        of: Space,
+    },
+    BackfillCursor {
+        of: Space,
+    },
+    ClientToken {
+        hash: Token,
+    },
+    ClientTokenTime {
+        lapses_at: u64,
+        hash: Token,
+    },
+    NextSequence {
+        of: Space,
+    },
+    Exchange {
+        kind: ExchangeKind,
+        id: &'a [u8],
+    },
+    Item {
+        space: Space,
+        token: Token,
+        sort: Option<ValueRef<'a>>,
+    },
+    IndexEntry {
+        space: Space,
+        token: Token,
+        sort: &'a [ValueRef<'a>],
+        identity: Token,
+    },
+    Collection {
+        space: Space,
+        token: Token,
+    },
+    Expiry {
+        space: Space,
+        at: u64,
+        identity: Token,
+    },
+    ShardTrim {
+        space: Space,
+        shard: u32,
+    },
+    ChangeRecord {
+        space: Space,
+        shard: u32,
+        sequence: u64,
+    },
+    /// `item` is a key without its space.
+    Past {
+        space: Space,
+        item: &'a [u8],
+        moment: u64,
+    },
 }
 
 impl Key<'_> {
@@ -86,6 +144,11 @@ impl Key<'_> {
             Key::Stream { space } => {
                 bytes.extend(CATALOG.prefix());
                 bytes.push(STREAM);
+                bytes.extend(space.prefix());
+            }
+            Key::History { space } => {
+                bytes.extend(CATALOG.prefix());
+                bytes.push(HISTORY);
                 bytes.extend(space.prefix());
             }
             Key::Counters { of } => bytes.extend([COUNTERS.prefix(), of.prefix()].concat()),
@@ -120,6 +183,11 @@ impl Key<'_> {
                 bytes.extend(space.prefix());
                 bytes.extend(shard.to_be_bytes());
                 bytes.extend(sequence.to_be_bytes());
+            }
+            Key::Past { space, item, moment } => {
+                bytes.extend(space.prefix());
+                bytes.extend(*item);
+                bytes.extend(moment.to_be_bytes());
             }
         }
         bytes
@@ -166,6 +234,11 @@ pub fn all_streams() -> KeyRange {
     catalog_rows(STREAM)
 }
 
+/// The records of all histories.
+pub fn all_histories() -> KeyRange {
+    catalog_rows(HISTORY)
+}
+
 fn catalog_rows(kind: u8) -> KeyRange {
     let mut prefix = CATALOG.prefix().to_vec();
     prefix.push(kind);
@@ -183,7 +256,28 @@ pub fn sequence_of(key: &[u8]) -> Option<u64> {
     key.last_chunk::<8>().map(|number| u64::from_be_bytes(*number))
 }
 
-/// All exports, or all imports.
+/// A key without its space.
+pub fn within_space(key: &[u8]) -> &[u8] {
+    key.get(4..).unwrap_or_default()
+}
+
+/// The same key in another space.
+pub fn in_space(space: Space, within: &[u8]) -> Vec<u8> {
+    [&space.prefix()[..], within].concat()
+}
+
+/// The item and the moment in a key of a history.
+pub fn item_and_moment(key: &[u8]) -> Option<(&[u8], u64)> {
+    let (item, moment) = within_space(key).split_last_chunk::<8>()?;
+    Some((item, u64::from_be_bytes(*moment)))
+}
+
+/// All rows of a space from this key on.
+pub fn rest_of(space: Space, start: Vec<u8>) -> KeyRange {
+    KeyRange { start, end: after(&space.prefix()) }
+}
+
+/// All records of one family.
 pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
     rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
 }

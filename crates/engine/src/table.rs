@@ -41,6 +41,19 @@ pub struct TableRecord {
     /// An import is filling it; until then it is being created.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub importing: bool,
+    /// What it is being restored from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<RestoreSummary>,
+    /// The space of its history, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<u32>,
+}
+
+impl TableRecord {
+    /// Whether an import or a restore is still filling it.
+    pub fn is_being_made(&self) -> bool {
+        self.importing || self.restored.is_some()
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,6 +88,8 @@ pub struct Table {
     pub expiry: Option<Expiry>,
     /// The stream that is told of every change.
     pub stream: Option<StreamName>,
+    /// Where it is remembered what items were before they changed.
+    pub history: Option<Space>,
     pub record: TableRecord,
 }
 
@@ -126,6 +141,7 @@ impl Table {
                 .stream
                 .as_ref()
                 .map(|stream| StreamName { table: record.name.clone(), label: stream.label.clone() }),
+            history: record.history.map(Space),
             record,
         }
     }
@@ -134,11 +150,11 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// Every space that belongs to the table.
-    pub fn spaces(&self) -> Vec<Space> {
+    /// Every space that goes with the table, besides that of its items.
+    pub fn side_spaces(&self) -> Vec<Space> {
         let indexes = self.indexes.iter().map(|index| index.space);
         let others = self.collections.into_iter().chain(self.expiry.as_ref().map(|expiry| expiry.space));
-        std::iter::once(self.space).chain(indexes).chain(others).collect()
+        indexes.chain(others).collect()
     }
 }
 

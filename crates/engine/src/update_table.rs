@@ -27,7 +27,7 @@ impl<S: Store> Engine<S> {
                 Some(update) => change_stream(record, spaces, update, now, &options, &catalog)?,
                 None => None,
             };
-            Ok(SideWrites { writes, stream })
+            Ok(SideWrites { writes, stream, history: None })
         };
         let record = self.change_table(&name, change).await?;
         self.wake_maintenance();
@@ -88,9 +88,7 @@ fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> 
             }
         }
         (BillingMode::Provisioned, None) if record.billing_mode != mode => {
-            return Err(Exception::validation(
-                "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED",
-            ));
+            return Err(Exception::validation(messages::PROVISIONED_UNITS_MISSING));
         }
         (BillingMode::Provisioned, None) => {}
         (BillingMode::Provisioned, Some(throughput)) => {
@@ -134,7 +132,7 @@ fn create_index(
     record: &mut TableRecord,
     spaces: &mut Spaces,
     request: &UpdateTable,
-    index: &NewGlobalIndex,
+    index: &NewIndex,
 ) -> Result<(), Exception> {
     let mut indexes = record.local_indexes.iter().chain(&record.global_indexes);
     if indexes.any(|existing| existing.definition.name == index.name) {
@@ -215,7 +213,7 @@ fn printed_schema(key: &KeySchema) -> String {
     format!("Schema:[{}]", [part(&key.partition, "HASH"), part(&key.sort, "RANGE")].concat().join(", "))
 }
 
-fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
+fn undefined(index: &NewIndex, request: &UpdateTable) -> Exception {
     let keys: Vec<_> = index.key_schema.iter().map(|element| element.name.as_str()).collect();
     let defined: Vec<_> = request.attribute_definitions.iter().map(|known| known.name.as_str()).collect();
     Exception::validation(format!(
@@ -226,7 +224,7 @@ fn undefined(index: &NewGlobalIndex, request: &UpdateTable) -> Exception {
 }
 
 /// Definitions are those of attributes that some key uses: the table's own, then those added.
-fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinition]) {
+pub fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinition]) {
     let mut definitions = attribute_definitions(record);
     let is_new =
         |definition: &&AttributeDefinition| !definitions.iter().any(|known| known.name == definition.name);

@@ -1,5 +1,5 @@
 //! The one writer. Every change of an item is planned here as a pure function from the old item to rows:
-//! the item, its index entries, its expiry entry, the counters, the stream's record. PutItem is a transaction of one,
+//! the item, its index entries, its expiry entry, the counters, the stream's record, what its history remembers. PutItem is a transaction of one,
 //! BatchWriteItem is several of those, TransactWriteItems is one of many, an expiry is another plan.
 //!
 //! 1. An operation makes [`ItemWrite`]s: key, action, condition.
@@ -9,19 +9,21 @@
 //!
 //! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
 //! that meets such an entry asks for its row, and the decision is taken again with it ([`Committed::Needs`]).
-//! So does one that finds a stream of which its request did not know yet.
+//! So does one that finds a stream or a history of which its request did not know yet.
 
 use crate::Engine;
 use crate::capacity::{Consumption, write_units};
 use crate::catalog::Catalog;
 use crate::change::Change;
 use crate::clock::Clock;
+use crate::history::{self, History, Keeping, Moment};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::past;
 use crate::read_stream::read_number;
 use crate::storage_failed;
-use crate::stored_key::Key;
+use crate::stored_key::{Key, within_space};
 use crate::stream::{FIRST_SEQUENCE, Stream};
 use crate::stream_record;
 use crate::table::{IndexKind, Table};
@@ -47,6 +49,8 @@ pub struct ItemWrite {
 
 pub enum Action {
     Put(Item),
+    /// A put of an item that was stored before: where it does not fit an index, it has no entry there.
+    Restore(Item),
     /// `key` is what the item is if there was none.
     Update {
         key: Item,
@@ -144,7 +148,7 @@ impl<S: Store> Engine<S> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
         let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
         let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
-        let mut extra_keys = plan.sequence_keys();
+        let mut extra_keys = plan.side_keys();
         loop {
             let (plan, named) = (Arc::clone(&plan), extra_keys.clone());
             let keys = plan.keys(&named);
@@ -167,22 +171,30 @@ struct Plan {
 }
 
 impl Plan {
-    /// The sequences of the streams that will be told of these writes.
-    fn sequence_keys(&self) -> Vec<Vec<u8>> {
+    /// The rows that the streams and histories of these writes' tables depend on.
+    fn side_keys(&self) -> Vec<Vec<u8>> {
         let mut keys = Vec::new();
-        for name in self.writes.iter().filter_map(|write| write.table.stream.as_ref()) {
-            if let Some(stream) = self.catalog.stream(name) {
-                let key = Key::NextSequence { of: stream.space() }.to_bytes();
-                if !keys.contains(&key) {
-                    keys.push(key);
-                }
+        let mut add = |key: Vec<u8>| {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        };
+        for write in &self.writes {
+            if let Some(stream) = write.table.stream.as_ref().and_then(|name| self.catalog.stream(name)) {
+                add(Key::NextSequence { of: stream.space() }.to_bytes());
+            }
+            if let Some(history) = write.table.history.and_then(|space| self.catalog.history(space)) {
+                add(match history.keeping() {
+                    Keeping::Every => history::last_moment_key(history.items()),
+                    Keeping::FirstAt(moment) => past_key(&history, write, moment),
+                });
             }
         }
         keys
     }
 
-    /// The rows a decision depends on: sequences and index entries, the token, then each item and its
-    /// collection.
+    /// The rows a decision depends on: those of streams, histories and index entries, the token, then each
+    /// item and its collection.
     fn keys(&self, extra_keys: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut keys = Vec::with_capacity(extra_keys.len() + self.writes.len() * 2 + 1);
         keys.extend_from_slice(extra_keys);
@@ -223,8 +235,13 @@ impl Plan {
                 return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
             };
             let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
-            let told = stream.as_deref().map(|stream| Told { stream, now: self.clock.now_millis() });
-            plan(batch, &table, told, write, (old, Counters::read(collection)))
+            let history = table.history.and_then(|space| self.catalog.history(space));
+            let record = Recording {
+                stream: stream.as_deref(),
+                history: history.as_deref(),
+                now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
+            };
+            plan(batch, &table, record, write, (old, Counters::read(collection)))
         });
         each.collect()
     }
@@ -259,8 +276,10 @@ struct Batch<'r> {
     counters: Vec<(Vec<u8>, Counters)>,
     /// The numbers that the next records of streams get.
     sequences: Vec<(Vec<u8>, u64)>,
-    /// Rows that were asked for besides those of the items: sequences, and entries of indexes that are
-    /// being filled.
+    /// The moments at which histories remember this commit.
+    moments: Vec<(Vec<u8>, Moment)>,
+    /// Rows that were asked for besides those of the items: sequences, moments, what histories remember
+    /// already, and entries of indexes that are being filled.
     known: Vec<(&'r [u8], Option<&'r [u8]>)>,
     /// Such rows that were not named.
     needed: Vec<Vec<u8>>,
@@ -291,8 +310,8 @@ impl<'r> Batch<'r> {
     }
 
     /// Tells a stream of a change.
-    fn tell(&mut self, told: Told<'_>, write: &ItemWrite, change: &Change<'_>) {
-        let space = told.stream.space();
+    fn tell(&mut self, stream: &Stream, now: u64, write: &ItemWrite, change: &Change<'_>) {
+        let space = stream.space();
         let key = Key::NextSequence { of: space }.to_bytes();
         let at = match self.sequences.iter().position(|(known, _)| *known == key) {
             Some(at) => at,
@@ -302,14 +321,41 @@ impl<'r> Batch<'r> {
                 self.sequences.len() - 1
             }
         };
-        let Some(shard) = told.stream.shard_of(&write.key.partition).map(|shard| shard.number) else {
+        let Some(shard) = stream.shard_of(&write.key.partition).map(|shard| shard.number) else {
             return;
         };
         let sequence = self.sequences[at].1;
         self.sequences[at].1 += 1;
         let expires = matches!(write.action, Action::Expire { .. });
-        let record = stream_record::encode(told.stream, change, expires, told.now);
+        let record = stream_record::encode(stream, change, expires, now);
         self.put(Key::ChangeRecord { space, shard, sequence }.to_bytes(), record);
+    }
+
+    /// Has a history remember what an item was before a change.
+    fn remember(&mut self, history: &History, now: u64, write: &ItemWrite, change: &Change<'_>) {
+        let moment = match history.keeping() {
+            Keeping::Every => self.moment(history, now),
+            Keeping::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
+                // Nothing is remembered yet, so this is the first change.
+                Some(None) => Some(moment),
+                Some(Some(_)) | None => None,
+            },
+        };
+        if let Some(moment) = moment {
+            self.put(past_key(history, write, moment), past::encode_row(change.before()));
+        }
+    }
+
+    /// The moment of this commit in a history.
+    fn moment(&mut self, history: &History, now: u64) -> Option<Moment> {
+        let key = history::last_moment_key(history.items());
+        if let Some((_, moment)) = self.moments.iter().find(|(known, _)| *known == key) {
+            return Some(*moment);
+        }
+        let last = read_number(self.known_row(&key)?);
+        let moment = history::next_moment(last, now);
+        self.moments.push((key, moment));
+        Some(moment)
     }
 
     fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
@@ -342,8 +388,9 @@ impl<'r> Batch<'r> {
     fn into_writes(mut self) -> Vec<Write> {
         let counts = self.counters.into_iter().filter(|(_, add)| *add != Counters::default());
         self.rows.extend(counts.map(|(key, add)| Write::Count { key, add }));
-        let sequences = self.sequences.into_iter();
-        self.rows.extend(sequences.map(|(key, next)| Write::Put { key, value: next.to_be_bytes().to_vec() }));
+        let numbers = self.sequences.into_iter().chain(self.moments);
+        self.rows
+            .extend(numbers.map(|(key, number)| Write::Put { key, value: number.to_be_bytes().to_vec() }));
         self.rows
     }
 }
@@ -355,11 +402,16 @@ fn difference(before: Option<usize>, after: Option<usize>) -> Counters {
     }
 }
 
-/// The stream that is told of a write, and the time of it.
+/// What keeps track of a table's changes, and the time of a change.
 #[derive(Clone, Copy)]
-struct Told<'a> {
-    stream: &'a Stream,
+struct Recording<'a> {
+    stream: Option<&'a Stream>,
+    history: Option<&'a History>,
     now: u64,
+}
+
+fn past_key(history: &History, write: &ItemWrite, moment: Moment) -> Vec<u8> {
+    Key::Past { space: history.space(), item: within_space(&write.key.stored), moment }.to_bytes()
 }
 
 /// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored of
@@ -367,7 +419,7 @@ struct Told<'a> {
 fn plan(
     batch: &mut Batch<'_>,
     table: &Table,
-    told: Option<Told<'_>>,
+    record: Recording<'_>,
     write: &ItemWrite,
     (old, collection): (Option<ItemRef<'_>>, Counters),
 ) -> Result<Outcome, Exception> {
@@ -383,9 +435,10 @@ fn plan(
     check_condition(write, old)?;
     let new = new_item(table, write, old)?;
     let new = new.as_ref().map(Cow::as_ref).map(Item::view);
-    let after = match put_entries {
-        Some(entries) => entries,
-        None => entries(table, &write.key, new)?,
+    let after = match (put_entries, &write.action) {
+        (Some(entries), _) => entries,
+        (None, Action::Restore(_)) => fitting_entries(table, &write.key, new),
+        (None, _) => entries(table, &write.key, new)?,
     };
     let (old_size, new_size) = (old.map(|item| item.size()), new.map(|item| item.size()));
     let size = old_size.unwrap_or(0).max(new_size.unwrap_or(0));
@@ -394,13 +447,16 @@ fn plan(
         consumption: Consumption::of_table(write_units(size)),
         collection_bytes: None,
     };
-    let before = entries_of_old(table, &write.key, old);
+    let before = fitting_entries(table, &write.key, old);
     let added = collection_growth(table, (old_size, new_size), &before, &after);
     outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
     if let Some(change) = Change::between(old, new) {
         change_rows(batch, table, write, old, new);
-        if let Some(told) = told {
-            batch.tell(told, write, &change);
+        if let Some(stream) = record.stream {
+            batch.tell(stream, record.now, write, &change);
+        }
+        if let Some(history) = record.history {
+            batch.remember(history, record.now, write, &change);
         }
         for (index, (before, after)) in table.indexes.iter().zip(before.into_iter().zip(after)) {
             let before = batch.stored(before, index.backfilling);
@@ -433,7 +489,7 @@ fn new_item<'a>(
     old: Option<ItemRef<'_>>,
 ) -> Result<Option<Cow<'a, Item>>, Exception> {
     match &write.action {
-        Action::Put(item) => Ok(Some(Cow::Borrowed(item))),
+        Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
         Action::Delete => Ok(None),
         Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
         Action::Expire { before } => {
@@ -492,9 +548,10 @@ fn entries<'a>(
     table.indexes.iter().map(entry).collect()
 }
 
-/// An item that could not be indexed when its index was added has no entry.
-fn entries_of_old<'a>(table: &Table, key: &ItemKey, old: Option<ItemRef<'a>>) -> Vec<Option<Entry<'a>>> {
-    let entry = |index| old.and_then(|item| index_entry::in_index(index, key, item).ok().flatten());
+/// The same of an item that was stored before: where it could not be indexed when an index was added, it has no
+/// entry.
+fn fitting_entries<'a>(table: &Table, key: &ItemKey, item: Option<ItemRef<'a>>) -> Vec<Option<Entry<'a>>> {
+    let entry = |index| item.and_then(|item| index_entry::in_index(index, key, item).ok().flatten());
     table.indexes.iter().map(entry).collect()
 }
 

@@ -16,6 +16,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use support::Database;
 
+/// The space of backups, exports and imports.
+const EXCHANGE: u32 = 6;
+
 /// A store that notes down what is written.
 struct Recorder {
     store: MemoryStore,
@@ -50,8 +53,11 @@ impl Store for Recorder {
 fn describe(write: &Write) -> String {
     let key = |key: &[u8]| {
         let (space, rest) = key.split_first_chunk::<4>().unwrap();
-        let hex: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{}:{hex}", u32::from_be_bytes(*space))
+        let space = u32::from_be_bytes(*space);
+        // The ids of backups and exports end with something random, behind a time.
+        let known = if space == EXCHANGE { &rest[..rest.len() - 8] } else { rest };
+        let hex: String = known.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{space}:{hex}")
     };
     match write {
         Write::Put { key: at, value } => format!("+ {} {}", key(at), value.len()),
@@ -63,11 +69,14 @@ fn describe(write: &Write) -> String {
 
 /// Ids are random, and are as long as each other.
 fn mask_ids(answer: &str) -> String {
-    let marker = "\"TableId\":\"";
+    mask(&mask(answer, "\"TableId\":\"", 36), "/backup/", 23)
+}
+
+fn mask(answer: &str, marker: &str, length: usize) -> String {
     match answer.find(marker) {
         Some(at) => {
             let start = at + marker.len();
-            format!("{}…{}", &answer[..start], &answer[start + 36..])
+            format!("{}…{}", &answer[..start], &answer[start + length..])
         }
         None => answer.to_owned(),
     }

@@ -1,9 +1,11 @@
-//! Items as Amazon Ion text: `$ion_1_0 {Item:{…}}` a line. Numbers are decimals, sets are annotated lists
+//! Items as Amazon Ion text: `$ion_1_0 {Item:{…}}` a line, or `$ion_1_0 {Record:{…}}` of an item that changed. Numbers are decimals, sets are annotated lists
 //! (`$dynamodb_SS::["a","b"]`), binary values are blobs.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use partita_value::{Encoder, Item, ItemRef, MapRef, Number, ValueRef, limits};
+use partita_wire::ChangeLine;
+use std::io::Write;
 use std::str::Chars;
 
 /// Deeper values are no items; the bound also keeps hostile text from using up the stack.
@@ -13,6 +15,17 @@ pub fn write_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"$ion_1_0 {Item:");
     write_map(item.attributes(), out);
     out.extend_from_slice(b"}\n");
+}
+
+/// What became of an item, in the structure that DynamoDB JSON has.
+pub fn write_change_line(change: &ChangeLine<'_>, out: &mut Vec<u8>) {
+    // Writing into a Vec never fails.
+    let _ = write!(out, "$ion_1_0 {{Record:{{Metadata:{{WriteTimestampMicros:{}.}}", change.written_micros);
+    for (name, image) in change.images() {
+        let _ = write!(out, ",{name}:");
+        write_map(image.attributes(), out);
+    }
+    out.extend_from_slice(b"}}\n");
 }
 
 fn write_map(map: MapRef<'_>, out: &mut Vec<u8>) {
@@ -405,6 +418,27 @@ mod tests {
         ] {
             assert!(ion.contains(part), "{part} in {ion}");
         }
+    }
+
+    #[test]
+    fn a_change_is_a_record_with_the_images_there_are() {
+        let keys = decode_item_line(br#"{"Item":{"Id":{"N":"103"}}}"#).unwrap();
+        let new = decode_item_line(br#"{"Item":{"Id":{"N":"103"},"a b":{"S":"x"}}}"#).unwrap();
+        let change = ChangeLine {
+            written_micros: 1_712_345_678_901_234,
+            keys: keys.view(),
+            new_image: Some(new.view()),
+            old_image: None,
+        };
+        let written = |change: &ChangeLine<'_>| {
+            let mut line = Vec::new();
+            write_change_line(change, &mut line);
+            String::from_utf8(line).unwrap()
+        };
+        let start = "$ion_1_0 {Record:{Metadata:{WriteTimestampMicros:1712345678901234.},Keys:{Id:103.}";
+        assert_eq!(written(&change), format!("{start},NewImage:{{Id:103.,'a b':\"x\"}}}}}}\n"));
+        let gone = ChangeLine { new_image: None, old_image: Some(keys.view()), ..change };
+        assert_eq!(written(&gone), format!("{start},OldImage:{{Id:103.}}}}}}\n"));
     }
 
     #[test]

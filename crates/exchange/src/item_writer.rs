@@ -3,7 +3,7 @@
 use crate::ion;
 use partita_api::export::ExportFormat;
 use partita_value::ItemRef;
-use partita_wire::encode_item_line;
+use partita_wire::{ChangeLine, encode_change_line, encode_item_line};
 
 /// How the names of data files end.
 pub fn ending(format: ExportFormat) -> &'static str {
@@ -17,5 +17,13 @@ pub fn write(format: ExportFormat, item: ItemRef<'_>, out: &mut Vec<u8>) {
     match format {
         ExportFormat::DynamoDbJson => encode_item_line(item, out),
         ExportFormat::Ion => ion::write_line(item, out),
+    }
+}
+
+/// What became of an item, as a line of an incremental export.
+pub fn write_change(format: ExportFormat, change: &ChangeLine<'_>, out: &mut Vec<u8>) {
+    match format {
+        ExportFormat::DynamoDbJson => encode_change_line(change, out),
+        ExportFormat::Ion => ion::write_change_line(change, out),
     }
 }

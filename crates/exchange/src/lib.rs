@@ -10,3 +10,5 @@ mod ion;
 pub mod item_reader;
 pub mod item_writer;
 pub mod manifest;
+
+pub use partita_wire::{ChangeLine, ExportFilter, decode_export_filter};

@@ -3,33 +3,80 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
+use partita_api::export::{Export, ExportScope};
 use partita_value::calendar::date_of;
 use serde::{Deserialize, Serialize};
 
 /// `manifest-summary.json`, in the order in which AWS writes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary<'a> {
-    pub version: &'static str,
-    pub export_arn: &'a str,
-    pub start_time: String,
-    pub end_time: String,
-    pub table_arn: &'a str,
-    pub table_id: &'a str,
-    pub export_time: String,
-    pub s3_bucket: &'a str,
-    pub s3_prefix: Option<&'a str>,
-    pub s3_sse_algorithm: &'a str,
-    pub s3_sse_kms_key_id: Option<&'a str>,
-    pub manifest_files_s3_key: String,
-    pub billed_size_bytes: u64,
-    pub item_count: u64,
-    pub output_format: &'a str,
-    pub export_type: &'a str,
+struct Summary<'a> {
+    version: &'static str,
+    export_arn: &'a str,
+    start_time: String,
+    end_time: String,
+    table_arn: &'a str,
+    table_id: &'a str,
+    #[serde(flatten)]
+    times: Times,
+    s3_bucket: &'a str,
+    s3_prefix: Option<&'a str>,
+    s3_sse_algorithm: &'a str,
+    s3_sse_kms_key_id: Option<&'a str>,
+    manifest_files_s3_key: &'a str,
+    billed_size_bytes: u64,
+    item_count: u64,
+    output_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_view: Option<&'static str>,
+    export_type: &'static str,
 }
 
-/// The version of the summary's format.
-pub const VERSION: &str = "2020-06-30";
+/// The moment that a full export shows, or the times between which an incremental one tells changes.
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Times {
+    Full { export_time: String },
+    Incremental { export_from_time: String, export_to_time: String },
+}
+
+/// The summary of an export that has ended, whose data files are listed under a key.
+pub fn summary(export: &Export, ended_millis: u64, files_key: &str) -> Vec<u8> {
+    let (version, times, output_view) = match export.scope {
+        ExportScope::Full => {
+            (FULL_VERSION, Times::Full { export_time: timestamp(export.export_time_millis) }, None)
+        }
+        ExportScope::Incremental(window) => {
+            let export_from_time = timestamp(window.from_millis);
+            let export_to_time = timestamp(window.to_millis);
+            let times = Times::Incremental { export_from_time, export_to_time };
+            (INCREMENTAL_VERSION, times, Some(window.view.name()))
+        }
+    };
+    json(&Summary {
+        version,
+        export_arn: &export.arn,
+        start_time: timestamp(export.started_millis),
+        end_time: timestamp(ended_millis),
+        table_arn: &export.table_arn,
+        table_id: &export.table_id,
+        times,
+        s3_bucket: &export.target.bucket,
+        s3_prefix: export.target.prefix.as_deref(),
+        s3_sse_algorithm: export.target.sse_algorithm.as_deref().unwrap_or("AES256"),
+        s3_sse_kms_key_id: export.target.kms_key.as_deref(),
+        manifest_files_s3_key: files_key,
+        billed_size_bytes: export.bytes,
+        item_count: export.items,
+        output_format: export.format.name(),
+        output_view,
+        export_type: export.scope.name(),
+    })
+}
+
+/// The versions of the summary's format.
+const FULL_VERSION: &str = "2020-06-30";
+const INCREMENTAL_VERSION: &str = "2023-08-01";
 
 /// A line of `manifest-files.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,10 +99,6 @@ impl DataFile {
             data_file_s3_key: key,
         }
     }
-}
-
-pub fn summary(summary: &Summary<'_>) -> Vec<u8> {
-    json(summary)
 }
 
 pub fn files(files: &[DataFile]) -> Vec<u8> {
@@ -83,6 +126,8 @@ pub fn timestamp(millis: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_api::exchange::ExchangeStatus;
+    use partita_api::export::{ExportFormat, ExportTarget, ExportView, ExportWindow};
 
     #[test]
     fn times_are_written_as_aws_writes_them() {
@@ -95,6 +140,47 @@ mod tests {
         assert_eq!(
             String::from_utf8_lossy(&files(&[file])),
             "{\"itemCount\":7,\"md5Checksum\":\"kAFQmDzST7DWlj99KOF/cg==\",\"etag\":\"900150983cd24fb0d6963f7d28e17f72-1\",\"dataFileS3Key\":\"p/AWSDynamoDB/1-a/data/x.json.gz\"}\n"
+        );
+    }
+
+    fn export(scope: ExportScope) -> Export {
+        Export {
+            arn: "e".to_owned(),
+            table_arn: "t".to_owned(),
+            table_id: "i".to_owned(),
+            status: ExchangeStatus::InProgress,
+            started_millis: 0,
+            ended_millis: None,
+            export_time_millis: 1_604_474_914_028,
+            scope,
+            filter: None,
+            format: ExportFormat::Ion,
+            target: ExportTarget { bucket: "b".to_owned(), ..ExportTarget::default() },
+            client_token: None,
+            manifest: None,
+            items: 3,
+            bytes: 4,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn summaries_tell_what_was_exported() {
+        let told = |scope| String::from_utf8_lossy(&summary(&export(scope), 1_000, "k")).into_owned();
+        let start = r#""exportArn":"e","startTime":"1970-01-01T00:00:00.000Z","endTime":"1970-01-01T00:00:01.000Z","tableArn":"t","tableId":"i""#;
+        let end = r#""s3Bucket":"b","s3Prefix":null,"s3SseAlgorithm":"AES256","s3SseKmsKeyId":null,"manifestFilesS3Key":"k","billedSizeBytes":4,"itemCount":3,"outputFormat":"ION""#;
+        assert_eq!(
+            told(ExportScope::Full),
+            format!(
+                r#"{{"version":"2020-06-30",{start},"exportTime":"2020-11-04T07:28:34.028Z",{end},"exportType":"FULL_EXPORT"}}"#
+            )
+        );
+        let window = ExportWindow { from_millis: 0, to_millis: 500, view: ExportView::NewImage };
+        assert_eq!(
+            told(ExportScope::Incremental(window)),
+            format!(
+                r#"{{"version":"2023-08-01",{start},"exportFromTime":"1970-01-01T00:00:00.000Z","exportToTime":"1970-01-01T00:00:00.500Z",{end},"outputView":"NEW_IMAGE","exportType":"INCREMENTAL_EXPORT"}}"#
+            )
         );
     }
 }

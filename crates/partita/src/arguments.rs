@@ -81,6 +81,10 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration, env = "PARTITA_STREAM_RETENTION")]
     pub stream_retention: Duration,
 
+    /// The shortest time that an incremental export may cover; shorter than AWS's for tests
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = duration, env = "PARTITA_SHORTEST_EXPORT")]
+    pub shortest_export: Duration,
+
     /// Folder whose folders are the buckets of exports and imports
     #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
     pub s3_root: Option<PathBuf>,

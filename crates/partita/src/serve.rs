@@ -66,7 +66,8 @@ async fn serve<S: Store>(
     kept: &str,
 ) -> Result<(), Box<dyn Error>> {
     let engine = Engine::open(store, &arguments.region, Clock::System)?
-        .with_streams(StreamOptions::retaining(arguments.stream_retention));
+        .with_streams(StreamOptions::retaining(arguments.stream_retention))
+        .with_shortest_export(arguments.shortest_export);
     if let Some(folder) = &arguments.s3_root {
         engine.set_s3_root(folder.clone());
     }

@@ -129,7 +129,7 @@ fn check(sent: &Sent<'_>) -> Result<Checked, Exception> {
     refuse_global_tables("GlobalTableSourceArn", sent.global_table_source.is_some())?;
     validation.required("attributeDefinitions", &sent.attribute_definitions);
     let definitions = check_definitions(&mut validation, &sent.attribute_definitions);
-    let billing_mode = check_billing_mode(&mut validation, &sent.billing_mode);
+    let billing_mode = check_billing_mode(&mut validation, "billingMode", &sent.billing_mode);
     let provisioned = check_provisioned(&mut validation, "provisionedThroughput", sent.provisioned);
     let key = check_key_schema(&mut validation, "keySchema", &sent.key_schema, LOCAL_KEY);
     let local_indexes =
@@ -137,25 +137,12 @@ fn check(sent: &Sent<'_>) -> Result<Checked, Exception> {
     let global_indexes =
         check_indexes(&mut validation, "globalSecondaryIndexes", &sent.global_indexes, GLOBAL_KEY);
     let stream = check_stream(&mut validation, &sent.stream);
-    check_encryption(&mut validation, &sent.encryption);
+    check_encryption(&mut validation, "sSESpecification", &sent.encryption);
     check_settings_replication(&mut validation, &sent.settings_replication);
     validation.finish()?;
     table_class(&sent.table_class)?;
     let billing_mode = billing_mode.unwrap_or_default();
     Ok(Checked { name, definitions, key, local_indexes, global_indexes, billing_mode, provisioned, stream })
-}
-
-fn check_indexes(
-    validation: &mut Validation,
-    list: &str,
-    sent: &Option<Vec<SentIndex<'_>>>,
-    most_key_attributes: usize,
-) -> Option<Vec<CheckedIndex>> {
-    let sent = sent.as_ref()?.iter().enumerate();
-    let checked = sent.filter_map(|(index, sent)| {
-        check_index(validation, &format!("{list}.{}.member", index + 1), sent, most_key_attributes)
-    });
-    Some(checked.collect())
 }
 
 fn check_billing(checked: &Checked, on_demand: Option<OnDemandThroughput>) -> Result<(), Exception> {
@@ -304,13 +291,6 @@ fn check_index_billing(index: &CheckedIndex, billing_mode: BillingMode) -> Resul
             refuse_on_demand(index.on_demand, owner)
         }
     }
-}
-
-fn refuse_duplicate_name<'n>(names: &mut HashSet<&'n str>, name: &'n str) -> Result<(), Exception> {
-    if !names.insert(name) {
-        return Err(invalid(format_args!("Duplicate index name: {name}")));
-    }
-    Ok(())
 }
 
 /// All indexes together project so many attributes by name.

@@ -4,7 +4,7 @@ use crate::exchange::{encode_failure, encode_text, encode_time, read_arn};
 use crate::json::{Reader, Writer};
 use partita_api::describe_export::{DescribeExport, DescribeExportOutput};
 use partita_api::exchange::ExchangeStatus;
-use partita_api::export::Export;
+use partita_api::export::{Export, ExportScope};
 use partita_api::{Exception, Request};
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
@@ -25,7 +25,9 @@ pub(crate) fn encode_export(export: &Export, json: &mut Writer) {
             encode_text("ExportManifest", export.manifest.as_ref(), json);
             json.name("TableArn").string(&export.table_arn);
             json.name("TableId").string(&export.table_id);
-            encode_time("ExportTime", Some(export.export_time_millis), json);
+            if export.scope == ExportScope::Full {
+                encode_time("ExportTime", Some(export.export_time_millis), json);
+            }
             encode_text("ClientToken", export.client_token.as_ref(), json);
             json.name("S3Bucket").string(&export.target.bucket);
             encode_text("S3BucketOwner", export.target.bucket_owner.as_ref(), json);
@@ -38,7 +40,87 @@ pub(crate) fn encode_export(export: &Export, json: &mut Writer) {
                 json.name("BilledSizeBytes").integer(export.bytes);
                 json.name("ItemCount").integer(export.items);
             }
-            json.name("ExportType").string("FULL_EXPORT");
+            json.name("ExportType").string(export.scope.name());
+            encode_scope(export.scope, json);
+            if let Some(filter) = &export.filter {
+                // It was read as JSON before it was kept.
+                json.name("FilterSpecification").written_by(|out| out.extend_from_slice(filter.as_bytes()));
+            }
         });
     });
+}
+
+fn encode_scope(scope: ExportScope, json: &mut Writer) {
+    let ExportScope::Incremental(window) = scope else { return };
+    json.name("IncrementalExportSpecification").object(|json| {
+        encode_time("ExportFromTime", Some(window.from_millis), json);
+        encode_time("ExportToTime", Some(window.to_millis), json);
+        json.name("ExportViewType").string(window.view.name());
+    });
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::testing::encoded;
+    use partita_api::Response;
+    use partita_api::describe_export::DescribeExportOutput;
+    use partita_api::exchange::ExchangeStatus;
+    use partita_api::export::*;
+    use serde_json::{Value, json};
+
+    pub(crate) fn export(scope: ExportScope, filter: Option<&str>) -> Export {
+        Export {
+            arn: "a".into(),
+            table_arn: "t".into(),
+            table_id: "i".into(),
+            status: ExchangeStatus::InProgress,
+            started_millis: 1_000,
+            ended_millis: None,
+            export_time_millis: 500,
+            scope,
+            filter: filter.map(str::to_owned),
+            format: ExportFormat::default(),
+            target: ExportTarget { bucket: "b".into(), ..ExportTarget::default() },
+            client_token: None,
+            manifest: None,
+            items: 0,
+            bytes: 0,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn incremental() -> ExportScope {
+        ExportScope::Incremental(ExportWindow {
+            from_millis: 1_500,
+            to_millis: 2_000,
+            view: ExportView::NewImage,
+        })
+    }
+
+    fn described(export: Export) -> Value {
+        let body = encoded(Response::DescribeExport(DescribeExportOutput { export }));
+        serde_json::from_str::<Value>(&body).unwrap()["ExportDescription"].clone()
+    }
+
+    #[test]
+    fn a_full_export_shows_its_moment() {
+        assert_eq!(
+            described(export(ExportScope::Full, None)),
+            json!({"ExportArn": "a", "ExportStatus": "IN_PROGRESS", "StartTime": 1.0, "TableArn": "t", "TableId": "i", "ExportTime": 0.5,
+                "S3Bucket": "b", "S3SseAlgorithm": "AES256", "ExportFormat": "DYNAMODB_JSON", "ExportType": "FULL_EXPORT"})
+        );
+    }
+
+    #[test]
+    fn an_incremental_export_shows_its_window_and_its_filter() {
+        let filter = r#"{"FilterExpression":"a = :v","ExpressionAttributeValues":{":v":{"S":"x"}}}"#;
+        let shown = described(export(incremental(), Some(filter)));
+        assert_eq!(shown["ExportType"], json!("INCREMENTAL_EXPORT"));
+        assert_eq!(shown.get("ExportTime"), None);
+        assert_eq!(
+            shown["IncrementalExportSpecification"],
+            json!({"ExportFromTime": 1.5, "ExportToTime": 2.0, "ExportViewType": "NEW_IMAGE"})
+        );
+        assert_eq!(shown["FilterSpecification"], serde_json::from_str::<Value>(filter).unwrap());
+    }
 }

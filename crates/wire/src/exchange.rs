@@ -1,4 +1,4 @@
-//! What the operations of exports and imports share: names of buckets, tokens, pages of lists, times.
+//! What the operations of exports, imports and backups share: names of buckets, ARNs, tokens, pages of lists, times.
 
 use crate::json::{Reader, Writer};
 use crate::table_settings::{Text, check_length};
@@ -7,7 +7,6 @@ use partita_api::Exception;
 use partita_api::exchange::{ExchangeFailure, ListPage};
 
 const MOST_RESULTS: i32 = 25;
-const ARN_CHARACTERS: (usize, usize) = (37, 1024);
 
 /// A bucket's name and owner and a prefix of keys.
 pub(crate) fn check_place(
@@ -47,7 +46,12 @@ pub(crate) fn check_client_token(validation: &mut Validation, token: &Text<'_>) 
     }
 }
 
-/// A body that names one export or import by its ARN.
+/// Notes the ARN of an export, an import or a backup whose length is out of bounds.
+pub(crate) fn check_arn_length(validation: &mut Validation, path: &str, arn: &Text<'_>) {
+    check_length(validation, path, arn, 37, 1024);
+}
+
+/// A body that names one export, import or backup by its ARN.
 pub(crate) fn read_arn(reader: Reader<'_>, member: &str, path: &str) -> Result<String, Exception> {
     let mut sent: Text<'_> = None;
     reader.request(|reader, name| {
@@ -60,7 +64,7 @@ pub(crate) fn read_arn(reader: Reader<'_>, member: &str, path: &str) -> Result<S
     })?;
     let mut validation = Validation::new();
     validation.required(path, &sent);
-    check_length(&mut validation, path, &sent, ARN_CHARACTERS.0, ARN_CHARACTERS.1);
+    check_arn_length(&mut validation, path, &sent);
     validation.finish()?;
     crate::validation::present(sent).map(|arn| arn.into_owned())
 }

@@ -13,8 +13,11 @@
 //! A response is written straight into one buffer, items from their encoded bytes.
 
 mod attribute_value;
+mod backup_description;
+mod change_line;
 mod exception;
 mod exchange;
+mod export_filter;
 mod expressions;
 mod item_json;
 mod item_line;
@@ -25,6 +28,7 @@ mod page_read;
 mod partiql;
 mod reporting;
 mod request_items;
+mod restore_overrides;
 mod stream_arn;
 mod table_name;
 #[cfg(test)]
@@ -34,9 +38,13 @@ mod validation;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod create_backup;
 mod create_table;
+mod delete_backup;
 mod delete_item;
 mod delete_table;
+mod describe_backup;
+mod describe_continuous_backups;
 mod describe_endpoints;
 mod describe_export;
 mod describe_import;
@@ -51,6 +59,7 @@ mod get_item;
 mod get_records;
 mod get_shard_iterator;
 mod import_table;
+mod list_backups;
 mod list_exports;
 mod list_imports;
 mod list_streams;
@@ -58,6 +67,8 @@ mod list_tables;
 mod list_tags_of_resource;
 mod put_item;
 mod query;
+mod restore_table_from_backup;
+mod restore_table_to_point_in_time;
 mod scan;
 mod table_description;
 mod table_settings;
@@ -65,11 +76,14 @@ mod tag_resource;
 mod transact_get_items;
 mod transact_write_items;
 mod untag_resource;
+mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
 
+pub use change_line::{ChangeLine, encode_change_line};
 pub use exception::encode_exception;
+pub use export_filter::{ExportFilter, decode_export_filter};
 pub use item_line::{decode_item_line, encode_item_line};
 
 use json::{Reader, Writer};
@@ -102,9 +116,13 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::BatchExecuteStatement => batch_execute_statement::decode,
         Operation::BatchGetItem => batch_get_item::decode,
         Operation::BatchWriteItem => batch_write_item::decode,
+        Operation::CreateBackup => create_backup::decode,
         Operation::CreateTable => create_table::decode,
+        Operation::DeleteBackup => delete_backup::decode,
         Operation::DeleteItem => delete_item::decode,
         Operation::DeleteTable => delete_table::decode,
+        Operation::DescribeBackup => describe_backup::decode,
+        Operation::DescribeContinuousBackups => describe_continuous_backups::decode,
         Operation::DescribeEndpoints => describe_endpoints::decode,
         Operation::DescribeExport => describe_export::decode,
         Operation::DescribeImport => describe_import::decode,
@@ -120,17 +138,21 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::GetShardIterator => get_shard_iterator::decode,
         Operation::ListStreams => list_streams::decode,
         Operation::ImportTable => import_table::decode,
+        Operation::ListBackups => list_backups::decode,
         Operation::ListExports => list_exports::decode,
         Operation::ListImports => list_imports::decode,
         Operation::ListTables => list_tables::decode,
         Operation::ListTagsOfResource => list_tags_of_resource::decode,
         Operation::PutItem => put_item::decode,
         Operation::Query => query::decode,
+        Operation::RestoreTableFromBackup => restore_table_from_backup::decode,
+        Operation::RestoreTableToPointInTime => restore_table_to_point_in_time::decode,
         Operation::Scan => scan::decode,
         Operation::TagResource => tag_resource::decode,
         Operation::TransactGetItems => transact_get_items::decode,
         Operation::TransactWriteItems => transact_write_items::decode,
         Operation::UntagResource => untag_resource::decode,
+        Operation::UpdateContinuousBackups => update_continuous_backups::decode,
         Operation::UpdateItem => update_item::decode,
         Operation::UpdateTable => update_table::decode,
         Operation::UpdateTimeToLive => update_time_to_live::decode,
@@ -160,11 +182,17 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::BatchExecuteStatement(output) => batch_execute_statement::encode(output, &mut json),
         Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
         Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
+        Response::CreateBackup(output) => create_backup::encode(output, &mut json),
         Response::CreateTable(output) => create_table::encode(output, &mut json),
         Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
             put_item::encode(output, &mut json);
         }
+        Response::DeleteBackup(output) => delete_backup::encode(output, &mut json),
         Response::DeleteTable(output) => delete_table::encode(output, &mut json),
+        Response::DescribeBackup(output) => describe_backup::encode(output, &mut json),
+        Response::DescribeContinuousBackups(output) => {
+            describe_continuous_backups::encode(output, &mut json);
+        }
         Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
         Response::DescribeExport(output) => describe_export::encode(output, &mut json),
         Response::DescribeImport(output) => describe_import::encode(output, &mut json),
@@ -182,15 +210,21 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
         Response::ListStreams(output) => list_streams::encode(output, &mut json),
         Response::ImportTable(output) => import_table::encode(output, &mut json),
+        Response::ListBackups(output) => list_backups::encode(output, &mut json),
         Response::ListExports(output) => list_exports::encode(output, &mut json),
         Response::ListImports(output) => list_imports::encode(output, &mut json),
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
+        Response::RestoreTableFromBackup(output) => restore_table_from_backup::encode(output, &mut json),
+        Response::RestoreTableToPointInTime(output) => {
+            restore_table_to_point_in_time::encode(output, &mut json);
+        }
         // Operations that answer nothing do so without a body.
         Response::Empty => {}
         Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
         Response::TransactWriteItems(output) => transact_write_items::encode(output, &mut json),
+        Response::UpdateContinuousBackups(output) => update_continuous_backups::encode(output, &mut json),
         Response::UpdateTable(output) => update_table::encode(output, &mut json),
         Response::UpdateTimeToLive(output) => update_time_to_live::encode(output, &mut json),
     }

@@ -16,7 +16,7 @@ pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
                 json.object(|json| {
                     json.name("ExportArn").string(&export.arn);
                     json.name("ExportStatus").string(export.status.name());
-                    json.name("ExportType").string("FULL_EXPORT");
+                    json.name("ExportType").string(export.scope.name());
                 });
             }
         });
@@ -24,4 +24,22 @@ pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
             encode_next_token(id, json);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe_export::tests::{export, incremental};
+    use crate::testing::encoded;
+    use partita_api::Response;
+    use partita_api::export::ExportScope;
+
+    #[test]
+    fn summaries_tell_the_kind_of_export() {
+        let exports = vec![export(ExportScope::Full, None), export(incremental(), None)];
+        assert_eq!(
+            encoded(Response::ListExports(ListExportsOutput { exports, next: None })),
+            r#"{"ExportSummaries":[{"ExportArn":"a","ExportStatus":"IN_PROGRESS","ExportType":"FULL_EXPORT"},{"ExportArn":"a","ExportStatus":"IN_PROGRESS","ExportType":"INCREMENTAL_EXPORT"}]}"#
+        );
+    }
 }

@@ -12,7 +12,7 @@ use partita_expression::ExpressionKind;
 pub(crate) use crate::page_read::encode;
 
 /// In the order in which AWS lists them in errors.
-const KINDS: &[ExpressionKind] =
+pub(crate) const KINDS: &[ExpressionKind] =
     &[ExpressionKind::Projection, ExpressionKind::Filter, ExpressionKind::KeyCondition];
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {

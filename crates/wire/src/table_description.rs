@@ -3,6 +3,7 @@
 //! Members that do not apply are left out rather than null: the billing mode of tables that were
 //! always provisioned, the indexes of tables without, the encryption of tables that asked for none.
 
+use crate::exchange::{encode_text, encode_time};
 use crate::json::Writer;
 use crate::table_settings::throughput::ON_DEMAND_START;
 use partita_api::key_schema::{AttributeDefinition, KeySchema};
@@ -35,6 +36,7 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
             encode_indexes("GlobalSecondaryIndexes", &table.global_indexes, table.billing_mode, json);
         }
         encode_stream(table.stream.as_ref(), json);
+        encode_restore(table.restore.as_ref(), json);
         encode_encryption(table, json);
         if let Some(class) = table.table_class {
             json.name("TableClassSummary").object(|json| json.name("TableClass").string(class.name()));
@@ -83,14 +85,14 @@ fn encode_throughput(table: &TableDescription, json: &mut Writer) {
     });
 }
 
-fn shown_units(billing_mode: BillingMode, throughput: Option<Throughput>) -> Throughput {
+pub(crate) fn shown_units(billing_mode: BillingMode, throughput: Option<Throughput>) -> Throughput {
     match billing_mode {
         BillingMode::Provisioned => throughput.unwrap_or_default(),
         BillingMode::PayPerRequest => Throughput::default(),
     }
 }
 
-fn encode_units(throughput: Throughput, json: &mut Writer) {
+pub(crate) fn encode_units(throughput: Throughput, json: &mut Writer) {
     json.name("ReadCapacityUnits").integer(throughput.read);
     json.name("WriteCapacityUnits").integer(throughput.write);
 }
@@ -144,7 +146,7 @@ fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut 
     });
 }
 
-fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
+pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
     json.name("Projection").object(|json| match projection {
         IndexProjection::All => json.name("ProjectionType").string("ALL"),
         IndexProjection::KeysOnly => json.name("ProjectionType").string("KEYS_ONLY"),
@@ -158,18 +160,33 @@ fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
 /// A table that has a stream no longer still says what it was called.
 fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
     if let Some(stream) = stream {
-        if let Some(view) = stream.view {
-            json.name("StreamSpecification").object(|json| {
-                json.name("StreamEnabled").boolean(true);
-                json.name("StreamViewType").string(view.name());
-            });
-        }
+        encode_stream_view("StreamSpecification", stream.view, json);
         json.name("LatestStreamLabel").string(&stream.label);
         json.name("LatestStreamArn").string(&stream.arn);
     }
 }
 
-fn encode_encryption(table: &TableDescription, json: &mut Writer) {
+/// What a stream that is enabled tells.
+pub(crate) fn encode_stream_view(member: &str, view: Option<StreamViewType>, json: &mut Writer) {
+    if let Some(view) = view {
+        json.name(member).object(|json| {
+            json.name("StreamEnabled").boolean(true);
+            json.name("StreamViewType").string(view.name());
+        });
+    }
+}
+
+fn encode_restore(restore: Option<&RestoreSummary>, json: &mut Writer) {
+    let Some(restore) = restore else { return };
+    json.name("RestoreSummary").object(|json| {
+        encode_text("SourceBackupArn", restore.backup_arn.as_ref(), json);
+        encode_text("SourceTableArn", restore.table_arn.as_ref(), json);
+        encode_time("RestoreDateTime", Some(restore.at_millis), json);
+        json.name("RestoreInProgress").boolean(restore.in_progress);
+    });
+}
+
+pub(crate) fn encode_encryption(table: &TableDescription, json: &mut Writer) {
     let Some(encryption) = table.encryption.as_ref().filter(|encryption| encryption.enabled) else { return };
     json.name("SSEDescription").object(|json| {
         json.name("Status").string("ENABLED");
@@ -191,7 +208,7 @@ fn key_arn(key: Option<&str>, table_arn: &str) -> String {
 }
 
 /// Bounds that are set; a bound of -1 is none.
-fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut Writer) {
+pub(crate) fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut Writer) {
     let Some(on_demand) = on_demand else { return };
     let bounds = [("MaxReadRequestUnits", on_demand.max_read), ("MaxWriteRequestUnits", on_demand.max_write)];
     let bounds = bounds.map(|(name, bound)| (name, bound.filter(|bound| *bound >= 0)));
@@ -238,4 +255,4 @@ fn encode_warm_units(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,4 +1,4 @@
-//! What CreateTable and UpdateTable share: the members that say how a table is set up.
+//! What CreateTable, UpdateTable and the restores share: the members that say how a table is set up.
 //!
 //! Each part is taken in three steps. `read_…` takes it as sent, `check_…` holds it against the service
 //! model and collects what fails, and what is left — rules between members — answers with the first
@@ -25,6 +25,11 @@ pub(crate) type Text<'a> = Option<Cow<'a, str>>;
 /// AWS's opening for most rules between members.
 pub(crate) fn invalid(detail: impl Display) -> Exception {
     Exception::validation(format!("One or more parameter values were invalid: {detail}"))
+}
+
+/// AWS's opening for the rules between members of restores and exports.
+pub(crate) fn invalid_request(detail: impl Display) -> Exception {
+    Exception::validation(format!("Invalid Request: {detail}"))
 }
 
 /// What only global tables know. They are not there yet.
@@ -76,13 +81,16 @@ pub(crate) fn check_length(
     }
 }
 
+/// AWS says so wherever a table may be named by name or ARN.
+pub(crate) fn missing_table_name() -> Exception {
+    Exception::validation("The parameter 'TableName' is required but was not present in the request")
+}
+
 /// The table an operation is about, by name or by ARN. Its length is told before anything else is
 /// looked at; its characters together with the rest.
 pub(crate) fn check_table_name(validation: &mut Validation, name: &Text<'_>) -> Result<TableName, Exception> {
     let Some(name) = name else {
-        return Err(Exception::validation(
-            "The parameter 'TableName' is required but was not present in the request",
-        ));
+        return Err(missing_table_name());
     };
     let table = table_name::resolve(name);
     let length = table.as_str().chars().count();
@@ -112,9 +120,13 @@ pub(crate) fn read_only_table_name(reader: Reader<'_>) -> Result<TableName, Exce
     Ok(name)
 }
 
-pub(crate) fn check_billing_mode(validation: &mut Validation, mode: &Text<'_>) -> Option<BillingMode> {
+pub(crate) fn check_billing_mode(
+    validation: &mut Validation,
+    path: &str,
+    mode: &Text<'_>,
+) -> Option<BillingMode> {
     let modes = [("PROVISIONED", BillingMode::Provisioned), ("PAY_PER_REQUEST", BillingMode::PayPerRequest)];
-    validation.one_of("billingMode", mode.as_deref(), &modes)
+    validation.one_of(path, mode.as_deref(), &modes)
 }
 
 /// AWS does not collect this one; it has a text of its own.
@@ -220,11 +232,11 @@ pub(crate) fn read_encryption<'a>(reader: &mut Reader<'a>) -> Result<Option<Sent
     })
 }
 
-pub(crate) fn check_encryption(validation: &mut Validation, sent: &Option<SentEncryption<'_>>) {
+pub(crate) fn check_encryption(validation: &mut Validation, path: &str, sent: &Option<SentEncryption<'_>>) {
     if let Some(sent) = sent {
         let kinds = [("AES256", ()), ("KMS", ())];
-        validation.one_of("sSESpecification.sSEType", sent.kind.as_deref(), &kinds);
-        check_length(validation, "sSESpecification.kMSMasterKeyId", &sent.key, 1, usize::MAX);
+        validation.one_of(format_args!("{path}.sSEType"), sent.kind.as_deref(), &kinds);
+        check_length(validation, format_args!("{path}.kMSMasterKeyId"), &sent.key, 1, usize::MAX);
     }
 }
 

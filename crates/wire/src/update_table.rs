@@ -10,7 +10,7 @@ use crate::table_settings::throughput::*;
 use crate::table_settings::*;
 use crate::validation::Validation;
 use partita_api::table::{BillingMode, OnDemandThroughput, Throughput};
-use partita_api::update_table::{GlobalIndexUpdate, NewGlobalIndex, UpdateTable, UpdateTableOutput};
+use partita_api::update_table::{GlobalIndexUpdate, UpdateTable, UpdateTableOutput};
 use partita_api::{Exception, ExceptionKind, Request, messages};
 use std::collections::HashSet;
 
@@ -62,11 +62,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut validation = Validation::new();
     let name = check_table_name(&mut validation, &sent.table_name)?;
     let attribute_definitions = check_definitions(&mut validation, &sent.attribute_definitions);
-    let billing_mode = check_billing_mode(&mut validation, &sent.billing_mode);
+    let billing_mode = check_billing_mode(&mut validation, "billingMode", &sent.billing_mode);
     let throughput = check_provisioned(&mut validation, "provisionedThroughput", sent.provisioned);
     let index_updates = check_index_updates(&mut validation, &sent.index_updates);
     let stream = check_stream(&mut validation, &sent.stream);
-    check_encryption(&mut validation, &sent.encryption);
+    check_encryption(&mut validation, "sSESpecification", &sent.encryption);
     check_settings_replication(&mut validation, &sent.settings_replication);
     validation.finish()?;
     let request = UpdateTable {
@@ -266,7 +266,7 @@ fn create_index(
         return Err(invalid(format_args!("AttributeDefinitions is not specified for index: {name}")));
     }
     check_global_key(&index.key)?;
-    let projection = index.projection()?;
+    index.projection()?;
     match (billing_mode, index.provisioned) {
         (Some(BillingMode::PayPerRequest), Some(_)) => {
             return Err(Exception::validation(messages::index_units_on_demand(name)));
@@ -277,15 +277,7 @@ fn create_index(
         _ => check_bounds(index.provisioned)?,
     }
     check_on_demand(index.on_demand, Owner::Index(name), false)?;
-    let warm = changed_warm(index.warm, Owner::Index(name))?;
-    Ok(GlobalIndexUpdate::Create(NewGlobalIndex {
-        projection,
-        throughput: index.provisioned,
-        on_demand: index.on_demand,
-        warm,
-        key_schema: index.key,
-        name: index.name,
-    }))
+    Ok(GlobalIndexUpdate::Create(index.into_new()?))
 }
 
 /// Encryption, table class, deletion protection and warm throughput change alone; throughput, streams

@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   DeleteTableCommand, DescribeExportCommand, DescribeImportCommand, DescribeTableCommand, ExportConflictException, ExportNotFoundException,
-  ExportTableToPointInTimeCommand, ImportNotFoundException, ImportTableCommand, PointInTimeRecoveryUnavailableException,
-  TableNotFoundException, paginateListExports, paginateListImports,
+  ExportTableToPointInTimeCommand, ImportNotFoundException, ImportTableCommand, InvalidExportTimeException,
+  TableNotFoundException, UpdateContinuousBackupsCommand, paginateListExports, paginateListImports,
 } from '@aws-sdk/client-dynamodb'
 import { client, createTable, uniqueName } from './endpoint.js'
 
@@ -32,6 +32,7 @@ async function ended(describe, status) {
 before(async () => {
   await createTable(definition(TableName))
   TableArn = (await client.send(new DescribeTableCommand({ TableName }))).Table.TableArn
+  await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }))
 })
 after(() => client.send(new DeleteTableCommand({ TableName })))
 
@@ -60,7 +61,7 @@ describe('exports', () => {
   })
 
   it('are refused with typed exceptions', async () => {
-    await assert.rejects(start({ ExportTime: new Date(0) }), PointInTimeRecoveryUnavailableException)
+    await assert.rejects(start({ ExportTime: new Date(0) }), InvalidExportTimeException)
     await assert.rejects(start({ TableArn: `${TableArn}-not` }), TableNotFoundException)
     const nowhere = new DescribeExportCommand({ ExportArn: `${TableArn}/export/01234567890123-a1b2c3d4` })
     await assert.rejects(client.send(nowhere), ExportNotFoundException)

@@ -13,7 +13,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from dynamo import Table, create_table, headers
+from dynamo import Table, create_table, headers, until_active
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -78,6 +78,36 @@ def make_table(client):
             client.delete_table(TableName=name)
         except client.exceptions.ClientError:
             pass  # a test has deleted it, or protects it
+
+
+@pytest.fixture(scope="session")
+def new_name(client):
+    """Names of tables to restore, which are deleted when the tests are over."""
+    names = []
+
+    def make():
+        names.append(f"restored-{uuid.uuid4().hex[:12]}")
+        return names[-1]
+
+    yield make
+    for name in names:
+        try:
+            client.delete_table(TableName=name)
+        except client.exceptions.ClientError:
+            pass  # it was never made
+
+
+@pytest.fixture(scope="session")
+def restore(client, new_name):
+    """Restores a backup into a new table that is ready when it is handed out."""
+
+    def from_backup(backup, **overrides):
+        name = new_name()
+        client.restore_table_from_backup(TargetTableName=name, BackupArn=backup["BackupArn"], **overrides)
+        until_active(client, name)
+        return Table(client, name)
+
+    return from_backup
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 from conftest import server_binary
 from dynamo import eventually, index, refused, table_request
 from test_dump_load import items_of
+from moments import between
 from test_process import Running
 
 VALUES = [{"S": "ü\n\"'\\"}, {"N": "-1.5"}, {"N": "600"}, {"B": b"\0\xff"}, {"SS": ["a", "b"]}, {"NS": ["1", "2.5"]}, {"BS": [b"x", b"y"]},
@@ -45,8 +46,14 @@ def parameters(name):
     return table_request(name, "pk:S sk:N", also="g:S", indexes=[index("byG", "g sk")])
 
 
+def turn_recovery_on(client, name):
+    client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
+
+
 def fill(client, name="Source", items=300, size=0):
+    """A table that can be exported."""
     client.create_table(**parameters(name))
+    turn_recovery_on(client, name)
     for start in range(0, items, 25):
         puts = [{"PutRequest": {"Item": {"pk": {"S": f"p{n % 7}"}, "sk": {"N": str(n)}, "g": {"S": f"g{n % 3}"}, "x": VALUES[n % len(VALUES)],
                                          "fill": {"S": "z" * size}}}} for n in range(start, min(start + 25, items))]
@@ -179,17 +186,128 @@ def test_what_cannot_be_exported(client):
     arn = fill(client, items=1)
     with refused("TableNotFoundException", "Table not found: Nope"):
         export(client, arn.replace("Source", "Nope"))
-    with refused("PointInTimeRecoveryUnavailableException", "Point in time recovery is not enabled"):
-        export(client, arn, ExportTime=time.time() - 3600)
-    with refused("InvalidExportTimeException"):
-        export(client, arn, ExportTime=time.time() + 3600)
-    with refused("PointInTimeRecoveryUnavailableException"):
-        export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification={"ExportFromTime": 0, "ExportToTime": 1})
+    for outside in (-3600, 3600):
+        with refused("InvalidExportTimeException"):
+            export(client, arn, ExportTime=time.time() + outside)
+    now = int(time.time())
+    window = {"ExportFromTime": now, "ExportToTime": now}
+    with refused("InvalidExportTimeException", "less than 15 minutes"):
+        export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=window)
+    client.create_table(**parameters("Plain"))
+    with refused("PointInTimeRecoveryUnavailableException", "Point in time recovery is not enabled for table 'Plain'"):
+        export(client, arn.replace("Source", "Plain"))
     with refused("ExportNotFoundException"):
         client.describe_export(ExportArn=arn + "/export/01234567890123-a1b2c3d4")
     with refused("ImportNotFoundException"):
         client.describe_import(ImportArn=arn + "/import/01234567890123-a1b2c3d4")
     assert exported(client, export(client, arn, ExportTime=time.time())["ExportArn"])["ExportStatus"] == "COMPLETED"
+
+
+def lines_of(place, description):
+    """What an export has written, item by item, read by hand."""
+    bucket = place / "s3" / "my-bucket"
+    manifest = bucket / description["ExportManifest"].replace("summary", "files")
+    files = [json.loads(line)["dataFileS3Key"] for line in manifest.read_text().splitlines()]
+    return [json.loads(line) for file in files for line in gzip.decompress((bucket / file).read_bytes()).splitlines()]
+
+
+def test_an_export_shows_a_time_in_the_past(client, place):
+    arn = fill(client, items=50)
+    then = between()
+    for number in range(0, 50, 2):
+        client.delete_item(TableName="Source", Key={"pk": {"S": f"p{number % 7}"}, "sk": {"N": str(number)}})
+    fill_more = {"pk": {"S": "late"}, "sk": {"N": "1"}}
+    client.put_item(TableName="Source", Item=fill_more)
+    done = exported(client, export(client, arn, ExportTime=then)["ExportArn"])
+    numbers = sorted(int(line["Item"]["sk"]["N"]) for line in lines_of(place, done))
+    assert numbers == list(range(50)) and done["ExportTime"].timestamp() == then
+    assert exported(client, export(client, arn)["ExportArn"])["ItemCount"] == 26
+
+
+def test_an_export_takes_what_a_filter_says(client, place):
+    arn = fill(client, items=70)
+    values = {":p": {"S": "p3"}, ":from": {"N": "10"}, ":g": {"S": "g1"}}
+    chosen = {"KeyConditionExpression": "pk = :p AND sk >= :from", "FilterExpression": "g = :g", "ProjectionExpression": "sk, g",
+              "ExpressionAttributeValues": values}
+    done = exported(client, export(client, arn, FilterSpecification=chosen)["ExportArn"])
+    assert done["FilterSpecification"] == chosen
+    expected = [{"sk": {"N": str(n)}, "g": {"S": "g1"}} for n in range(10, 70) if n % 7 == 3 and n % 3 == 1]
+    assert [line["Item"] for line in lines_of(place, done)] == expected
+    with refused("ValidationException"):
+        export(client, arn, FilterSpecification={"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "x"}}})
+
+
+def test_an_incremental_export_tells_what_changed(place):
+    """With windows shorter than AWS's; a table is kept up by one, here and by an import of AWS's own kind of file."""
+    with Running(place / "data", "--s3-root", place / "s3", "--shortest-export", "1s") as running:
+        client = running.client()
+        arn = fill(client, items=40)
+        start, before = between(), client.scan(TableName="Source")["Items"]
+        for number in range(0, 40, 4):
+            key = {"pk": {"S": f"p{number % 7}"}, "sk": {"N": str(number)}}
+            client.delete_item(TableName="Source", Key=key)
+            client.put_item(TableName="Source", Item={"pk": {"S": "new"}, "sk": {"N": str(number)}})
+            key = {"pk": {"S": f"p{(number + 1) % 7}"}, "sk": {"N": str(number + 1)}}
+            client.update_item(TableName="Source", Key=key, UpdateExpression="SET x = :x", ExpressionAttributeValues={":x": VALUES[number % 10]})
+        end, after = between(), items_of(client, "Source")
+        client.delete_item(TableName="Source", Key={"pk": {"S": "new"}, "sk": {"N": "0"}})
+        window = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": "NEW_AND_OLD_IMAGES"}
+        begun = export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=window)
+        done = exported(client, begun["ExportArn"])
+        assert done["ExportType"] == "INCREMENTAL_EXPORT" and done["IncrementalExportSpecification"]["ExportFromTime"].timestamp() == start
+        assert client.list_exports()["ExportSummaries"][0]["ExportType"] == "INCREMENTAL_EXPORT"
+        summary = json.loads((place / "s3" / "my-bucket" / done["ExportManifest"]).read_text())
+        assert (summary["version"], summary["outputView"], summary["exportType"]) == ("2023-08-01", "NEW_AND_OLD_IMAGES", "INCREMENTAL_EXPORT")
+        lines = lines_of(place, done)
+        assert len(lines) == done["ItemCount"] == 30
+        for line in lines:
+            written = int(line["Metadata"]["WriteTimestampMicros"]["N"]) / 1e6
+            assert start <= written < end
+        client.create_table(**parameters("Copy"))
+        apply(client, "Copy", before, [])
+        deletes = [line["Keys"] for line in lines if "NewImage" not in line]
+        apply(client, "Copy", [plain(line["NewImage"]) for line in lines if "NewImage" in line], deletes)
+        assert items_of(client, "Copy") == after
+
+
+def plain(image):
+    """An item of a file as SDKs take it: binary values are bytes there."""
+    kinds = {"B": base64.b64decode, "BS": lambda values: [base64.b64decode(value) for value in values],
+             "L": lambda values: [value(each) for each in values], "M": plain}
+
+    def value(typed):
+        (kind, content), = typed.items()
+        return {kind: kinds.get(kind, lambda same: same)(content)}
+
+    return {name: value(typed) for name, typed in image.items()}
+
+
+def apply(client, name, puts, deletes):
+    writes = [{"PutRequest": {"Item": item}} for item in puts] + [{"DeleteRequest": {"Key": key}} for key in deletes]
+    for start in range(0, len(writes), 25):
+        client.batch_write_item(RequestItems={name: writes[start:start + 25]})
+
+
+def test_a_large_export_shows_one_moment(client, place):
+    """While it runs, transactions move amounts between items: their sum is the same at every moment."""
+    arn = fill(client, items=4000, size=9000)
+    accounts = [{"pk": {"S": f"p{n % 7}"}, "sk": {"N": str(n)}} for n in range(0, 4000, 40)]
+    for account in accounts:
+        client.update_item(TableName="Source", Key=account, UpdateExpression="SET amount = :v", ExpressionAttributeValues={":v": {"N": "100"}})
+    begun = export(client, arn)
+    moved, during = 0, 0
+    while client.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS":
+        ends = [accounts[moved % 100], accounts[(moved * 7 + 13) % 100]]
+        if ends[0] != ends[1]:
+            changes = [{"Update": {"TableName": "Source", "Key": end, "UpdateExpression": "ADD amount :v",
+                                   "ExpressionAttributeValues": {":v": {"N": amount}}}} for end, amount in zip(ends, ("-7", "7"))]
+            client.transact_write_items(TransactItems=changes)
+            during += 1
+        moved += 1
+    done = exported(client, begun["ExportArn"], 120)
+    lines = lines_of(place, done)
+    assert during > 0 and len(lines) == 4000 and len({line["Item"]["sk"]["N"] for line in lines}) == 4000
+    assert sum(int(line["Item"].get("amount", {"N": "0"})["N"]) for line in lines) == 100 * 100
 
 
 def test_buckets_that_do_not_exist_fail_in_the_background(client):

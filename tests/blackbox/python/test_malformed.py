@@ -132,6 +132,7 @@ CONDITIONAL = {"ConditionExpression": CONDITION, "ExpressionAttributeNames": NAM
 SETTINGS = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
 COMPARE = {"ComparisonOperator": "BETWEEN", "AttributeValueList": [{"S": "a"}, {"S": "z"}]}
 ARN = f"arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"
+BACKUP_ARN = f"{ARN}/backup/01794700800000-a1b2c3d4"
 STREAM_ARN, SHARD = f"{ARN}/stream/2026-11-15T18:44:54.123", "shardId-00000001794700800000-00000000"
 CREATE = {
     "TableName": TABLE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
@@ -141,6 +142,10 @@ CREATE = {
     "GlobalSecondaryIndexes": [{"IndexName": "global", "KeySchema": [{"AttributeName": "n", "KeyType": "HASH"}], "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["s"]}, "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}}],
     "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}, "SSESpecification": {"Enabled": False},
     "Tags": [{"Key": "k", "Value": "v"}], "TableClass": "STANDARD", "DeletionProtectionEnabled": False,
+}
+OVERRIDES = {
+    "BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": CREATE["ProvisionedThroughput"],
+    "GlobalSecondaryIndexOverride": CREATE["GlobalSecondaryIndexes"], "LocalSecondaryIndexOverride": CREATE["LocalSecondaryIndexes"],
 }
 VALID = [
     ("PutItem", {"TableName": TABLE, "Item": ITEM, "ReturnValues": "ALL_OLD"} | CONDITIONAL | SETTINGS),
@@ -177,6 +182,12 @@ VALID = [
     ("DescribeStream", {"StreamArn": STREAM_ARN, "Limit": 3, "ExclusiveStartShardId": SHARD, "ShardFilter": {"Type": "CHILD_SHARDS", "ShardId": SHARD}}),
     ("GetShardIterator", {"StreamArn": STREAM_ARN, "ShardId": SHARD, "ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": "100000000000000000001"}),
     ("GetRecords", {"ShardIterator": "A" * 54 + "==", "Limit": 10}),
+    ("CreateBackup", {"TableName": "fuzz-nowhere", "BackupName": "nightly"}), ("DescribeBackup", {"BackupArn": BACKUP_ARN}), ("DeleteBackup", {"BackupArn": BACKUP_ARN}),
+    ("ListBackups", {"TableName": TABLE, "Limit": 3, "TimeRangeLowerBound": 1.5, "TimeRangeUpperBound": 1e10, "ExclusiveStartBackupArn": BACKUP_ARN, "BackupType": "ALL"}),
+    ("RestoreTableFromBackup", {"TargetTableName": OTHER, "BackupArn": BACKUP_ARN, "SSESpecificationOverride": {"Enabled": False}} | OVERRIDES),
+    ("RestoreTableToPointInTime", {"SourceTableArn": ARN, "TargetTableName": OTHER, "RestoreDateTime": 1.5} | OVERRIDES),
+    ("DescribeContinuousBackups", {"TableName": ARN}), ("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}}),
+    ("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket", "ExportType": "INCREMENTAL_EXPORT", "IncrementalExportSpecification": {"ExportFromTime": 1.5, "ExportToTime": 2.5, "ExportViewType": "NEW_IMAGE"}, "FilterSpecification": {"KeyConditionExpression": "pk = :s", "FilterExpression": "#n > :n", "ExpressionAttributeNames": {"#n": "n"}, "ExpressionAttributeValues": VALUES}}),
 ]
 
 

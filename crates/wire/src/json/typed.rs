@@ -18,6 +18,8 @@ pub(crate) enum Shape {
     Boolean,
     Integer,
     Long,
+    /// A moment, as a number of seconds.
+    Time,
     Blob,
     List,
     /// A list inside a map, which AWS complains about in its own way.
@@ -53,6 +55,7 @@ impl Shape {
             Shape::Boolean => Some("java.lang.Boolean"),
             Shape::Integer => Some("java.lang.Integer"),
             Shape::Long => Some("java.lang.Long"),
+            Shape::Time => Some("java.util.Date"),
             Shape::Blob => Some("java.nio.ByteBuffer"),
             _ => None,
         }
@@ -165,6 +168,19 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A moment, sent in seconds since 1970 with any fraction, in milliseconds.
+    pub(crate) fn time(&mut self) -> Result<Option<i64>, Exception> {
+        match self.peek()? {
+            Kind::Number => {
+                let seconds = self.number()?.parse().unwrap_or(0.0);
+                // A cast from a float ends at the range's borders.
+                Ok(Some(f64::round(seconds * 1_000.0) as i64))
+            }
+            _ if self.is_null()? => Ok(None),
+            _ => Err(self.mismatch(Shape::Time)),
+        }
+    }
+
     /// A whole body: one structure and nothing after it.
     pub(crate) fn request(
         mut self,
@@ -264,6 +280,13 @@ mod tests {
         assert_eq!(read("1.9", Reader::integer), Ok(Some(1)));
         assert_eq!(read("99999999999", Reader::integer), Ok(Some(i32::MAX)));
         assert_eq!(read("1e300", Reader::long), Ok(Some(i64::MAX)));
+        for (seconds, millis) in
+            [("1700000000", 1_700_000_000_000), ("1700000000.1234", 1_700_000_000_123), ("-0.5", -500)]
+        {
+            assert_eq!(read(seconds, Reader::time), Ok(Some(millis)));
+        }
+        assert_eq!(read("1e300", Reader::time), Ok(Some(i64::MAX)));
+        assert_eq!(read("null", Reader::time), Ok(None));
         for null in [
             read("null", Reader::integer).map(|v| v.is_none()),
             read("null", |r| r.list(Shape::List, Reader::skip)).map(|v| !v),
@@ -285,6 +308,7 @@ mod tests {
             "STRING_VALUE cannot be converted to Integer"
         );
         assert_eq!(read("\"a\"", Reader::boolean).unwrap_err(), "Unexpected token received from parser");
+        assert_eq!(read("\"a\"", Reader::time).unwrap_err(), "STRING_VALUE cannot be converted to Date");
         assert_eq!(read("1", Reader::boolean).unwrap_err(), "NUMBER_VALUE cannot be converted to Boolean");
     }
 

@@ -14,7 +14,7 @@ fn attribute(name: &str, kind: ScalarType) -> KeyAttribute {
 }
 
 /// A provisioned table with nothing special about it.
-fn plain() -> TableDescription {
+pub(crate) fn plain() -> TableDescription {
     TableDescription {
         name: TableName::new("Music"),
         id: "6c1b9e0e-0000-4000-8000-000000000000".into(),
@@ -39,10 +39,11 @@ fn plain() -> TableDescription {
         encryption: None,
         table_class: None,
         deletion_protection: false,
+        restore: None,
     }
 }
 
-fn index(name: &str, global: Option<GlobalIndexState>) -> IndexDescription {
+pub(crate) fn index(name: &str, global: Option<GlobalIndexState>) -> IndexDescription {
     IndexDescription {
         definition: IndexDefinition {
             name: name.into(),
@@ -246,4 +247,25 @@ fn keys_are_shown_by_arn_and_disabled_encryption_not_at_all() {
         ..plain()
     });
     assert_eq!((shown.get("SSEDescription"), shown.get("OnDemandThroughput")), (None, None));
+}
+
+#[test]
+fn restored_tables_tell_where_they_come_from() {
+    let restore = RestoreSummary {
+        backup_arn: Some(format!("{ARN}/backup/1")),
+        table_arn: Some(ARN.into()),
+        at_millis: 1_500,
+        in_progress: true,
+    };
+    let shown = described(TableDescription { restore: Some(restore.clone()), ..plain() });
+    assert_eq!(
+        shown["RestoreSummary"],
+        json!({"SourceBackupArn": format!("{ARN}/backup/1"), "SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": true})
+    );
+    let of_a_moment = RestoreSummary { backup_arn: None, in_progress: false, ..restore };
+    let shown = described(TableDescription { restore: Some(of_a_moment), ..plain() });
+    assert_eq!(
+        shown["RestoreSummary"],
+        json!({"SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": false})
+    );
 }

@@ -2,15 +2,19 @@
 //! checked → the rules of projections.
 
 use super::key_schema::{SentElement, check_key_schema, read_key_schema};
-use super::throughput::{SentUnits, check_provisioned, read_on_demand, read_provisioned, read_warm};
+use super::throughput::{
+    Owner, SentUnits, changed_warm, check_provisioned, read_on_demand, read_provisioned, read_warm,
+};
 use super::{Text, check_length, invalid, read_structure};
 use crate::json::Reader;
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchemaElement;
 use partita_api::table::{IndexProjection, OnDemandThroughput, Throughput};
+use partita_api::update_table::NewIndex;
 use partita_value::limits;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Attributes that one index may project by name.
 const PROJECTED_BY_ONE_INDEX: usize = 20;
@@ -99,6 +103,20 @@ fn read_projection<'a>(reader: &mut Reader<'a>) -> Result<Option<SentProjection<
     })
 }
 
+/// The indexes of a list; its path is, for example, `localSecondaryIndexes`.
+pub(crate) fn check_indexes(
+    validation: &mut Validation,
+    list: &str,
+    sent: &Option<Vec<SentIndex<'_>>>,
+    most_key_attributes: usize,
+) -> Option<Vec<CheckedIndex>> {
+    let sent = sent.as_ref()?.iter().enumerate();
+    let checked = sent.filter_map(|(index, sent)| {
+        check_index(validation, &format!("{list}.{}.member", index + 1), sent, most_key_attributes)
+    });
+    Some(checked.collect())
+}
+
 /// An index whose path is, for example, `localSecondaryIndexes.1.member`.
 pub(crate) fn check_index(
     validation: &mut Validation,
@@ -152,7 +170,29 @@ fn check_projection(
     })
 }
 
+pub(crate) fn refuse_duplicate_name<'n>(
+    names: &mut HashSet<&'n str>,
+    name: &'n str,
+) -> Result<(), Exception> {
+    if !names.insert(name) {
+        return Err(invalid(format_args!("Duplicate index name: {name}")));
+    }
+    Ok(())
+}
+
 impl CheckedIndex {
+    /// The index as one to add or to restore: whether it suits its table, the engine knows.
+    pub(crate) fn into_new(self) -> Result<NewIndex, Exception> {
+        Ok(NewIndex {
+            projection: self.projection()?,
+            throughput: self.provisioned,
+            on_demand: self.on_demand,
+            warm: changed_warm(self.warm, Owner::Index(&self.name))?,
+            key_schema: self.key,
+            name: self.name,
+        })
+    }
+
     /// What the index projects, or the rule between its projection's members that is broken.
     pub(crate) fn projection(&self) -> Result<IndexProjection, Exception> {
         let CheckedProjection { projection_type, non_key_attributes } = &self.projection;

@@ -1,0 +1,74 @@
+//! A backup as it is stored: what its table was, and the moment in the table's history.
+
+use crate::Engine;
+use crate::describe_table::describe;
+use crate::exchange_record::ExchangeRecord;
+use crate::history::Moment;
+use crate::stored_key::ExchangeKind;
+use crate::table::{Table, TableRecord};
+use partita_api::backup::{BackupDescription, BackupDetails, BackupSummary};
+use partita_api::{Exception, ExceptionKind};
+use partita_store::{Counters, Space, Store};
+use partita_value::names::TableName;
+use serde::{Deserialize, Serialize};
+
+/// Fields are only ever added, with a default.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BackupRecord {
+    pub details: BackupDetails,
+    pub table: TableRecord,
+    pub table_arn: String,
+    pub items: u64,
+    /// The space of the history that its items are read from.
+    pub history: u32,
+    pub moment: Moment,
+}
+
+impl ExchangeRecord for BackupRecord {
+    const KIND: ExchangeKind = ExchangeKind::Backup;
+    const NOT_FOUND: ExceptionKind = ExceptionKind::BackupNotFoundException;
+    const CONFLICT: ExceptionKind = ExceptionKind::BackupInUseException;
+
+    fn arn(&self) -> &str {
+        &self.details.arn
+    }
+
+    fn table_arn(&self) -> &str {
+        &self.table_arn
+    }
+
+    fn is_open(&self) -> bool {
+        false
+    }
+}
+
+impl BackupRecord {
+    pub fn history(&self) -> Space {
+        Space(self.history)
+    }
+
+    pub fn summary(self) -> BackupSummary {
+        BackupSummary {
+            details: self.details,
+            table_name: TableName::new(&self.table.name),
+            table_id: self.table.id,
+            table_arn: self.table_arn,
+        }
+    }
+}
+
+impl<S: Store> Engine<S> {
+    pub(crate) fn describe_backup_record(
+        &self,
+        record: BackupRecord,
+    ) -> Result<BackupDescription, Exception> {
+        let table = Table::new(record.table);
+        let total = Counters { rows: record.items as i64, bytes: record.details.size_bytes as i64 };
+        let counters = |space: Space| Ok(if space == table.space { total } else { Counters::default() });
+        Ok(BackupDescription {
+            details: record.details,
+            table: describe(&table, &self.region, counters)?,
+            time_to_live: table.expiry.as_ref().map(|expiry| expiry.attribute.clone()),
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! Which items an export takes, and what of them: its `FilterSpecification` against the table's key.
+
+use crate::key_range::KeyBounds;
+use partita_api::Exception;
+use partita_api::key_schema::KeySchema;
+use partita_exchange::{ExportFilter, decode_export_filter};
+use partita_store::{KeyRange, Space};
+use partita_value::{Item, ItemRef, ValueRef};
+use std::borrow::Cow;
+
+pub struct ExportSelection {
+    filter: Option<ExportFilter>,
+    /// The items' rows that the key condition means; all, if there is none.
+    pub rows: Option<KeyRange>,
+    /// What a sort attribute begins with, where the rows may hold others too.
+    sort_prefix: Option<(String, Vec<u8>)>,
+}
+
+impl ExportSelection {
+    /// `filter` is the specification's text; `items` the space that they are in.
+    pub fn new(filter: Option<&str>, key: &KeySchema, items: Space) -> Result<ExportSelection, Exception> {
+        let filter = filter.map(decode_export_filter).transpose()?;
+        let condition = filter.as_ref().and_then(|filter| filter.key_condition.as_ref());
+        let bounds = condition.map(|condition| KeyBounds::new(key, condition, |_| Ok(()))).transpose()?;
+        let rows = bounds.as_ref().map(|bounds| bounds.range(items));
+        let sort_prefix = bounds.as_ref().and_then(KeyBounds::sort_prefix);
+        let sort_prefix = sort_prefix.map(|(attribute, prefix)| (attribute.to_owned(), prefix.to_vec()));
+        Ok(ExportSelection { filter, rows, sort_prefix })
+    }
+
+    pub fn takes(&self, item: ItemRef<'_>) -> Result<bool, Exception> {
+        let condition = self.filter.as_ref().and_then(|filter| filter.filter.as_ref());
+        Ok(self.has_sort_prefix(item)
+            && condition.map_or(Ok(true), |condition| condition.matches(Some(item)))?)
+    }
+
+    fn has_sort_prefix(&self, item: ItemRef<'_>) -> bool {
+        let Some((attribute, prefix)) = &self.sort_prefix else { return true };
+        match item.get(attribute) {
+            Some(ValueRef::S(bytes) | ValueRef::B(bytes)) => bytes.starts_with(prefix),
+            _ => false,
+        }
+    }
+
+    /// What is shown of an item; `None` if that is all of it.
+    fn projected(&self, item: ItemRef<'_>) -> Option<Item> {
+        let projection = self.filter.as_ref().and_then(|filter| filter.projection.as_ref())?;
+        Some(projection.apply(item))
+    }
+
+    pub fn shown<'a>(&self, item: &'a Item) -> Cow<'a, Item> {
+        self.projected(item.view()).map_or(Cow::Borrowed(item), Cow::Owned)
+    }
+
+    /// Calls with what is shown of an item.
+    pub fn show(&self, item: ItemRef<'_>, write: impl FnOnce(ItemRef<'_>)) {
+        match self.projected(item) {
+            Some(part) => write(part.view()),
+            None => write(item),
+        }
+    }
+}

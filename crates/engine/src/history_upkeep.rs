@@ -1,0 +1,151 @@
+//! The background work of histories: rows that nobody needs are trimmed, system backups expire, histories end.
+
+use crate::Engine;
+use crate::backup_record::BackupRecord;
+use crate::change_history::HistoryChange;
+use crate::change_table::SideWrites;
+use crate::create_table::Spaces;
+use crate::delete_table::drop_space;
+use crate::exchange_record::key;
+use crate::history::{History, Trim, last_moment_key};
+use crate::maintenance::Progress;
+use crate::storage_failed;
+use crate::stored_key::{self, Key};
+use crate::table::TableRecord;
+use partita_api::{Exception, ExceptionKind};
+use partita_store::{Decision, Direction, Rows, Snapshot, Space, Store, Write};
+use partita_value::names::TableName;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Rows looked at in one step.
+const STEP: usize = 512;
+
+/// What a step of trimming has found.
+#[derive(Default)]
+struct Looked {
+    rows: usize,
+    unneeded: Vec<Vec<u8>>,
+    last: Option<Vec<u8>>,
+}
+
+impl<S: Store> Engine<S> {
+    pub(crate) async fn history_step(&self) -> Result<Progress, Exception> {
+        let now = self.clock.now_millis();
+        let mut progress = Progress::Done;
+        for history in self.catalog.histories().values() {
+            if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
+                self.expire_pins(history, now).await?;
+            } else if !history.is_needed() {
+                self.end_history(history).await?;
+            } else if history.trim_is_due(now) {
+                progress = progress.and(self.trim_history(history, now).await?);
+            }
+        }
+        Ok(progress)
+    }
+
+    async fn expire_pins(&self, history: &History, now: u64) -> Result<(), Exception> {
+        let change = move |history: &mut History| {
+            let is_over = |at: Option<u64>| at.is_some_and(|at| at <= now);
+            let over: Vec<String> = history
+                .pins
+                .iter()
+                .filter(|pin| is_over(pin.expires_millis))
+                .map(|pin| pin.holder.clone())
+                .collect();
+            over.iter().for_each(|holder| history.unpin(holder));
+            Ok(over.iter().map(|id| Write::Delete { key: key::<BackupRecord>(id) }).collect())
+        };
+        self.change_known_history(history.space(), change).await
+    }
+
+    /// Ends a history that nobody needs; with it go the items of a table that is deleted.
+    async fn end_history(&self, history: &History) -> Result<(), Exception> {
+        if history.table_deleted {
+            return self.end_deleted_table(history.space()).await;
+        }
+        let (space, catalog) = (history.space(), self.catalog.clone());
+        let change = move |record: &mut TableRecord, _: &mut Spaces| {
+            let is_needed = catalog.history(space).is_none_or(|history| history.is_needed());
+            if is_needed || record.history != Some(space.0) {
+                return Ok(SideWrites::default());
+            }
+            record.history = None;
+            let writes = vec![Write::Delete { key: last_moment_key(Space(record.space)) }];
+            Ok(SideWrites { writes, history: Some(HistoryChange::End(space)), ..SideWrites::default() })
+        };
+        match self.change_table(&TableName::new(&history.table), change).await {
+            // It was deleted meanwhile: the next step sees it.
+            Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => Ok(()),
+            outcome => outcome.map(|_| ()),
+        }
+    }
+
+    async fn end_deleted_table(&self, space: Space) -> Result<(), Exception> {
+        let catalog = self.catalog.clone();
+        let decision = move |_: &Rows<'_>| {
+            let Some(history) = catalog.history(space).filter(|history| !history.is_needed()) else {
+                return Decision::rejection(());
+            };
+            let end = HistoryChange::End(space);
+            let mut writes = end.writes();
+            writes.extend(drop_space(history.items()));
+            writes.push(Write::Delete { key: last_moment_key(history.items()) });
+            let catalog = catalog.clone();
+            Decision { writes, answer: (), on_commit: Some(Box::new(move || end.publish(&catalog))) }
+        };
+        self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
+    }
+
+    /// Looks through some rows and removes those that nobody needs. New pins are never older than what is removed:
+    /// they are of the present, or within the period of recovery.
+    async fn trim_history(&self, history: &Arc<History>, now: u64) -> Result<Progress, Exception> {
+        let looked = self.look_through(history, now)?;
+        let space = history.space();
+        let cursor = Key::BackfillCursor { of: space }.to_bytes();
+        let mut writes: Vec<_> = looked.unneeded.into_iter().map(|key| Write::Delete { key }).collect();
+        let is_last = looked.rows < STEP;
+        writes.push(match looked.last.filter(|_| !is_last) {
+            Some(last) => Write::Put { key: cursor, value: last },
+            None => Write::Delete { key: cursor },
+        });
+        let seen = Arc::clone(history);
+        let change = move |history: &mut History| {
+            history.trimmed(&seen, is_last, now);
+            Ok(writes.clone())
+        };
+        self.change_known_history(space, change).await?;
+        Ok(Progress::of(!is_last))
+    }
+
+    fn look_through(&self, history: &History, now: u64) -> Result<Looked, Exception> {
+        let space = history.space();
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let cursor = snapshot.get(&Key::BackfillCursor { of: space }.to_bytes()).map_err(storage_failed)?;
+        let cursor = cursor.filter(|_| history.trim == Trim::Running);
+        let start = cursor.map_or_else(|| space.prefix().to_vec(), |last| stored_key::just_behind(&last));
+        let mut looked = Looked::default();
+        // The item of the row before, and the moment of its last row that stays. Of an item that is begun in the
+        // middle more may stay than is needed, until the next time.
+        let (mut item_before, mut previous) = (Vec::new(), 0);
+        let visit = |key: &[u8], _: &[u8]| {
+            if let Some((item, moment)) = stored_key::item_and_moment(key) {
+                if item != item_before {
+                    (item_before, previous) = (item.to_vec(), 0);
+                }
+                if history.needs(previous, moment, now) {
+                    previous = moment;
+                } else {
+                    looked.unneeded.push(key.to_vec());
+                }
+            }
+            looked.rows += 1;
+            looked.last = Some(key.to_vec());
+            if looked.rows < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let range = stored_key::rest_of(space, start);
+        snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
+        Ok(looked)
+    }
+}
