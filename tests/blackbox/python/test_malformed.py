@@ -295,7 +295,7 @@ class Damage:
 class TestDamagedBodies:
     def test_the_valid_ones_are_taken(self, server, kept):
         """Every operation is in the list, and gets beyond the reading of its body."""
-        assert len({operation for operation, _ in VALID}) == 29
+        assert len({operation for operation, _ in VALID}) == 38
         with closing(server.connect()) as stream:
             answers = Answers(stream)
             for operation, body in sorted(VALID, key=lambda valid: valid[0] != "CreateTable"):
