@@ -124,7 +124,10 @@ impl<S: Store> Engine<S> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let cursor = snapshot.get(&Key::BackfillCursor { of: space }.to_bytes()).map_err(storage_failed)?;
         let cursor = cursor.filter(|_| history.trim == Trim::Running);
-        let start = cursor.map_or_else(|| space.prefix().to_vec(), |last| stored_key::just_behind(&last));
+        let mut range = stored_key::all_rows(space);
+        if let Some(last) = cursor {
+            range.start = stored_key::just_behind(&last);
+        }
         let mut looked = Looked::default();
         // The item of the row before, and the moment of its last row that stays. Of an item that is begun in the
         // middle more may stay than is needed, until the next time.
@@ -144,7 +147,6 @@ impl<S: Store> Engine<S> {
             looked.last = Some(key.to_vec());
             if looked.rows < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let range = stored_key::rest_of(space, start);
         snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
         Ok(looked)
     }

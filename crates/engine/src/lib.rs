@@ -209,82 +209,61 @@ impl<S: Store> Engine<S> {
 
     /// Runs any request.
     pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
+        use {Request as Q, Response as A};
         Ok(match request {
-            Request::BatchExecuteStatement(request) => {
-                Response::BatchExecuteStatement(self.batch_execute_statement(request).await?)
+            Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
+            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q)?),
+            Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
+            Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
+            Q::CreateTable(q) => A::CreateTable(self.create_table(q).await?),
+            Q::DeleteBackup(q) => A::DeleteBackup(self.delete_backup(q).await?),
+            Q::DeleteItem(q) => A::DeleteItem(self.delete_item(q).await?),
+            Q::DeleteTable(q) => A::DeleteTable(self.delete_table(q).await?),
+            Q::DescribeBackup(q) => A::DescribeBackup(self.describe_backup(&q)?),
+            Q::DescribeContinuousBackups(q) => {
+                A::DescribeContinuousBackups(self.describe_continuous_backups(&q)?)
             }
-            Request::BatchGetItem(request) => Response::BatchGetItem(self.batch_get_item(&request)?),
-            Request::BatchWriteItem(request) => {
-                Response::BatchWriteItem(self.batch_write_item(request).await?)
+            Q::DescribeEndpoints => A::DescribeEndpoints(self.describe_endpoints()),
+            Q::DescribeExport(q) => A::DescribeExport(self.describe_export(&q)?),
+            Q::DescribeImport(q) => A::DescribeImport(self.describe_import(&q)?),
+            Q::DescribeLimits => A::DescribeLimits(self.describe_limits()),
+            Q::DescribeStream(q) => A::DescribeStream(self.describe_stream(&q)?),
+            Q::DescribeTable(q) => A::DescribeTable(self.describe_table(&q)?),
+            Q::DescribeTimeToLive(q) => A::DescribeTimeToLive(self.describe_time_to_live(&q)?),
+            Q::ExecuteStatement(q) => A::ExecuteStatement(self.execute_statement(q).await?),
+            Q::ExecuteTransaction(q) => A::ExecuteTransaction(self.execute_transaction(q).await?),
+            Q::ExportTableToPointInTime(q) => {
+                A::ExportTableToPointInTime(self.export_table_to_point_in_time(q).await?)
             }
-            Request::CreateBackup(request) => Response::CreateBackup(self.create_backup(request).await?),
-            Request::CreateTable(request) => Response::CreateTable(self.create_table(request).await?),
-            Request::DeleteBackup(request) => Response::DeleteBackup(self.delete_backup(request).await?),
-            Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
-            Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
-            Request::DescribeBackup(request) => Response::DescribeBackup(self.describe_backup(&request)?),
-            Request::DescribeContinuousBackups(request) => {
-                Response::DescribeContinuousBackups(self.describe_continuous_backups(&request)?)
+            Q::GetItem(q) => A::GetItem(self.get_item(&q)?),
+            Q::GetRecords(q) => A::GetRecords(self.get_records(&q)?),
+            Q::GetShardIterator(q) => A::GetShardIterator(self.get_shard_iterator(&q)?),
+            Q::ListStreams(q) => A::ListStreams(self.list_streams(&q)),
+            Q::ImportTable(q) => A::ImportTable(self.import_table(q).await?),
+            Q::ListBackups(q) => A::ListBackups(self.list_backups(&q)?),
+            Q::ListExports(q) => A::ListExports(self.list_exports(&q)?),
+            Q::ListImports(q) => A::ListImports(self.list_imports(&q)?),
+            Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
+            Q::ListTagsOfResource(q) => A::ListTagsOfResource(self.list_tags_of_resource(&q)?),
+            Q::PutItem(q) => A::PutItem(self.put_item(q).await?),
+            Q::Query(q) => A::Query(self.query(&q)?),
+            Q::RestoreTableFromBackup(q) => {
+                A::RestoreTableFromBackup(self.restore_table_from_backup(q).await?)
             }
-            Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
-            Request::DescribeExport(request) => Response::DescribeExport(self.describe_export(&request)?),
-            Request::DescribeImport(request) => Response::DescribeImport(self.describe_import(&request)?),
-            Request::DescribeLimits => Response::DescribeLimits(self.describe_limits()),
-            Request::DescribeStream(request) => Response::DescribeStream(self.describe_stream(&request)?),
-            Request::DescribeTable(request) => Response::DescribeTable(self.describe_table(&request)?),
-            Request::DescribeTimeToLive(request) => {
-                Response::DescribeTimeToLive(self.describe_time_to_live(&request)?)
+            Q::RestoreTableToPointInTime(q) => {
+                A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
             }
-            Request::ExecuteStatement(request) => {
-                Response::ExecuteStatement(self.execute_statement(request).await?)
+            Q::Scan(q) => A::Scan(self.scan(&q)?),
+            Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
+            Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),
+            Q::TransactWriteItems(q) => A::TransactWriteItems(self.transact_write_items(q).await?),
+            Q::UntagResource(q) => self.untag_resource(q).await.map(|()| A::Empty)?,
+            Q::UpdateContinuousBackups(q) => {
+                A::UpdateContinuousBackups(self.update_continuous_backups(q).await?)
             }
-            Request::ExecuteTransaction(request) => {
-                Response::ExecuteTransaction(self.execute_transaction(request).await?)
-            }
-            Request::ExportTableToPointInTime(request) => {
-                Response::ExportTableToPointInTime(self.export_table_to_point_in_time(request).await?)
-            }
-            Request::GetItem(request) => Response::GetItem(self.get_item(&request)?),
-            Request::GetRecords(request) => Response::GetRecords(self.get_records(&request)?),
-            Request::GetShardIterator(request) => {
-                Response::GetShardIterator(self.get_shard_iterator(&request)?)
-            }
-            Request::ListStreams(request) => Response::ListStreams(self.list_streams(&request)),
-            Request::ImportTable(request) => Response::ImportTable(self.import_table(request).await?),
-            Request::ListBackups(request) => Response::ListBackups(self.list_backups(&request)?),
-            Request::ListExports(request) => Response::ListExports(self.list_exports(&request)?),
-            Request::ListImports(request) => Response::ListImports(self.list_imports(&request)?),
-            Request::ListTables(request) => Response::ListTables(self.list_tables(&request)),
-            Request::ListTagsOfResource(request) => {
-                Response::ListTagsOfResource(self.list_tags_of_resource(&request)?)
-            }
-            Request::PutItem(request) => Response::PutItem(self.put_item(request).await?),
-            Request::Query(request) => Response::Query(self.query(&request)?),
-            Request::RestoreTableFromBackup(request) => {
-                Response::RestoreTableFromBackup(self.restore_table_from_backup(request).await?)
-            }
-            Request::RestoreTableToPointInTime(request) => {
-                Response::RestoreTableToPointInTime(self.restore_table_to_point_in_time(request).await?)
-            }
-            Request::Scan(request) => Response::Scan(self.scan(&request)?),
-            Request::TagResource(request) => self.tag_resource(request).await.map(|()| Response::Empty)?,
-            Request::TransactGetItems(request) => {
-                Response::TransactGetItems(self.transact_get_items(&request)?)
-            }
-            Request::TransactWriteItems(request) => {
-                Response::TransactWriteItems(self.transact_write_items(request).await?)
-            }
-            Request::UntagResource(request) => {
-                self.untag_resource(request).await.map(|()| Response::Empty)?
-            }
-            Request::UpdateContinuousBackups(request) => {
-                Response::UpdateContinuousBackups(self.update_continuous_backups(request).await?)
-            }
-            Request::UpdateItem(request) => Response::UpdateItem(self.update_item(request).await?),
-            Request::UpdateTable(request) => Response::UpdateTable(self.update_table(request).await?),
-            Request::UpdateTimeToLive(request) => {
-                Response::UpdateTimeToLive(self.update_time_to_live(request).await?)
-            }
+            Q::UpdateItem(q) => A::UpdateItem(self.update_item(q).await?),
+            Q::UpdateTable(q) => A::UpdateTable(self.update_table(q).await?),
+            Q::UpdateTimeToLive(q) => A::UpdateTimeToLive(self.update_time_to_live(q).await?),
         })
     }
 }

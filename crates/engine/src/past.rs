@@ -5,7 +5,7 @@
 
 use crate::history::{History, Moment};
 use crate::storage_failed;
-use crate::stored_key::{self, Key, rest_of};
+use crate::stored_key::{self, Key};
 use partita_api::Exception;
 use partita_store::{Direction, KeyRange, Snapshot, Space};
 use partita_value::{Item, ItemRef};
@@ -59,19 +59,13 @@ pub struct NetChange {
 impl<'a, S: Snapshot> Past<'a, S> {
     pub fn of(snapshot: &'a S, history: &History) -> Past<'a, S> {
         let (items, history) = (history.items(), history.space());
-        Past { snapshot, items, history, item_rows: all_rows(items), history_rows: all_rows(history) }
+        let (item_rows, history_rows) = (stored_key::all_rows(items), stored_key::all_rows(history));
+        Past { snapshot, items, history, item_rows, history_rows }
     }
 
     /// The same, of a range of the items' rows only.
     pub fn within(self, rows: KeyRange) -> Past<'a, S> {
-        let history_rows = KeyRange {
-            start: stored_key::in_space(self.history, stored_key::within_space(&rows.start)),
-            end: match rows.end.starts_with(&self.items.prefix()) {
-                true => stored_key::in_space(self.history, stored_key::within_space(&rows.end)),
-                // The end of all.
-                false => self.history_rows.end,
-            },
-        };
+        let history_rows = stored_key::moved(&rows, self.items, self.history);
         Past { item_rows: rows, history_rows, ..self }
     }
 
@@ -81,52 +75,24 @@ impl<'a, S: Snapshot> Past<'a, S> {
         &self,
         moment: Moment,
         behind: Option<&[u8]>,
-        mut visit: impl FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>,
+        visit: impl FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
-        let mut changed = self.first_changed(moment, behind)?;
-        let mut failed = Ok(());
-        let mut advance = |changed: &mut Option<Changed>| match self.next_changed(moment, changed.as_ref()) {
-            Ok(next) => {
-                *changed = next;
-                ControlFlow::Continue(())
-            }
-            Err(exception) => {
-                failed = Err(exception);
-                ControlFlow::Break(())
-            }
-        };
-        let mut ended = ControlFlow::Continue(());
         let start = behind.map(|key| stored_key::just_behind(&stored_key::in_space(self.items, key)));
         let start = start.unwrap_or_else(|| self.item_rows.start.clone());
         let rows = KeyRange { start, end: self.item_rows.end.clone() };
+        let changed = self.first_changed(moment, behind)?;
+        let mut merge = Merge { past: self, moment, changed, visit, failure: None };
+        let mut flow = ControlFlow::Continue(());
         let walked = self.snapshot.range(&rows, Direction::Ascending, |key, row| {
-            let key = stored_key::within_space(key);
-            let mut show = || {
-                while let Some(other) = changed.as_ref().filter(|changed| changed.item.as_slice() < key) {
-                    show_was(other, &mut visit)?;
-                    advance(&mut changed)?;
-                }
-                match changed.as_ref().filter(|changed| changed.item == key) {
-                    Some(same) => {
-                        show_was(same, &mut visit)?;
-                        advance(&mut changed)
-                    }
-                    None => ItemRef::new(row).map_or(ControlFlow::Continue(()), |item| visit(key, item)),
-                }
-            };
-            ended = show();
-            ended
+            flow = merge.show(stored_key::within_space(key), row);
+            flow
         });
-        while ended.is_continue()
-            && let Some(other) = &changed
-        {
-            ended = show_was(other, &mut visit);
-            if ended.is_continue() {
-                ended = advance(&mut changed);
-            }
-        }
         walked.map_err(storage_failed)?;
-        failed
+        if flow.is_continue() {
+            // Those that were behind the last item that is left.
+            let _ = merge.show_changed_before(None);
+        }
+        merge.failure.map_or(Ok(()), Err)
     }
 
     /// Shows what became of the items that changed after one moment and up to another, from behind a key on.
@@ -148,7 +114,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
                     return Ok(());
                 }
             }
-            changed = self.next_changed(after, Some(&Changed { item, moment, was: None }))?;
+            changed = self.changed_behind(after, &item)?;
         }
         Ok(())
     }
@@ -168,18 +134,14 @@ impl<'a, S: Snapshot> Past<'a, S> {
     }
 
     fn first_changed(&self, moment: Moment, behind: Option<&[u8]>) -> Result<Option<Changed>, Exception> {
-        let start = match behind {
-            Some(item) => self.behind_item(item),
-            None => self.history_rows.start.clone(),
-        };
-        self.changed_from(moment, start)
+        match behind {
+            Some(item) => self.changed_behind(moment, item),
+            None => self.changed_from(moment, self.history_rows.start.clone()),
+        }
     }
 
-    fn next_changed(&self, moment: Moment, last: Option<&Changed>) -> Result<Option<Changed>, Exception> {
-        match last {
-            Some(last) => self.changed_from(moment, self.behind_item(&last.item)),
-            None => Ok(None),
-        }
+    fn changed_behind(&self, moment: Moment, item: &[u8]) -> Result<Option<Changed>, Exception> {
+        self.changed_from(moment, self.behind_item(item))
     }
 
     /// The first item from a key of the history on that has a row behind the moment.
@@ -218,16 +180,49 @@ impl<'a, S: Snapshot> Past<'a, S> {
     }
 }
 
-fn all_rows(space: Space) -> KeyRange {
-    rest_of(space, space.prefix().to_vec())
+/// The walk through the items as they are, together with those that were something else.
+struct Merge<'a, 'b, S, V> {
+    past: &'a Past<'b, S>,
+    moment: Moment,
+    /// The next item that has changed since.
+    changed: Option<Changed>,
+    visit: V,
+    failure: Option<Exception>,
 }
 
-fn show_was(
-    changed: &Changed,
-    visit: &mut impl FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    match &changed.was {
-        Some(item) => visit(&changed.item, item.view()),
-        None => ControlFlow::Continue(()),
+impl<S: Snapshot, V: FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>> Merge<'_, '_, S, V> {
+    /// Shows what was instead of an item, and all before it.
+    fn show(&mut self, key: &[u8], row: &[u8]) -> ControlFlow<()> {
+        self.show_changed_before(Some(key))?;
+        if self.changed.as_ref().is_some_and(|changed| changed.item == key) {
+            return self.show_changed();
+        }
+        ItemRef::new(row).map_or(ControlFlow::Continue(()), |item| (self.visit)(key, item))
+    }
+
+    fn show_changed_before(&mut self, key: Option<&[u8]>) -> ControlFlow<()> {
+        let is_before = |changed: &Changed| key.is_none_or(|key| changed.item.as_slice() < key);
+        while self.changed.as_ref().is_some_and(is_before) {
+            self.show_changed()?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Shows what the next changed item was, and goes on to the one behind it.
+    fn show_changed(&mut self) -> ControlFlow<()> {
+        let Some(changed) = self.changed.take() else { return ControlFlow::Continue(()) };
+        if let Some(item) = &changed.was {
+            (self.visit)(&changed.item, item.view())?;
+        }
+        match self.past.changed_behind(self.moment, &changed.item) {
+            Ok(next) => {
+                self.changed = next;
+                ControlFlow::Continue(())
+            }
+            Err(exception) => {
+                self.failure = Some(exception);
+                ControlFlow::Break(())
+            }
+        }
     }
 }

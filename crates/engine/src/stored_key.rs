@@ -272,9 +272,18 @@ pub fn item_and_moment(key: &[u8]) -> Option<(&[u8], u64)> {
     Some((item, u64::from_be_bytes(*moment)))
 }
 
-/// All rows of a space from this key on.
-pub fn rest_of(space: Space, start: Vec<u8>) -> KeyRange {
-    KeyRange { start, end: after(&space.prefix()) }
+/// All rows of a space.
+pub fn all_rows(space: Space) -> KeyRange {
+    rows_beginning_with(space.prefix().to_vec())
+}
+
+/// A range of one space's keys in another space.
+pub fn moved(range: &KeyRange, from: Space, to: Space) -> KeyRange {
+    let is_within = range.end.starts_with(&from.prefix());
+    KeyRange {
+        start: in_space(to, within_space(&range.start)),
+        end: if is_within { in_space(to, within_space(&range.end)) } else { all_rows(to).end },
+    }
 }
 
 /// All records of one family.

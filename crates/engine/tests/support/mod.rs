@@ -33,6 +33,8 @@ impl<S: Store> Database<S> {
     pub fn reopen(self, open: impl Fn() -> S) -> Database<S> {
         let Database { engine, millis } = self;
         drop(engine);
+        // Nothing is opened in the millisecond in which it was closed.
+        millis.fetch_add(1, Ordering::Relaxed);
         let engine = Engine::open(open(), "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
         Database { engine, millis }
     }
