@@ -1,6 +1,6 @@
 //! An export: what ExportTableToPointInTime starts and DescribeExport shows.
 
-use crate::exchange::{ExchangeFailure, ExchangeStatus};
+use crate::exchange::{ExchangeFailure, ExchangeStatus, ObjectTarget};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,16 +19,6 @@ impl ExportFormat {
     }
 }
 
-/// Where an export goes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExportTarget {
-    pub bucket: String,
-    pub bucket_owner: Option<String>,
-    pub prefix: Option<String>,
-    pub sse_algorithm: Option<String>,
-    pub kms_key: Option<String>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {
     pub arn: String,
@@ -39,7 +29,7 @@ pub struct Export {
     pub ended_millis: Option<u64>,
     pub export_time_millis: u64,
     pub format: ExportFormat,
-    pub target: ExportTarget,
+    pub target: ObjectTarget,
     pub client_token: Option<String>,
     pub manifest: Option<String>,
     pub items: u64,

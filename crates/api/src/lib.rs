@@ -4,6 +4,7 @@
 //! checked when it was decoded. What only the table's schema or the stored data can tell is checked
 //! later, by the engine. Knows nothing of HTTP or JSON.
 
+pub mod bulk_operation;
 pub mod capacity;
 pub mod exception;
 pub mod exchange;
@@ -20,9 +21,11 @@ pub mod table;
 pub mod batch_execute_statement;
 pub mod batch_get_item;
 pub mod batch_write_item;
+pub mod cancel_bulk_operation;
 pub mod create_table;
 pub mod delete_item;
 pub mod delete_table;
+pub mod describe_bulk_operation;
 pub mod describe_endpoints;
 pub mod describe_export;
 pub mod describe_import;
@@ -37,6 +40,7 @@ pub mod get_item;
 pub mod get_records;
 pub mod get_shard_iterator;
 pub mod import_table;
+pub mod list_bulk_operations;
 pub mod list_exports;
 pub mod list_imports;
 pub mod list_streams;
@@ -45,6 +49,7 @@ pub mod list_tags_of_resource;
 pub mod put_item;
 pub mod query;
 pub mod scan;
+pub mod start_bulk_put_items;
 pub mod tag_resource;
 pub mod transact_get_items;
 pub mod transact_write_items;

@@ -3,6 +3,7 @@
 
 use crate::Engine;
 use crate::bucket::{Bucket, failure};
+use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::exchange_record::ExchangeRecord;
 use crate::maintenance::Progress;
 use crate::stored_key::{self, ExchangeKind, Key};
@@ -140,9 +141,7 @@ fn read_part(
 impl ExportRecord {
     /// The key of one of the export's objects.
     fn key(&self, name: &str) -> String {
-        let prefix = self.export.target.prefix.as_deref().unwrap_or_default().trim_end_matches('/');
-        let separator = if prefix.is_empty() { "" } else { "/" };
-        format!("{prefix}{separator}AWSDynamoDB/{}/{name}", self.id())
+        output_key(&self.export.target, self.id(), name)
     }
 
     /// Writes a data file. Its name depends on its number only, so that a repetition replaces it.
@@ -162,12 +161,8 @@ impl ExportRecord {
 
     /// The manifests come last: where there is a summary, the export is whole.
     fn finish(&mut self, bucket: &Bucket, now: u64) -> Result<(), ExchangeFailure> {
-        let (files_key, summary_key) = (self.key("manifest-files.json"), self.key("manifest-summary.json"));
-        let files = manifest::files(&self.files);
-        bucket.write(&files_key, &files)?;
-        bucket.write(&self.key("manifest-files.md5"), &manifest::checksum(&files))?;
         let export = &self.export;
-        let summary = manifest::summary(&Summary {
+        let summary = Summary {
             version: manifest::VERSION,
             export_arn: &export.arn,
             start_time: manifest::timestamp(export.started_millis),
@@ -179,14 +174,13 @@ impl ExportRecord {
             s3_prefix: export.target.prefix.as_deref(),
             s3_sse_algorithm: export.target.sse_algorithm.as_deref().unwrap_or("AES256"),
             s3_sse_kms_key_id: export.target.kms_key.as_deref(),
-            manifest_files_s3_key: files_key,
+            manifest_files_s3_key: self.key(FILES),
             billed_size_bytes: export.bytes,
             item_count: export.items,
             output_format: export.format.name(),
             export_type: "FULL_EXPORT",
-        });
-        bucket.write(&summary_key, &summary)?;
-        bucket.write(&self.key("manifest-summary.md5"), &manifest::checksum(&summary))?;
+        };
+        let summary_key = write_manifests(bucket, |name| self.key(name), &self.files, &summary)?;
         self.export.status = ExchangeStatus::Completed;
         self.export.ended_millis = Some(now);
         self.export.manifest = Some(summary_key);

@@ -16,6 +16,11 @@ mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod bucket;
+mod bucket_output;
+mod bulk_report;
+mod bulk_step;
+mod bulk_work;
+mod cancel_bulk_operation;
 mod capacity;
 mod catalog;
 mod change;
@@ -24,6 +29,7 @@ pub mod clock;
 mod create_table;
 mod delete_item;
 mod delete_table;
+mod describe_bulk_operation;
 mod describe_endpoints;
 mod describe_export;
 mod describe_import;
@@ -41,18 +47,19 @@ mod get_item;
 mod get_records;
 mod get_shard_iterator;
 mod idempotency;
-mod import_source;
 mod import_step;
 mod import_table;
 mod index_entry;
 mod item_key;
 mod key_range;
+mod list_bulk_operations;
 mod list_exports;
 mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
 pub mod maintenance;
+mod object_source;
 mod put_item;
 mod query;
 mod read;
@@ -61,6 +68,7 @@ mod scalar_keys;
 mod scan;
 mod selection;
 mod shard_iterator;
+mod start_bulk_put_items;
 mod statement_read;
 mod statement_write;
 mod stored_key;
@@ -80,10 +88,11 @@ mod update_time_to_live;
 mod write;
 mod write_report;
 
+use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
-use import_source::OpenObject;
+use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
 use std::path::PathBuf;
@@ -105,10 +114,13 @@ pub struct Engine<S> {
     s3_root: OnceLock<PathBuf>,
     open_exports: OpenIds,
     open_imports: OpenIds,
-    /// The time in the last export's or import's id.
+    open_bulk_operations: OpenIds,
+    /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
     open_object: Mutex<Option<OpenObject>>,
+    /// What bulk operations keep from step to step.
+    bulk_work: Mutex<BulkWork>,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -129,7 +141,9 @@ impl<S: Store> Engine<S> {
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
+            open_bulk_operations: OpenIds::default(),
             open_object: Mutex::new(None),
+            bulk_work: Mutex::default(),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
@@ -145,7 +159,7 @@ impl<S: Store> Engine<S> {
         let _ = self.endpoint.set(host_and_port);
     }
 
-    /// Tells the engine which folder holds the buckets of exports and imports.
+    /// Tells the engine which folder holds the buckets of exports, imports and bulk operations.
     pub fn set_s3_root(&self, folder: PathBuf) {
         let _ = self.s3_root.set(folder);
     }
@@ -190,9 +204,15 @@ impl<S: Store> Engine<S> {
             Request::BatchWriteItem(request) => {
                 Response::BatchWriteItem(self.batch_write_item(request).await?)
             }
+            Request::CancelBulkOperation(request) => {
+                Response::CancelBulkOperation(self.cancel_bulk_operation(request).await?)
+            }
             Request::CreateTable(request) => Response::CreateTable(self.create_table(request).await?),
             Request::DeleteItem(request) => Response::DeleteItem(self.delete_item(request).await?),
             Request::DeleteTable(request) => Response::DeleteTable(self.delete_table(request).await?),
+            Request::DescribeBulkOperation(request) => {
+                Response::DescribeBulkOperation(self.describe_bulk_operation(&request)?)
+            }
             Request::DescribeEndpoints => Response::DescribeEndpoints(self.describe_endpoints()),
             Request::DescribeExport(request) => Response::DescribeExport(self.describe_export(&request)?),
             Request::DescribeImport(request) => Response::DescribeImport(self.describe_import(&request)?),
@@ -216,6 +236,9 @@ impl<S: Store> Engine<S> {
             Request::GetShardIterator(request) => {
                 Response::GetShardIterator(self.get_shard_iterator(&request)?)
             }
+            Request::ListBulkOperations(request) => {
+                Response::ListBulkOperations(self.list_bulk_operations(&request)?)
+            }
             Request::ListStreams(request) => Response::ListStreams(self.list_streams(&request)),
             Request::ImportTable(request) => Response::ImportTable(self.import_table(request).await?),
             Request::ListExports(request) => Response::ListExports(self.list_exports(&request)?),
@@ -227,6 +250,9 @@ impl<S: Store> Engine<S> {
             Request::PutItem(request) => Response::PutItem(self.put_item(request).await?),
             Request::Query(request) => Response::Query(self.query(&request)?),
             Request::Scan(request) => Response::Scan(self.scan(&request)?),
+            Request::StartBulkPutItems(request) => {
+                Response::StartBulkPutItems(self.start_bulk_put_items(request).await?)
+            }
             Request::TagResource(request) => self.tag_resource(request).await.map(|()| Response::Empty)?,
             Request::TransactGetItems(request) => {
                 Response::TransactGetItems(self.transact_get_items(&request)?)

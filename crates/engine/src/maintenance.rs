@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
+//! client tokens, trimming streams, exports, imports and bulk operations. Whoever runs the engine calls [`Engine::maintain`] again and
 //! again.
 
 use crate::Engine;
@@ -32,6 +32,7 @@ impl<S: Store> Engine<S> {
         let trimmed = self.stream_step().await?;
         let exported = self.export_step().await?;
         let imported = self.import_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exported).and(imported))
+        let put = self.bulk_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exported).and(imported).and(put))
     }
 }

@@ -11,7 +11,9 @@
 //! space 5  sequences      space                      the number of a stream's next record
 //! space 6  exchange       1 id                       an export
 //!                         2 id                       an import
-//!                         3 hash                     a client token of either
+//!                         3 hash                     a client token of any of these
+//!                         4 id                       a bulk operation
+//!                         5 id                       that a bulk operation is to end
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -43,12 +45,14 @@ const TABLE_RECORD: u8 = 1;
 const NEXT_SPACE: u8 = 2;
 const STREAM: u8 = 3;
 
-/// The families of rows about exports and imports.
+/// The families of rows about exports, imports and bulk operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExchangeKind {
     Export = 1,
     Import = 2,
     Token = 3,
+    BulkOperation = 4,
+    BulkCancellation = 5,
 }
 
 /// A stored key before it is bytes.
@@ -183,7 +187,7 @@ pub fn sequence_of(key: &[u8]) -> Option<u64> {
     key.last_chunk::<8>().map(|number| u64::from_be_bytes(*number))
 }
 
-/// All exports, or all imports.
+/// All exports, all imports, or all bulk operations.
 pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
     rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
 }

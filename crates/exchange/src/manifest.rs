@@ -1,4 +1,5 @@
-//! The files that stand beside an export's data: a summary, a list of the data files, and their checksums.
+//! The files that stand beside an export's data and a bulk operation's reports: a summary, a list of the data files, and their
+//! checksums.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -28,6 +29,27 @@ pub struct Summary<'a> {
     pub export_type: &'a str,
 }
 
+/// The summary of a bulk operation's reports.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkSummary<'a> {
+    pub version: &'static str,
+    pub bulk_operation_arn: &'a str,
+    pub bulk_operation_status: &'a str,
+    pub start_time: String,
+    pub end_time: String,
+    pub table_arn: &'a str,
+    pub table_id: &'a str,
+    pub s3_bucket: &'a str,
+    pub s3_prefix: Option<&'a str>,
+    pub manifest_files_s3_key: &'a str,
+    pub output_types: Vec<&'a str>,
+    pub processed_item_count: u64,
+    pub failed_item_count: u64,
+    pub condition_check_failure_count: u64,
+    pub processed_input_bytes: u64,
+}
+
 /// The version of the summary's format.
 pub const VERSION: &str = "2020-06-30";
 
@@ -54,7 +76,7 @@ impl DataFile {
     }
 }
 
-pub fn summary(summary: &Summary<'_>) -> Vec<u8> {
+pub fn summary(summary: &impl Serialize) -> Vec<u8> {
     json(summary)
 }
 

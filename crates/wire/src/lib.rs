@@ -34,9 +34,11 @@ mod validation;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod cancel_bulk_operation;
 mod create_table;
 mod delete_item;
 mod delete_table;
+mod describe_bulk_operation;
 mod describe_endpoints;
 mod describe_export;
 mod describe_import;
@@ -51,6 +53,7 @@ mod get_item;
 mod get_records;
 mod get_shard_iterator;
 mod import_table;
+mod list_bulk_operations;
 mod list_exports;
 mod list_imports;
 mod list_streams;
@@ -59,6 +62,7 @@ mod list_tags_of_resource;
 mod put_item;
 mod query;
 mod scan;
+mod start_bulk_put_items;
 mod table_description;
 mod table_settings;
 mod tag_resource;
@@ -70,7 +74,9 @@ mod update_table;
 mod update_time_to_live;
 
 pub use exception::encode_exception;
-pub use item_line::{decode_item_line, encode_item_line};
+pub use item_line::{
+    FailedPut, PutLine, condition_of_members, decode_put_line, encode_failed_put, encode_item_line,
+};
 
 use json::{Reader, Writer};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
@@ -102,9 +108,11 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::BatchExecuteStatement => batch_execute_statement::decode,
         Operation::BatchGetItem => batch_get_item::decode,
         Operation::BatchWriteItem => batch_write_item::decode,
+        Operation::CancelBulkOperation => cancel_bulk_operation::decode,
         Operation::CreateTable => create_table::decode,
         Operation::DeleteItem => delete_item::decode,
         Operation::DeleteTable => delete_table::decode,
+        Operation::DescribeBulkOperation => describe_bulk_operation::decode,
         Operation::DescribeEndpoints => describe_endpoints::decode,
         Operation::DescribeExport => describe_export::decode,
         Operation::DescribeImport => describe_import::decode,
@@ -118,6 +126,7 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::GetItem => get_item::decode,
         Operation::GetRecords => get_records::decode,
         Operation::GetShardIterator => get_shard_iterator::decode,
+        Operation::ListBulkOperations => list_bulk_operations::decode,
         Operation::ListStreams => list_streams::decode,
         Operation::ImportTable => import_table::decode,
         Operation::ListExports => list_exports::decode,
@@ -127,6 +136,7 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::PutItem => put_item::decode,
         Operation::Query => query::decode,
         Operation::Scan => scan::decode,
+        Operation::StartBulkPutItems => start_bulk_put_items::decode,
         Operation::TagResource => tag_resource::decode,
         Operation::TransactGetItems => transact_get_items::decode,
         Operation::TransactWriteItems => transact_write_items::decode,
@@ -160,11 +170,13 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::BatchExecuteStatement(output) => batch_execute_statement::encode(output, &mut json),
         Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
         Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
+        Response::CancelBulkOperation(output) => cancel_bulk_operation::encode(output, &mut json),
         Response::CreateTable(output) => create_table::encode(output, &mut json),
         Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
             put_item::encode(output, &mut json);
         }
         Response::DeleteTable(output) => delete_table::encode(output, &mut json),
+        Response::DescribeBulkOperation(output) => describe_bulk_operation::encode(output, &mut json),
         Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
         Response::DescribeExport(output) => describe_export::encode(output, &mut json),
         Response::DescribeImport(output) => describe_import::encode(output, &mut json),
@@ -180,6 +192,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::GetItem(output) => get_item::encode(output, &mut json),
         Response::GetRecords(output) => get_records::encode(output, &mut json),
         Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
+        Response::ListBulkOperations(output) => list_bulk_operations::encode(output, &mut json),
         Response::ListStreams(output) => list_streams::encode(output, &mut json),
         Response::ImportTable(output) => import_table::encode(output, &mut json),
         Response::ListExports(output) => list_exports::encode(output, &mut json),
@@ -187,6 +200,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::ListTables(output) => list_tables::encode(output, &mut json),
         Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
         Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
+        Response::StartBulkPutItems(output) => start_bulk_put_items::encode(output, &mut json),
         // Operations that answer nothing do so without a body.
         Response::Empty => {}
         Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
