@@ -195,6 +195,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Runs any request.
+    #[allow(clippy::too_many_lines, reason = "one line per operation")]
     pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
         Ok(match request {
             Request::BatchExecuteStatement(request) => {
