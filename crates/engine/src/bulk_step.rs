@@ -31,6 +31,8 @@ use std::sync::{Arc, PoisonError};
 
 /// Reports become an object when they have so many bytes.
 const REPORT_BYTES: usize = 1 << 20;
+/// Conditions in one commit, if their failures are reported: each may have to tell of an item of 400 KB.
+const RUN_CONDITIONS: usize = 64;
 
 /// A bulk operation as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -176,7 +178,7 @@ impl<S: Store> Engine<S> {
     fn read_bulk(&self, record: &mut BulkRecord) -> Result<Option<Reading>, ExchangeFailure> {
         let source = &record.operation.input.source;
         let bucket = Bucket::open(self.s3_root.get(), &source.bucket)?;
-        let output = Bucket::open(self.s3_root.get(), &record.operation.output.target.bucket)?;
+        self.output_bucket(record)?;
         let mut work = self.bulk_work.lock().unwrap_or_else(PoisonError::into_inner);
         let place = work.entry(record.id().to_owned()).or_default();
         let keys = place.keys(&bucket, source.prefix.as_deref().unwrap_or_default())?;
@@ -188,7 +190,6 @@ impl<S: Store> Engine<S> {
         let table = self.catalog.find(&record.table);
         let table =
             table.filter(|table| table.record.id == record.operation.table_id).ok_or_else(table_gone)?;
-        record.write_reports(&output, REPORT_BYTES)?;
         let at =
             Place { reader: record.operation.arn.clone(), key: object, records: record.position.records };
         let compression = record.operation.input.compression;
@@ -198,12 +199,21 @@ impl<S: Store> Engine<S> {
         Ok(Some(Reading { table, page, next }))
     }
 
+    fn output_bucket(&self, record: &BulkRecord) -> Result<Bucket, ExchangeFailure> {
+        Bucket::open(self.s3_root.get(), &record.operation.output.target.bucket)
+    }
+
     async fn put_records(&self, mut record: BulkRecord, reading: Reading) -> Result<BulkRecord, Exception> {
         let Reading { table, page, next } = reading;
         record.operation.processed_bytes = record.position.bytes_before + page.object_bytes;
         let mut records = page.records.into_iter();
         let mut behind = records.next();
         while let Some(first) = behind.take() {
+            // Before the run, so that it is stored with the run that these lines are in an object.
+            if let Err(failure) = self.write_reports(&mut record, REPORT_BYTES) {
+                record.conclude(BulkStatus::Failed, Some(failure));
+                break;
+            }
             let (run, writes, held_back) = next_run(&record, &table, first, &mut records);
             record = self.put_run(record, &table, run, writes).await?;
             behind = held_back.filter(|_| record.end.is_none());
@@ -223,7 +233,7 @@ impl<S: Store> Engine<S> {
         run: Run,
         writes: Vec<ItemWrite>,
     ) -> Result<BulkRecord, Exception> {
-        let (before, run, of) = (Arc::new(record), Arc::new(run), Arc::clone(table));
+        let (before, run) = (Arc::new(record), Arc::new(run));
         let noted = (Arc::clone(&before), Arc::clone(&run), Arc::clone(table));
         let note = move |outcomes: &[Result<Outcome, Exception>]| {
             let (before, run, table) = &noted;
@@ -233,7 +243,7 @@ impl<S: Store> Engine<S> {
         let spent = outcomes.iter().flatten().map(written_units).sum();
         let mut work = self.bulk_work.lock().unwrap_or_else(PoisonError::into_inner);
         work.entry(before.id().to_owned()).or_default().pace.spend(spent);
-        Ok(before.after(&run, &of, &outcomes))
+        Ok(before.after(&run, table, &outcomes))
     }
 
     /// Writes what is left to be reported, and ends the operation, unless it was cancelled meanwhile.
@@ -241,7 +251,8 @@ impl<S: Store> Engine<S> {
         record.operation.status = end.status;
         record.operation.failure = end.failure;
         record.operation.ended_millis = Some(self.clock.now_millis());
-        if let Err(failure) = self.write_last_reports(&mut record)
+        let written = self.write_reports(&mut record, 0).and_then(|()| self.write_manifests(&record));
+        if let Err(failure) = written
             && matches!(end.status, BulkStatus::Completed | BulkStatus::CompletedWithErrors)
         {
             record.operation.status = BulkStatus::Failed;
@@ -264,10 +275,18 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    fn write_last_reports(&self, record: &mut BulkRecord) -> Result<(), ExchangeFailure> {
-        let bucket = Bucket::open(self.s3_root.get(), &record.operation.output.target.bucket)?;
-        record.write_reports(&bucket, 0)?;
-        record.write_manifests(&bucket)
+    /// Those that have become as long as this.
+    fn write_reports(&self, record: &mut BulkRecord, least_bytes: usize) -> Result<(), ExchangeFailure> {
+        let (target, id) = (record.operation.output.target.clone(), record.id().to_owned());
+        let bucket = self.output_bucket(record)?;
+        record.reports.write(&bucket, |name| output_key(&target, &id, name), least_bytes)
+    }
+
+    fn write_manifests(&self, record: &BulkRecord) -> Result<(), ExchangeFailure> {
+        let files_key = record.output_key(FILES);
+        let bucket = self.output_bucket(record)?;
+        let (files, summary) = (&record.reports.files, record.summary(&files_key));
+        write_manifests(&bucket, |name| record.output_key(name), files, &summary).map(drop)
     }
 }
 
@@ -284,7 +303,8 @@ fn written_units(outcome: &Outcome) -> u64 {
 
 type ReadRecord = Result<PutLine, BadRecord>;
 
-/// Plans records until one has the key of another; that one is handed back, because it must see what the other did.
+/// Plans records until one has the key of another, or there are enough of them. The one that is too much is handed back: it
+/// must see what the others did.
 fn next_run(
     record: &BulkRecord,
     table: &Arc<Table>,
@@ -292,6 +312,9 @@ fn next_run(
     rest: &mut impl Iterator<Item = ReadRecord>,
 ) -> (Run, Vec<ItemWrite>, Option<ReadRecord>) {
     let (mut run, mut writes, mut keys) = (Run::default(), Vec::new(), HashSet::new());
+    let most_conditions =
+        if record.tells(OutputType::ConditionCheckFailure) { RUN_CONDITIONS } else { usize::MAX };
+    let mut conditions = 0;
     let mut next = Some(first);
     while let Some(read) = next.take().or_else(|| rest.next()) {
         let number = record.position.records + run.records + 1;
@@ -309,7 +332,8 @@ fn next_run(
                 continue;
             }
         };
-        if !keys.insert(key.stored.clone()) {
+        conditions += usize::from(put.condition.is_some());
+        if conditions > most_conditions || !keys.insert(key.stored.clone()) {
             return (run, writes, Some(Ok(put)));
         }
         run.records += 1;
@@ -513,15 +537,10 @@ impl BulkRecord {
         output_key(&self.operation.output.target, self.id(), name)
     }
 
-    fn write_reports(&mut self, bucket: &Bucket, least_bytes: usize) -> Result<(), ExchangeFailure> {
-        let (target, id) = (self.operation.output.target.clone(), self.id().to_owned());
-        self.reports.write(bucket, |name| output_key(&target, &id, name), least_bytes)
-    }
-
-    fn write_manifests(&self, bucket: &Bucket) -> Result<(), ExchangeFailure> {
+    fn summary<'a>(&'a self, files_key: &'a str) -> BulkSummary<'a> {
         let operation = &self.operation;
         let target = &operation.output.target;
-        let summary = BulkSummary {
+        BulkSummary {
             version: manifest::VERSION,
             bulk_operation_arn: &operation.arn,
             bulk_operation_status: operation.status.name(),
@@ -531,13 +550,12 @@ impl BulkRecord {
             table_id: &operation.table_id,
             s3_bucket: &target.bucket,
             s3_prefix: target.prefix.as_deref(),
-            manifest_files_s3_key: &self.output_key(FILES),
+            manifest_files_s3_key: files_key,
             output_types: operation.output.types.iter().map(|kind| kind.name()).collect(),
             processed_item_count: operation.processed_items,
             failed_item_count: operation.failed_items,
             condition_check_failure_count: self.condition_failures,
             processed_input_bytes: operation.processed_bytes,
-        };
-        write_manifests(bucket, |name| self.output_key(name), &self.reports.files, &summary).map(drop)
+        }
     }
 }

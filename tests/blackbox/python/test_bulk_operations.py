@@ -239,6 +239,18 @@ def test_many_errors_become_several_objects(client, place):
     assert len((output_folder(place, done) / "manifest-files.json").read_text().splitlines()) > 2
 
 
+def test_large_items_that_fail_conditions_are_all_reported(client, place):
+    create_table(client, "Table", "pk:S")
+    put_object(place, "items/a", lines(*(item(f"p{n}", fill={"S": "z" * 390_000}) for n in range(150))))
+    put_object(place, "again/a", lines(*(item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(150))))
+    assert state(run(client, prefix="items/")) == ("COMPLETED", 150, 0)
+    done = run(client, prefix="again/")
+    assert state(done) == ("COMPLETED", 150, 0)
+    told = reports(place, done, "CONDITION_CHECK_FAILURE")
+    assert [line["RecordNumber"] for line in told] == list(range(1, 151))
+    assert all(len(line["ExistingItem"]["fill"]["S"]) == 390_000 for line in told)
+
+
 def test_what_is_missing_fails_in_the_background(client, place):
     create_table(client, "Table", "pk:S")
     put_object(place, "a", lines(item("a")))
