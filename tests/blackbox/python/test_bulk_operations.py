@@ -11,6 +11,7 @@ import pytest
 
 from conftest import server_binary
 from dynamo import create_table, eventually, index, refused, table_request
+from stream_reader import records, replay
 from test_process import Running
 
 OPEN = ("IN_PROGRESS", "CANCELLING")
@@ -30,9 +31,14 @@ def started(place):
 
 
 @pytest.fixture
-def client(place):
+def running(place):
     with started(place) as running:
-        yield running.client()
+        yield running
+
+
+@pytest.fixture
+def client(running):
+    return running.client()
 
 
 def put_object(place, key, content):
@@ -125,9 +131,10 @@ def test_items_of_every_format_and_compression(client, place, kind, compression)
     assert client.get_item(TableName="Table", Key={"pk": {"S": "p777"}})["Item"] == {"pk": {"S": "p777"}, "n": {"N": "777"}, "s": {"SS": ["a", "b"]}}
 
 
-def test_indexes_streams_expiry_and_usage_follow(client, place):
+def test_indexes_streams_expiry_and_usage_follow(running, place):
+    client, streams = running.client(), running.client("dynamodbstreams")
     client.create_table(**table_request("Table", "pk:S sk:N", also="g:S l:N", indexes=[index("byG", "g", "KEYS_ONLY")], local=[index("byL", "pk l")],
-                                        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}))
+                                        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}))
     client.update_time_to_live(TableName="Table", TimeToLiveSpecification={"Enabled": True, "AttributeName": "gone"})
     past = {"N": str(int(time.time()) - 60)}
     put_object(place, "a", lines(*({"Item": {"pk": {"S": "p"}, "sk": {"N": str(n)}, "g": {"S": "g"}, "l": {"N": "1"}} | ({"gone": past} if n < 10 else {})}
@@ -142,7 +149,9 @@ def test_indexes_streams_expiry_and_usage_follow(client, place):
     eventually(lambda: exactly(client.query(TableName="Table", IndexName="byG", KeyConditionExpression="g = :g",
                                             ExpressionAttributeValues={":g": {"S": "g"}})["Count"], 90), 20)
     assert client.query(TableName="Table", IndexName="byL", KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": {"S": "p"}})["Count"] == 90
-    assert client.describe_table(TableName="Table")["Table"]["LatestStreamArn"]
+    told = records(streams, client.describe_table(TableName="Table")["Table"]["LatestStreamArn"])
+    assert [record["eventName"] for record in told].count("INSERT") == 100 and len(told) == 110
+    assert sorted(item["sk"]["N"] for item in replay(told).values()) == sorted(item["sk"]["N"] for item in client.scan(TableName="Table")["Items"])
 
 
 def exactly(found, expected):
@@ -329,9 +338,9 @@ def test_kills_in_the_middle_lose_and_repeat_nothing(place):
     running = started(place)
     client = running.client()
     create_table(client, "Table", "pk:S")
-    records = [item(f"p{n}", fill={"S": "z" * 500}) | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(40_000)]
-    records += [item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(0, 40_000, 400)] + [{"Item": {}}] * 50
-    put_object(place, "a.gz", gzip.compress(lines(*records).encode(), 1))
+    all_records = [item(f"p{n}", fill={"S": "z" * 500}) | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(40_000)]
+    all_records += [item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(0, 40_000, 400)] + [{"Item": {}}] * 50
+    put_object(place, "a.gz", gzip.compress(lines(*all_records).encode(), 1))
     arn = start(client, compression="GZIP")["BulkOperationArn"]
     for kill in range(5):
         time.sleep(0.15)
