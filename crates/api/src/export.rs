@@ -1,6 +1,6 @@
 //! An export: what ExportTableToPointInTime starts and DescribeExport shows.
 
-use crate::exchange::{ExchangeFailure, ExchangeStatus};
+use crate::exchange::{ExchangeFailure, ExchangeStatus, ObjectTarget};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,16 +63,6 @@ impl ExportView {
     }
 }
 
-/// Where an export goes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExportTarget {
-    pub bucket: String,
-    pub bucket_owner: Option<String>,
-    pub prefix: Option<String>,
-    pub sse_algorithm: Option<String>,
-    pub kms_key: Option<String>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Export {
     pub arn: String,
@@ -88,7 +78,7 @@ pub struct Export {
     #[serde(default)]
     pub filter: Option<String>,
     pub format: ExportFormat,
-    pub target: ExportTarget,
+    pub target: ObjectTarget,
     pub client_token: Option<String>,
     pub manifest: Option<String>,
     pub items: u64,

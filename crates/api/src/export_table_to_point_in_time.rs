@@ -1,6 +1,7 @@
 //! ExportTableToPointInTime: a table's items into files.
 
-use crate::export::{Export, ExportFormat, ExportTarget, ExportView};
+use crate::exchange::ObjectTarget;
+use crate::export::{Export, ExportFormat, ExportView};
 use partita_value::names::TableName;
 
 #[derive(Clone, Debug)]
@@ -9,7 +10,7 @@ pub struct ExportTableToPointInTime {
     /// Milliseconds since 1970; now, if none is given.
     pub at_millis: Option<i64>,
     pub client_token: Option<String>,
-    pub target: ExportTarget,
+    pub target: ObjectTarget,
     pub format: ExportFormat,
     /// Only what has changed between two times.
     pub incremental: Option<IncrementalExport>,

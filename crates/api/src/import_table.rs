@@ -1,7 +1,8 @@
 //! ImportTable: files into a new table.
 
 use crate::create_table::CreateTable;
-use crate::import::{CsvOptions, Import, ImportCompression, ImportFormat, ImportSource};
+use crate::exchange::{InputCompression, InputFormat, ObjectSource};
+use crate::import::{CsvOptions, Import};
 
 #[derive(Clone, Debug)]
 pub struct ImportTable {
@@ -9,10 +10,10 @@ pub struct ImportTable {
     /// The same as it was sent: JSON text.
     pub table_parameters: String,
     pub client_token: Option<String>,
-    pub source: ImportSource,
-    pub format: ImportFormat,
+    pub source: ObjectSource,
+    pub format: InputFormat,
     pub csv: Option<CsvOptions>,
-    pub compression: ImportCompression,
+    pub compression: InputCompression,
 }
 
 #[derive(Clone, Debug, PartialEq)]

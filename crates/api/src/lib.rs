@@ -5,6 +5,7 @@
 //! later, by the engine. Knows nothing of HTTP or JSON.
 
 pub mod backup;
+pub mod bulk_operation;
 pub mod capacity;
 pub mod continuous_backups;
 pub mod exception;
@@ -23,12 +24,14 @@ pub mod table;
 pub mod batch_execute_statement;
 pub mod batch_get_item;
 pub mod batch_write_item;
+pub mod cancel_bulk_operation;
 pub mod create_backup;
 pub mod create_table;
 pub mod delete_backup;
 pub mod delete_item;
 pub mod delete_table;
 pub mod describe_backup;
+pub mod describe_bulk_operation;
 pub mod describe_continuous_backups;
 pub mod describe_endpoints;
 pub mod describe_export;
@@ -45,6 +48,7 @@ pub mod get_records;
 pub mod get_shard_iterator;
 pub mod import_table;
 pub mod list_backups;
+pub mod list_bulk_operations;
 pub mod list_exports;
 pub mod list_imports;
 pub mod list_streams;
@@ -55,6 +59,7 @@ pub mod query;
 pub mod restore_table_from_backup;
 pub mod restore_table_to_point_in_time;
 pub mod scan;
+pub mod start_bulk_put_items;
 pub mod tag_resource;
 pub mod transact_get_items;
 pub mod transact_write_items;

@@ -40,6 +40,12 @@ impl Bucket {
         File::open(self.path(key)?).map_err(|error| broken(key, &error))
     }
 
+    /// How many bytes an object has.
+    pub fn size(&self, key: &str) -> Result<u64, ExchangeFailure> {
+        let metadata = std::fs::metadata(self.path(key)?).map_err(|error| broken(key, &error))?;
+        Ok(metadata.len())
+    }
+
     /// The keys that begin with a prefix, in order.
     pub fn keys(&self, prefix: &str) -> Result<Vec<String>, ExchangeFailure> {
         let mut keys = Vec::new();
@@ -104,6 +110,7 @@ mod tests {
         bucket.write("/etc/x", b"1").unwrap();
         bucket.write("pre/one", b"1").unwrap();
         bucket.write("prefix", b"1").unwrap();
+        assert!(bucket.size("prefix").is_ok_and(|bytes| bytes == 1) && bucket.size("none").is_err());
         assert_eq!(bucket.keys("").unwrap(), ["etc/x", "pre/one", "prefix"]);
         assert_eq!(bucket.keys("pre").unwrap(), ["pre/one", "prefix"]);
         assert_eq!(bucket.keys("pre/").unwrap(), ["pre/one"]);

@@ -1,4 +1,5 @@
-//! Rows about exports, imports, backups and restores: begun once for each client token, looked up, listed, brought forward.
+//! Rows about exports, imports, bulk operations, backups and restores: begun once for each client token, looked up, listed,
+//! brought forward.
 
 use crate::Engine;
 use crate::storage_failed;
@@ -17,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How long a client token holds.
 const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
 
-/// An export, import, backup or restore as it is stored. Fields are only ever added, with a default.
+/// An export, import, bulk operation, backup or restore as it is stored. Fields are only ever added, with a default.
 pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static {
     const KIND: ExchangeKind;
     const NOT_FOUND: ExceptionKind;
@@ -45,6 +46,7 @@ pub fn not_found<R: ExchangeRecord>(arn: &str) -> Exception {
     Exception::new(R::NOT_FOUND, format!("{:?} not found: {arn}", R::KIND))
 }
 
+/// Where the record with an id is stored.
 pub fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
     Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
 }
@@ -143,6 +145,17 @@ impl OpenIds {
         }
     }
 
+    /// The ids now; none before the first look.
+    pub fn all(&self) -> Vec<String> {
+        self.locked().iter().flatten().cloned().collect()
+    }
+
+    /// Lets the others have their turn first.
+    pub fn put_last(&self, id: &str) {
+        self.remove(id);
+        self.add(id);
+    }
+
     pub fn remove(&self, id: &str) {
         if let Some(ids) = self.locked().as_mut() {
             ids.retain(|known| known != id);
@@ -215,16 +228,33 @@ impl<S: Store> Engine<S> {
         Ok((found, next))
     }
 
-    /// The oldest record that is not finished. All rows are read once only, after a start.
-    pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
-        if open.begin_looking() {
-            self.visit_exchanges(None, Direction::Descending, |record: R| {
-                if record.is_open() {
-                    open.add_older(record.id());
-                }
-                ControlFlow::Continue(())
-            })?;
+    /// Finds what is not finished. All rows are read once only, after a start.
+    pub(crate) fn look_for_open<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<(), Exception> {
+        if !open.begin_looking() {
+            return Ok(());
         }
+        self.visit_exchanges(None, Direction::Descending, |record: R| {
+            if record.is_open() {
+                open.add_older(record.id());
+            }
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// What a request with this token has begun before.
+    pub(crate) fn begun_before<R: ExchangeRecord>(
+        &self,
+        token: Option<&ExchangeToken>,
+    ) -> Result<Option<R>, Exception> {
+        let Some(token) = token else { return Ok(None) };
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let row = snapshot.get(&token.key).map_err(storage_failed)?;
+        token.judge::<R>(row.as_deref())?.map(|id| self.exchange(&id)).transpose()
+    }
+
+    /// The oldest record that is not finished.
+    pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
+        self.look_for_open::<R>(open)?;
         loop {
             let Some(id) = open.locked().as_ref().and_then(|ids| ids.front().cloned()) else {
                 return Ok(None);

@@ -3,6 +3,7 @@
 
 use crate::Engine;
 use crate::bucket::{Bucket, failure};
+use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::exchange_record::ExchangeRecord;
 use crate::export_selection::ExportSelection;
 use crate::history::{History, Moment, Pin};
@@ -245,22 +246,15 @@ impl ExportRecord {
 
     /// The key of one of the export's objects.
     fn key(&self, name: &str) -> String {
-        format!("{}/{}/{name}", self.folder(), self.id())
-    }
-
-    /// Where objects of exports lie.
-    fn folder(&self) -> String {
-        let prefix = self.export.target.prefix.as_deref().unwrap_or_default().trim_end_matches('/');
-        let separator = if prefix.is_empty() { "" } else { "/" };
-        format!("{prefix}{separator}AWSDynamoDB")
+        output_key(&self.export.target, self.id(), name)
     }
 
     /// The data of incremental exports lie together.
     fn data_key(&self, name: &str) -> String {
-        let file = format!("data/{name}.{}", item_writer::ending(self.export.format));
+        let file = format!("{name}.{}", item_writer::ending(self.export.format));
         match self.export.scope {
-            ExportScope::Full => self.key(&file),
-            ExportScope::Incremental(_) => format!("{}/{file}", self.folder()),
+            ExportScope::Full => self.key(&format!("data/{file}")),
+            ExportScope::Incremental(_) => output_key(&self.export.target, "data", &file),
         }
     }
 
@@ -281,13 +275,9 @@ impl ExportRecord {
 
     /// The manifests come last: where there is a summary, the export is whole.
     fn finish(&mut self, bucket: &Bucket, now: u64) -> Result<(), ExchangeFailure> {
-        let (files_key, summary_key) = (self.key("manifest-files.json"), self.key("manifest-summary.json"));
-        let files = manifest::files(&self.files);
-        bucket.write(&files_key, &files)?;
-        bucket.write(&self.key("manifest-files.md5"), &manifest::checksum(&files))?;
-        let summary = manifest::summary(&self.export, now, &files_key);
-        bucket.write(&summary_key, &summary)?;
-        bucket.write(&self.key("manifest-summary.md5"), &manifest::checksum(&summary))?;
+        let files_key = self.key(FILES);
+        let summary = manifest::export_summary(&self.export, now, &files_key);
+        let summary_key = write_manifests(bucket, |name| self.key(name), &self.files, &summary)?;
         self.export.status = ExchangeStatus::Completed;
         self.export.ended_millis = Some(now);
         self.export.manifest = Some(summary_key);

@@ -6,14 +6,15 @@ use crate::batch_write_item::plan;
 use crate::bucket::{Bucket, failure};
 use crate::change_table::SideWrites;
 use crate::exchange_record::ExchangeRecord;
-use crate::import_source::{OpenObject, Page};
 use crate::maintenance::Progress;
+use crate::object_source::{OpenObject, Page, Place};
 use crate::stored_key::ExchangeKind;
 use crate::table::{Table, TableRecord};
 use partita_api::batch_write_item::BatchWrite;
-use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
+use partita_api::exchange::{ExchangeFailure, ExchangeStatus, InputFormat};
 use partita_api::import::Import;
 use partita_api::{Exception, ExceptionKind};
+use partita_exchange::item_reader;
 use partita_store::Store;
 use partita_value::names::TableName;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,9 @@ impl<S: Store> Engine<S> {
         let table =
             table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))?;
         let mut kept = self.open_object.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut open = OpenObject::at(kept.take(), record, &bucket, &table)?;
+        let format = record.input_format(&table);
+        let compression = record.import.compression;
+        let mut open = OpenObject::at(kept.take(), &record.place(), &bucket, compression, format)?;
         let page = open.page();
         *kept = Some(open);
         Ok(Some((table, page)))
@@ -97,18 +100,22 @@ impl<S: Store> Engine<S> {
         table: &Arc<Table>,
         page: Page,
     ) -> Result<(), Exception> {
-        let mut errors = page.errors;
+        let mut errors = u64::from(page.broken.is_some());
         let mut imported = 0;
+        let records = page.records.len() as u64;
         // Of items with the same key one stays; they are no errors.
         let mut writes = HashMap::new();
-        for item in page.items {
-            match plan(table, BatchWrite::Put(item)) {
+        for record in page.records {
+            let write = record.map_err(|bad| bad.reason).and_then(|put| {
+                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
+            });
+            match write {
                 Ok(write) => {
                     imported += 1;
                     writes.insert(write.key.stored.clone(), write);
                 }
-                Err(exception) => {
-                    tracing::warn!(error = exception.message, "an item cannot be imported");
+                Err(error) => {
+                    tracing::warn!(error, "an item cannot be imported");
                     errors += 1;
                 }
             }
@@ -120,7 +127,7 @@ impl<S: Store> Engine<S> {
             }
         }
         let import = &mut record.import;
-        import.processed_items += page.records;
+        import.processed_items += records;
         import.processed_bytes += page.bytes;
         import.imported_items += imported;
         import.errors += errors;
@@ -128,7 +135,7 @@ impl<S: Store> Engine<S> {
             record.object += 1;
             record.records = 0;
         } else {
-            record.records += page.records;
+            record.records += records;
         }
         Ok(())
     }
@@ -151,6 +158,27 @@ impl<S: Store> Engine<S> {
 }
 
 impl ImportRecord {
+    fn place(&self) -> Place {
+        let key = self.objects.iter().flatten().nth(self.object).cloned().unwrap_or_default();
+        Place { reader: self.import.arn.clone(), key, records: self.records }
+    }
+
+    fn input_format(&self, table: &Table) -> item_reader::InputFormat {
+        match self.import.format {
+            InputFormat::DynamoDbJson => item_reader::InputFormat::DynamoDbJson,
+            InputFormat::Ion => item_reader::InputFormat::Ion,
+            InputFormat::Csv => {
+                let options = self.import.csv.clone().unwrap_or_default();
+                let definitions = table.record.attribute_definitions.iter();
+                item_reader::InputFormat::Csv {
+                    delimiter: options.delimiter.and_then(|c| u8::try_from(c).ok()).unwrap_or(b','),
+                    header: options.header,
+                    keys: definitions.map(|key| (key.name.clone(), key.kind)).collect(),
+                }
+            }
+        }
+    }
+
     fn end_if_done(&mut self, now: u64) {
         let is_done = self.objects.as_ref().is_some_and(|objects| self.object >= objects.len());
         if !self.is_open() || !is_done {

@@ -17,6 +17,11 @@ mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod bucket;
+mod bucket_output;
+mod bulk_report;
+mod bulk_step;
+mod bulk_work;
+mod cancel_bulk_operation;
 mod capacity;
 mod catalog;
 mod change;
@@ -29,6 +34,7 @@ mod delete_backup;
 mod delete_item;
 mod delete_table;
 mod describe_backup;
+mod describe_bulk_operation;
 mod describe_continuous_backups;
 mod describe_endpoints;
 mod describe_export;
@@ -50,19 +56,20 @@ mod get_shard_iterator;
 mod history;
 mod history_upkeep;
 mod idempotency;
-mod import_source;
 mod import_step;
 mod import_table;
 mod index_entry;
 mod item_key;
 mod key_range;
 mod list_backups;
+mod list_bulk_operations;
 mod list_exports;
 mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
 pub mod maintenance;
+mod object_source;
 mod past;
 mod put_item;
 mod query;
@@ -76,6 +83,7 @@ mod scalar_keys;
 mod scan;
 mod selection;
 mod shard_iterator;
+mod start_bulk_put_items;
 mod statement_read;
 mod statement_write;
 mod stored_key;
@@ -96,10 +104,11 @@ mod update_time_to_live;
 mod write;
 mod write_report;
 
+use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
-use import_source::OpenObject;
+use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
 use std::path::PathBuf;
@@ -125,10 +134,13 @@ pub struct Engine<S> {
     open_exports: OpenIds,
     open_imports: OpenIds,
     open_restores: OpenIds,
-    /// The time in the last export's or import's id.
+    open_bulk_operations: OpenIds,
+    /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
     open_object: Mutex<Option<OpenObject>>,
+    /// What bulk operations keep from step to step.
+    bulk_work: Mutex<BulkWork>,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -151,7 +163,9 @@ impl<S: Store> Engine<S> {
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
             open_restores: OpenIds::default(),
+            open_bulk_operations: OpenIds::default(),
             open_object: Mutex::new(None),
+            bulk_work: Mutex::default(),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
@@ -172,7 +186,7 @@ impl<S: Store> Engine<S> {
         let _ = self.endpoint.set(host_and_port);
     }
 
-    /// Tells the engine which folder holds the buckets of exports and imports.
+    /// Tells the engine which folder holds the buckets of exports, imports and bulk operations.
     pub fn set_s3_root(&self, folder: PathBuf) {
         let _ = self.s3_root.set(folder);
     }
@@ -208,18 +222,21 @@ impl<S: Store> Engine<S> {
     }
 
     /// Runs any request.
+    #[allow(clippy::too_many_lines, reason = "one line per operation")]
     pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
         use {Request as Q, Response as A};
         Ok(match request {
             Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
             Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q)?),
             Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
+            Q::CancelBulkOperation(q) => A::CancelBulkOperation(self.cancel_bulk_operation(q).await?),
             Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
             Q::CreateTable(q) => A::CreateTable(self.create_table(q).await?),
             Q::DeleteBackup(q) => A::DeleteBackup(self.delete_backup(q).await?),
             Q::DeleteItem(q) => A::DeleteItem(self.delete_item(q).await?),
             Q::DeleteTable(q) => A::DeleteTable(self.delete_table(q).await?),
             Q::DescribeBackup(q) => A::DescribeBackup(self.describe_backup(&q)?),
+            Q::DescribeBulkOperation(q) => A::DescribeBulkOperation(self.describe_bulk_operation(&q)?),
             Q::DescribeContinuousBackups(q) => {
                 A::DescribeContinuousBackups(self.describe_continuous_backups(&q)?)
             }
@@ -241,6 +258,7 @@ impl<S: Store> Engine<S> {
             Q::ListStreams(q) => A::ListStreams(self.list_streams(&q)),
             Q::ImportTable(q) => A::ImportTable(self.import_table(q).await?),
             Q::ListBackups(q) => A::ListBackups(self.list_backups(&q)?),
+            Q::ListBulkOperations(q) => A::ListBulkOperations(self.list_bulk_operations(&q)?),
             Q::ListExports(q) => A::ListExports(self.list_exports(&q)?),
             Q::ListImports(q) => A::ListImports(self.list_imports(&q)?),
             Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
@@ -254,6 +272,7 @@ impl<S: Store> Engine<S> {
                 A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
             }
             Q::Scan(q) => A::Scan(self.scan(&q)?),
+            Q::StartBulkPutItems(q) => A::StartBulkPutItems(self.start_bulk_put_items(q).await?),
             Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
             Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),
             Q::TransactWriteItems(q) => A::TransactWriteItems(self.transact_write_items(q).await?),

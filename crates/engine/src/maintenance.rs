@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens, trimming streams and histories, exports, imports and restores. Whoever runs the engine calls [`Engine::maintain`] again and
+//! client tokens, trimming streams and histories, exports, imports, bulk operations and restores. Whoever runs the engine calls [`Engine::maintain`] again and
 //! again.
 
 use crate::Engine;
@@ -32,8 +32,9 @@ impl<S: Store> Engine<S> {
         let trimmed = self.stream_step().await?.and(self.history_step().await?);
         let exported = self.export_step().await?;
         let imported = self.import_step().await?;
+        let put = self.bulk_step().await?;
         let restored = self.restore_step().await?;
         let upkeep = filled.and(expired).and(forgotten).and(trimmed);
-        Ok(upkeep.and(exported).and(imported).and(restored))
+        Ok(upkeep.and(exported).and(imported).and(put).and(restored))
     }
 }

@@ -1,5 +1,5 @@
-//! Restores in the background. A step reads a page of the past, puts its items and stores how far it came; killed in
-//! between, it puts the same items again. When the last is done, the table is there.
+//! Restores in the background. A step reads a page of the past and puts its items, and with them how far it came. When the
+//! last is done, the table is there.
 
 use crate::Engine;
 use crate::catalog::{Catalog, store_record};
@@ -149,9 +149,8 @@ impl<S: Store> Engine<S> {
         match page.last {
             None => self.finish_restore(record).await?,
             Some(last) => {
-                self.put_restored(&record, page.items).await?;
                 record.cursor = Some(last);
-                self.keep(record).await?;
+                self.put_restored(record, page.items).await?;
             }
         }
         Ok(Progress::More)
@@ -175,7 +174,8 @@ impl<S: Store> Engine<S> {
         Ok(page)
     }
 
-    async fn put_restored(&self, record: &RestoreRecord, items: Vec<Item>) -> Result<(), Exception> {
+    /// How far it came commits with the items.
+    async fn put_restored(&self, record: RestoreRecord, items: Vec<Item>) -> Result<(), Exception> {
         let table = self.catalog.find(&record.table);
         let table = table.ok_or_else(|| Exception::internal("the table of a restore is missing"))?;
         let write = |item: Item| ItemWrite {
@@ -186,7 +186,8 @@ impl<S: Store> Engine<S> {
             return_values: Default::default(),
             return_item_on_condition_failure: false,
         };
-        let outcomes = self.write_each(items.into_iter().map(write).collect()).await?;
+        let writes = items.into_iter().map(write).collect();
+        let outcomes = self.write_each_noting(writes, move |_| vec![record.store()]).await?;
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
 

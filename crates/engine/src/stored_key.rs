@@ -13,9 +13,11 @@
 //!                                                    moment in the history of a table
 //! space 6  exchange       1 id                       an export
 //!                         2 id                       an import
-//!                         3 hash                     a client token of either
-//!                         5 id                       a backup
-//!                         6 id                       a restore
+//!                         3 hash                     a client token of any of these
+//!                         4 id                       a bulk operation
+//!                         5 id                       that a bulk operation is to end
+//!                         6 id                       a backup
+//!                         7 id                       a restore
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -49,14 +51,16 @@ const NEXT_SPACE: u8 = 2;
 const STREAM: u8 = 3;
 const HISTORY: u8 = 4;
 
-/// The families of rows about exports, imports, backups and restores.
+/// The families of rows about exports, imports, bulk operations, backups and restores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExchangeKind {
     Export = 1,
     Import = 2,
     Token = 3,
-    Backup = 5,
-    Restore = 6,
+    BulkOperation = 4,
+    BulkCancellation = 5,
+    Backup = 6,
+    Restore = 7,
 }
 
 /// A stored key before it is bytes.

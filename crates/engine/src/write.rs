@@ -109,7 +109,16 @@ impl<S: Store> Engine<S> {
         &self,
         writes: Vec<ItemWrite>,
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
-        match self.commit(writes, Unity::Each, None).await? {
+        self.write_each_noting(writes, |_| Vec::new()).await
+    }
+
+    /// The same, and what there is to note of the outcomes commits with them.
+    pub async fn write_each_noting(
+        &self,
+        writes: Vec<ItemWrite>,
+        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
+    ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
+        match self.commit(writes, Unity::Each, None, note).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
             Committed::Repeated(_) | Committed::TokenMismatch | Committed::Needs(_) => Ok(Vec::new()),
         }
@@ -121,7 +130,7 @@ impl<S: Store> Engine<S> {
         writes: Vec<ItemWrite>,
         token: Option<ClientRequestToken>,
     ) -> Result<Transaction, Exception> {
-        match self.commit(writes, Unity::Together, token).await? {
+        match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
             Committed::Needs(_) => Ok(Transaction::Done(Vec::new())),
             Committed::TokenMismatch => Err(Exception::new(
@@ -144,15 +153,17 @@ impl<S: Store> Engine<S> {
         writes: Vec<ItemWrite>,
         unity: Unity,
         token: Option<ClientRequestToken>,
+        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
     ) -> Result<Committed, Exception> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
         let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
         let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
+        let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
         loop {
-            let (plan, named) = (Arc::clone(&plan), extra_keys.clone());
+            let (plan, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows);
+            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows, &*note);
             match self.store.decide(keys, decision).await.map_err(storage_failed)? {
                 Committed::Needs(more) => extra_keys.extend(more),
                 committed => return Ok(committed),
@@ -206,7 +217,12 @@ impl Plan {
         keys
     }
 
-    fn decide(&self, extra_keys: &[Vec<u8>], rows: &Rows<'_>) -> Decision<Committed> {
+    fn decide(
+        &self,
+        extra_keys: &[Vec<u8>],
+        rows: &Rows<'_>,
+        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
+    ) -> Decision<Committed> {
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
         match self.token.as_ref().map(|token| token.judge(token_row)) {
@@ -225,6 +241,7 @@ impl Plan {
             return Decision::rejection(Committed::Outcomes(outcomes));
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
+        batch.rows.extend(note(&outcomes));
         Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
     }
 

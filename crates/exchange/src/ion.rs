@@ -4,12 +4,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use partita_value::{Encoder, Item, ItemRef, MapRef, Number, ValueRef, limits};
-use partita_wire::ChangeLine;
+use partita_wire::{ChangeLine, PutLine, condition_of_members};
 use std::io::Write;
 use std::str::Chars;
 
 /// Deeper values are no items; the bound also keeps hostile text from using up the stack.
-const DEEPEST: usize = 34;
+const DEEPEST: usize = 35;
 
 pub fn write_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"$ion_1_0 {Item:");
@@ -116,37 +116,33 @@ fn write_quoted(quote: u8, text: &[u8], out: &mut Vec<u8>) {
     out.push(quote);
 }
 
-/// The item of a line.
-pub fn read_line(line: &[u8]) -> Result<Item, String> {
+/// The put of a line: a struct with an `Item`, and beside it a condition if there is one.
+pub fn read_line(line: &[u8]) -> Result<PutLine, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     let mut reader = Reader { rest: text };
-    if reader.take("$ion_1_0") {
-        reader.space();
-    }
-    reader.expect("{")?;
-    let name = reader.name()?;
-    if name != "Item" {
-        return Err(format!("the line has {name}, no Item"));
-    }
-    reader.expect(":")?;
+    reader.take("$ion_1_0");
     let mut encoder = Encoder::new();
     reader.value(&mut encoder, 0)?;
-    reader.take(",");
-    reader.expect("}")?;
     reader.space();
     if !reader.rest.is_empty() {
         return Err("text behind the item".to_owned());
     }
     let bytes = encoder.finish();
-    match ValueRef::read(&bytes) {
-        Some(ValueRef::M(map)) => Ok(Item::build(|encoder| {
+    let Some(ValueRef::M(members)) = ValueRef::read(&bytes) else {
+        return Err("the record is no struct".to_owned());
+    };
+    let item = match members.get("Item") {
+        Some(ValueRef::M(map)) => Item::build(|encoder| {
             for (name, value) in map {
                 // Names came from text.
                 encoder.entry(&String::from_utf8_lossy(name), value);
             }
-        })),
-        _ => Err("the Item is no struct".to_owned()),
-    }
+        }),
+        Some(_) => return Err("the Item is no struct".to_owned()),
+        None => return Err("the record has no Item".to_owned()),
+    };
+    let condition = condition_of_members(members).map_err(|exception| exception.message)?;
+    Ok(PutLine { item, condition })
 }
 
 struct Reader<'a> {
@@ -385,17 +381,17 @@ fn number(word: &str) -> Result<Number, String> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use partita_wire::{decode_item_line, encode_item_line};
+    use partita_wire::{decode_put_line, encode_item_line};
 
     fn ion_of(json: &str) -> String {
         let mut line = Vec::new();
-        write_line(decode_item_line(json.as_bytes()).unwrap().view(), &mut line);
+        write_line(decode_put_line(json.as_bytes()).unwrap().item.view(), &mut line);
         String::from_utf8(line).unwrap()
     }
 
     fn json_of(ion: &str) -> Result<String, String> {
         let mut line = Vec::new();
-        encode_item_line(read_line(ion.as_bytes())?.view(), &mut line);
+        encode_item_line(read_line(ion.as_bytes())?.item.view(), &mut line);
         Ok(String::from_utf8(line).unwrap().trim_end().to_owned())
     }
 
@@ -422,8 +418,8 @@ mod tests {
 
     #[test]
     fn a_change_is_a_record_with_the_images_there_are() {
-        let keys = decode_item_line(br#"{"Item":{"Id":{"N":"103"}}}"#).unwrap();
-        let new = decode_item_line(br#"{"Item":{"Id":{"N":"103"},"a b":{"S":"x"}}}"#).unwrap();
+        let keys = decode_put_line(br#"{"Item":{"Id":{"N":"103"}}}"#).unwrap().item;
+        let new = decode_put_line(br#"{"Item":{"Id":{"N":"103"},"a b":{"S":"x"}}}"#).unwrap().item;
         let change = ChangeLine {
             written_micros: 1_712_345_678_901_234,
             keys: keys.view(),
@@ -450,6 +446,20 @@ mod tests {
         );
         let spaced = "{ Item : { /* a */ x : 1 , 'y' : null.string, z: sym, } } // end";
         assert_eq!(json_of(spaced).unwrap(), r#"{"Item":{"x":{"N":"1"},"y":{"NULL":true},"z":{"S":"sym"}}}"#);
+    }
+
+    #[test]
+    fn conditions_are_those_of_json() {
+        let ion = r#"{Item:{a:1},ConditionExpression:"attribute_not_exists(a) OR #b < :v",ExpressionAttributeNames:{'#b':"b"},ExpressionAttributeValues:{':v':5}}"#;
+        let json = r##"{"Item":{"a":{"N":"1"}},"ConditionExpression":"attribute_not_exists(a) OR #b < :v","ExpressionAttributeNames":{"#b":"b"},"ExpressionAttributeValues":{":v":{"N":"5"}}}"##;
+        assert_eq!(read_line(ion.as_bytes()).unwrap(), decode_put_line(json.as_bytes()).unwrap());
+        for bad in [
+            "{Item:{a:1},ConditionExpression:1}",
+            "{Item:{a:1},ConditionExpression:\"a = :a\"}",
+            "{Item:{a:1},ConditionExpression:\"#a = #a\",ExpressionAttributeNames:{'#a':1}}",
+        ] {
+            assert!(read_line(bad.as_bytes()).is_err(), "{bad}");
+        }
     }
 
     #[test]

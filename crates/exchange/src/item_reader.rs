@@ -1,8 +1,9 @@
-//! Items out of a file, one record after another. What is wrong with a record is told, and the next one is read.
+//! Puts out of a file, one record after another. What is wrong with a record is told, and the next one is read.
 
 use crate::{csv, ion};
-use partita_value::{Item, ScalarType, limits};
-use partita_wire::decode_item_line;
+use partita_value::{ScalarType, limits};
+pub use partita_wire::PutLine;
+use partita_wire::decode_put_line;
 use std::io::BufRead;
 
 /// What a file holds.
@@ -19,10 +20,10 @@ pub enum InputFormat {
     },
 }
 
-/// One record: how long it is, and the item or why there is none.
+/// One record: how long it is, and the put or why there is none.
 pub struct Record {
     pub bytes: u64,
-    pub item: Result<Item, String>,
+    pub put: Result<PutLine, String>,
 }
 
 /// A record this long cannot be an item; the rest of its file is not looked at.
@@ -50,19 +51,24 @@ impl<R: BufRead> ItemReader<R> {
             if text.is_empty() {
                 continue;
             }
-            let item = match &mut self.format {
-                InputFormat::DynamoDbJson => decode_item_line(text).map_err(|exception| exception.message),
+            let put = match &mut self.format {
+                InputFormat::DynamoDbJson => decode_put_line(text).map_err(|exception| exception.message),
                 InputFormat::Ion => ion::read_line(text),
                 InputFormat::Csv { delimiter, header: header @ None, .. } => {
                     *header = Some(csv::fields(text, *delimiter).map_err(std::io::Error::other)?);
                     continue;
                 }
                 InputFormat::Csv { delimiter, header: Some(header), keys } => {
-                    csv::item(text, *delimiter, header, keys)
+                    csv::item(text, *delimiter, header, keys).map(|item| PutLine { item, condition: None })
                 }
             };
-            return Ok(Some(Record { bytes, item: item.and_then(of_allowed_size) }));
+            return Ok(Some(Record { bytes, put: put.and_then(of_allowed_size) }));
         }
+    }
+
+    /// The text of the record that was read last.
+    pub fn text(&self) -> &[u8] {
+        self.buffer.trim_ascii_end()
     }
 
     /// Reads a line; of CSV as many as belong together, because a quoted field may have several.
@@ -83,11 +89,11 @@ impl<R: BufRead> ItemReader<R> {
     }
 }
 
-fn of_allowed_size(item: Item) -> Result<Item, String> {
-    if item.size() > limits::ITEM_BYTES {
+fn of_allowed_size(put: PutLine) -> Result<PutLine, String> {
+    if put.item.size() > limits::ITEM_BYTES {
         return Err("Item size has exceeded the maximum allowed size".to_owned());
     }
-    Ok(item)
+    Ok(put)
 }
 
 #[cfg(test)]
@@ -99,9 +105,9 @@ mod tests {
         let mut reader = ItemReader::new(text.as_bytes(), format);
         let mut all = Vec::new();
         while let Some(record) = reader.read().unwrap() {
-            all.push(record.item.map(|item| {
+            all.push(record.put.map(|put| {
                 let mut line = Vec::new();
-                partita_wire::encode_item_line(item.view(), &mut line);
+                partita_wire::encode_item_line(put.item.view(), &mut line);
                 String::from_utf8(line).unwrap().trim_end().to_owned()
             }));
         }

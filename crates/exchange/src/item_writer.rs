@@ -1,9 +1,10 @@
-//! Items as the lines of an export's data files.
+//! Items as the lines of an export's data files, and what became of others as the lines of a report.
 
 use crate::ion;
 use partita_api::export::ExportFormat;
 use partita_value::ItemRef;
 use partita_wire::{ChangeLine, encode_change_line, encode_item_line};
+pub use partita_wire::{FailedPut, encode_failed_put};
 
 /// How the names of data files end.
 pub fn ending(format: ExportFormat) -> &'static str {

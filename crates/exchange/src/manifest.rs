@@ -1,4 +1,5 @@
-//! The files that stand beside an export's data: a summary, a list of the data files, and their checksums.
+//! The files that stand beside an export's data and a bulk operation's reports: a summary, a list of the data files, and their
+//! checksums.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,10 +8,10 @@ use partita_api::export::{Export, ExportScope};
 use partita_value::calendar::date_of;
 use serde::{Deserialize, Serialize};
 
-/// `manifest-summary.json`, in the order in which AWS writes it.
+/// An export's `manifest-summary.json`, in the order in which AWS writes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Summary<'a> {
+pub struct ExportSummary<'a> {
     version: &'static str,
     export_arn: &'a str,
     start_time: String,
@@ -41,7 +42,7 @@ enum Times {
 }
 
 /// The summary of an export that has ended, whose data files are listed under a key.
-pub fn summary(export: &Export, ended_millis: u64, files_key: &str) -> Vec<u8> {
+pub fn export_summary<'a>(export: &'a Export, ended_millis: u64, files_key: &'a str) -> ExportSummary<'a> {
     let (version, times, output_view) = match export.scope {
         ExportScope::Full => {
             (FULL_VERSION, Times::Full { export_time: timestamp(export.export_time_millis) }, None)
@@ -53,7 +54,7 @@ pub fn summary(export: &Export, ended_millis: u64, files_key: &str) -> Vec<u8> {
             (INCREMENTAL_VERSION, times, Some(window.view.name()))
         }
     };
-    json(&Summary {
+    ExportSummary {
         version,
         export_arn: &export.arn,
         start_time: timestamp(export.started_millis),
@@ -71,12 +72,35 @@ pub fn summary(export: &Export, ended_millis: u64, files_key: &str) -> Vec<u8> {
         output_format: export.format.name(),
         output_view,
         export_type: export.scope.name(),
-    })
+    }
 }
 
 /// The versions of the summary's format.
 const FULL_VERSION: &str = "2020-06-30";
 const INCREMENTAL_VERSION: &str = "2023-08-01";
+/// The summary of a bulk operation's reports.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulkSummary<'a> {
+    pub version: &'static str,
+    pub bulk_operation_arn: &'a str,
+    pub bulk_operation_status: &'a str,
+    pub start_time: String,
+    pub end_time: String,
+    pub table_arn: &'a str,
+    pub table_id: &'a str,
+    pub s3_bucket: &'a str,
+    pub s3_prefix: Option<&'a str>,
+    pub manifest_files_s3_key: &'a str,
+    pub output_types: Vec<&'a str>,
+    pub processed_item_count: u64,
+    pub failed_item_count: u64,
+    pub condition_check_failure_count: u64,
+    pub processed_input_bytes: u64,
+}
+
+/// The version of its format.
+pub const BULK_VERSION: &str = "2020-06-30";
 
 /// A line of `manifest-files.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +134,10 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// What stands in the `.md5` file beside a manifest.
+pub fn summary(summary: &impl Serialize) -> Vec<u8> {
+    json(summary)
+}
+
 pub fn checksum(bytes: &[u8]) -> Vec<u8> {
     STANDARD.encode(Md5::digest(bytes)).into_bytes()
 }
@@ -127,7 +155,8 @@ pub fn timestamp(millis: u64) -> String {
 mod tests {
     use super::*;
     use partita_api::exchange::ExchangeStatus;
-    use partita_api::export::{ExportFormat, ExportTarget, ExportView, ExportWindow};
+    use partita_api::exchange::ObjectTarget;
+    use partita_api::export::{ExportFormat, ExportView, ExportWindow};
 
     #[test]
     fn times_are_written_as_aws_writes_them() {
@@ -155,7 +184,7 @@ mod tests {
             scope,
             filter: None,
             format: ExportFormat::Ion,
-            target: ExportTarget { bucket: "b".to_owned(), ..ExportTarget::default() },
+            target: ObjectTarget { bucket: "b".to_owned(), ..ObjectTarget::default() },
             client_token: None,
             manifest: None,
             items: 3,
@@ -166,7 +195,10 @@ mod tests {
 
     #[test]
     fn summaries_tell_what_was_exported() {
-        let told = |scope| String::from_utf8_lossy(&summary(&export(scope), 1_000, "k")).into_owned();
+        let told = |scope| {
+            let bytes = summary(&export_summary(&export(scope), 1_000, "k"));
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
         let start = r#""exportArn":"e","startTime":"1970-01-01T00:00:00.000Z","endTime":"1970-01-01T00:00:01.000Z","tableArn":"t","tableId":"i""#;
         let end = r#""s3Bucket":"b","s3Prefix":null,"s3SseAlgorithm":"AES256","s3SseKmsKeyId":null,"manifestFilesS3Key":"k","billedSizeBytes":4,"itemCount":3,"outputFormat":"ION""#;
         assert_eq!(

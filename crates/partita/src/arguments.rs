@@ -85,7 +85,7 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "15m", value_parser = duration, env = "PARTITA_SHORTEST_EXPORT")]
     pub shortest_export: Duration,
 
-    /// Folder whose folders are the buckets of exports and imports
+    /// Folder whose folders are the buckets of exports, imports and bulk operations
     #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
     pub s3_root: Option<PathBuf>,
 

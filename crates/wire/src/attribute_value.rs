@@ -169,6 +169,11 @@ impl SentValue {
         Ok(SentValue { value: Value::from_encoder(encoder), error: values.error })
     }
 
+    /// A value that did not come as JSON.
+    pub(crate) fn of(value: ValueRef<'_>) -> SentValue {
+        SentValue { value: value.into(), error: None }
+    }
+
     /// Reads a value that is a member of a structure, where it may be absent.
     pub(crate) fn read_member(reader: &mut Reader<'_>) -> Result<Option<SentValue>, Exception> {
         match reader.peek()? {

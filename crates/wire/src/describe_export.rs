@@ -64,7 +64,7 @@ pub(crate) mod tests {
     use crate::testing::encoded;
     use partita_api::Response;
     use partita_api::describe_export::DescribeExportOutput;
-    use partita_api::exchange::ExchangeStatus;
+    use partita_api::exchange::{ExchangeStatus, ObjectTarget};
     use partita_api::export::*;
     use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub(crate) mod tests {
             scope,
             filter: filter.map(str::to_owned),
             format: ExportFormat::default(),
-            target: ExportTarget { bucket: "b".into(), ..ExportTarget::default() },
+            target: ObjectTarget { bucket: "b".into(), ..ObjectTarget::default() },
             client_token: None,
             manifest: None,
             items: 0,

@@ -1,9 +1,10 @@
 //! DescribeImport: a body → the ARN of an import; and how far it is.
 
-use crate::exchange::{encode_failure, encode_text, encode_time, read_arn};
+use crate::exchange::{encode_failure, encode_place, encode_text, encode_time, read_arn};
 use crate::json::{Reader, Writer};
 use partita_api::describe_import::{DescribeImport, DescribeImportOutput};
-use partita_api::import::{CsvOptions, Import, ImportSource};
+use partita_api::exchange::ObjectSource;
+use partita_api::import::{CsvOptions, Import};
 use partita_api::{Exception, Request};
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
@@ -41,11 +42,9 @@ pub(crate) fn encode_import(import: &Import, json: &mut Writer) {
     });
 }
 
-pub(crate) fn encode_source(source: &ImportSource, json: &mut Writer) {
+pub(crate) fn encode_source(source: &ObjectSource, json: &mut Writer) {
     json.name("S3BucketSource").object(|json| {
-        encode_text("S3BucketOwner", source.bucket_owner.as_ref(), json);
-        json.name("S3Bucket").string(&source.bucket);
-        encode_text("S3KeyPrefix", source.prefix.as_ref(), json);
+        encode_place(&source.bucket, source.bucket_owner.as_ref(), source.prefix.as_ref(), json);
     });
 }
 

@@ -1,12 +1,75 @@
-//! What the operations of exports, imports and backups share: names of buckets, ARNs, tokens, pages of lists, times.
+//! What the operations of exports, imports, bulk operations and backups share: names of buckets, ARNs, tokens, pages of lists, times.
 
 use crate::json::{Reader, Writer};
 use crate::table_settings::{Text, check_length};
-use crate::validation::Validation;
+use crate::validation::{Validation, present};
 use partita_api::Exception;
-use partita_api::exchange::{ExchangeFailure, ListPage};
+use partita_api::exchange::{ExchangeFailure, InputCompression, ListPage, ObjectSource};
 
 const MOST_RESULTS: i32 = 25;
+
+/// Where objects lie, as sent inside of another structure.
+#[derive(Default)]
+pub(crate) struct SentPlace<'a> {
+    pub(crate) bucket: Text<'a>,
+    pub(crate) owner: Text<'a>,
+    pub(crate) prefix: Text<'a>,
+}
+
+impl<'a> SentPlace<'a> {
+    /// Reads a member if it is one of a place's; says whether it was.
+    pub(crate) fn read(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<bool, Exception> {
+        match name {
+            "S3Bucket" => self.bucket = reader.text()?,
+            "S3BucketOwner" => self.owner = reader.text()?,
+            "S3KeyPrefix" => self.prefix = reader.text()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `path` ends with a dot.
+    pub(crate) fn check(&self, validation: &mut Validation, path: &str) {
+        check_place(validation, path, "s3KeyPrefix", &self.bucket, &self.owner, &self.prefix);
+    }
+
+    pub(crate) fn source(self) -> Result<ObjectSource, Exception> {
+        Ok(ObjectSource {
+            bucket: present(self.bucket)?.into_owned(),
+            bucket_owner: owned(self.owner),
+            prefix: owned(self.prefix),
+        })
+    }
+}
+
+pub(crate) fn owned(text: Text<'_>) -> Option<String> {
+    text.map(|text| text.into_owned())
+}
+
+pub(crate) fn check_compression(
+    validation: &mut Validation,
+    path: &str,
+    compression: &Text<'_>,
+) -> Option<InputCompression> {
+    let compressions = [
+        ("GZIP", InputCompression::Gzip),
+        ("ZSTD", InputCompression::Zstd),
+        ("NONE", InputCompression::None),
+    ];
+    validation.one_of(path, compression.as_deref(), &compressions)
+}
+
+/// How objects that are written are encrypted; `path` ends with a dot if it is not empty.
+pub(crate) fn check_encryption(
+    validation: &mut Validation,
+    path: &str,
+    algorithm: &Text<'_>,
+    kms_key: &Text<'_>,
+) {
+    let algorithms = [("AES256", ()), ("KMS", ())];
+    validation.one_of(format_args!("{path}s3SseAlgorithm"), algorithm.as_deref(), &algorithms);
+    check_length(validation, format_args!("{path}s3SseKmsKeyId"), kms_key, 1, 2048);
+}
 
 /// A bucket's name and owner and a prefix of keys.
 pub(crate) fn check_place(
@@ -17,7 +80,7 @@ pub(crate) fn check_place(
     owner: &Text<'_>,
     prefix: &Text<'_>,
 ) {
-    if let Some(bucket) = validation.required(format_args!("{path}s3Bucket"), bucket) {
+    if let Some(bucket) = bucket {
         check_bucket(validation, format_args!("{path}s3Bucket"), bucket);
     }
     if let Some(owner) =
@@ -46,12 +109,12 @@ pub(crate) fn check_client_token(validation: &mut Validation, token: &Text<'_>) 
     }
 }
 
-/// Notes the ARN of an export, an import or a backup whose length is out of bounds.
+/// Notes an ARN of any of these whose length is out of bounds.
 pub(crate) fn check_arn_length(validation: &mut Validation, path: &str, arn: &Text<'_>) {
     check_length(validation, path, arn, 37, 1024);
 }
 
-/// A body that names one export, import or backup by its ARN.
+/// A body that names one of these by its ARN.
 pub(crate) fn read_arn(reader: Reader<'_>, member: &str, path: &str) -> Result<String, Exception> {
     let mut sent: Text<'_> = None;
     reader.request(|reader, name| {
@@ -66,7 +129,7 @@ pub(crate) fn read_arn(reader: Reader<'_>, member: &str, path: &str) -> Result<S
     validation.required(path, &sent);
     check_arn_length(&mut validation, path, &sent);
     validation.finish()?;
-    crate::validation::present(sent).map(|arn| arn.into_owned())
+    present(sent).map(|arn| arn.into_owned())
 }
 
 /// A body that asks for a page of a list; `limit_member` is what AWS calls the limit here.
@@ -101,7 +164,7 @@ pub(crate) fn encode_next_token(id: &str, json: &mut Writer) {
     json.name("NextToken").string(&format!("{hex:0<112}"));
 }
 
-fn id_of_token(token: &str) -> Result<String, Exception> {
+pub(crate) fn id_of_token(token: &str) -> Result<String, Exception> {
     let invalid = || Exception::validation("Invalid NextToken");
     let digits = token.as_bytes().chunks_exact(2).map(|pair| std::str::from_utf8(pair).ok());
     let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect();
@@ -120,6 +183,13 @@ pub(crate) fn encode_text(name: &str, text: Option<&String>, json: &mut Writer) 
     if let Some(text) = text {
         json.name(name).string(text);
     }
+}
+
+/// The members of a [`SentPlace`].
+pub(crate) fn encode_place(bucket: &str, owner: Option<&String>, prefix: Option<&String>, json: &mut Writer) {
+    encode_text("S3BucketOwner", owner, json);
+    json.name("S3Bucket").string(bucket);
+    encode_text("S3KeyPrefix", prefix, json);
 }
 
 pub(crate) fn encode_failure(failure: Option<&ExchangeFailure>, json: &mut Writer) {

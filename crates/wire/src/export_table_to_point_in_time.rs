@@ -1,12 +1,13 @@
 //! ExportTableToPointInTime: a body → which table goes where; and the export that was started.
 
 use crate::describe_export::encode_export;
-use crate::exchange::{check_client_token, check_place};
+use crate::exchange::{check_client_token, check_encryption, check_place, owned};
 use crate::export_filter::SentFilter;
 use crate::json::{Reader, Writer};
 use crate::table_settings::{Text, check_length, invalid, invalid_request, read_structure};
 use crate::validation::{Validation, present};
-use partita_api::export::{ExportFormat, ExportTarget, ExportView};
+use partita_api::exchange::ObjectTarget;
+use partita_api::export::{ExportFormat, ExportView};
 use partita_api::export_table_to_point_in_time::*;
 use partita_api::{Exception, Request};
 use partita_value::names::{TableName, table_of_arn};
@@ -60,12 +61,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     sent.filter.as_ref().map(SentFilter::parse).transpose()?;
     let arn = present(sent.table_arn)?;
     let table = table_of_arn(&arn).ok_or_else(|| invalid("tableArn is not a valid ARN"))?;
-    let owned = |text: Text<'_>| text.map(|text| text.into_owned());
     Ok(Request::ExportTableToPointInTime(ExportTableToPointInTime {
         table: TableName::new(table),
         at_millis: sent.time,
         client_token: owned(sent.client_token),
-        target: ExportTarget {
+        target: ObjectTarget {
             bucket: present(sent.bucket)?.into_owned(),
             bucket_owner: owned(sent.bucket_owner),
             prefix: owned(sent.prefix),
@@ -84,9 +84,9 @@ fn check(sent: &Sent<'_>) -> Result<Checked, Exception> {
     validation.required("tableArn", &sent.table_arn);
     check_length(&mut validation, "tableArn", &sent.table_arn, 1, 1024);
     check_client_token(&mut validation, &sent.client_token);
+    validation.required("s3Bucket", &sent.bucket);
     check_place(&mut validation, "", "s3Prefix", &sent.bucket, &sent.bucket_owner, &sent.prefix);
-    validation.one_of("s3SseAlgorithm", sent.sse_algorithm.as_deref(), &[("AES256", ()), ("KMS", ())]);
-    check_length(&mut validation, "s3SseKmsKeyId", &sent.kms_key, 1, 2048);
+    check_encryption(&mut validation, "", &sent.sse_algorithm, &sent.kms_key);
     let formats = [("DYNAMODB_JSON", ExportFormat::DynamoDbJson), ("ION", ExportFormat::Ion)];
     let format = validation.one_of("exportFormat", sent.format.as_deref(), &formats);
     let types = [("FULL_EXPORT", ExportType::Full), ("INCREMENTAL_EXPORT", ExportType::Incremental)];

@@ -10,7 +10,7 @@ use partita_expression::{
     Condition, ExpressionKind, ExpressionNames, ExpressionValues, KeyCondition, Projection, Update, Usage,
     mixed_parameters,
 };
-use partita_value::limits;
+use partita_value::{MapRef, ValueRef, limits};
 use std::borrow::Cow;
 
 /// The expression parameters of one request, or of one part of it.
@@ -46,6 +46,29 @@ fn member_name(kind: ExpressionKind) -> &'static str {
 impl<'a> Expressions<'a> {
     pub(crate) fn new(kinds: &'static [ExpressionKind]) -> Expressions<'a> {
         Expressions { kinds, texts: Vec::new(), names: None, values: None }
+    }
+
+    /// The same parameters where they did not come as JSON.
+    pub(crate) fn of_values(
+        kinds: &'static [ExpressionKind],
+        texts: Vec<(ExpressionKind, Cow<'a, str>)>,
+        names: Option<MapRef<'a>>,
+        values: Option<MapRef<'a>>,
+    ) -> Result<Expressions<'a>, Exception> {
+        let name = |(placeholder, name): (&'a [u8], ValueRef<'a>)| match name {
+            ValueRef::S(name) => Ok((String::from_utf8_lossy(placeholder), String::from_utf8_lossy(name))),
+            _ => Err(Exception::validation("ExpressionAttributeNames contains a name that is no text")),
+        };
+        let value = |(placeholder, value): (&'a [u8], ValueRef<'a>)| {
+            (String::from_utf8_lossy(placeholder), SentValue::of(value))
+        };
+        let names = names.map(|names| names.into_iter().map(name).collect()).transpose()?;
+        Ok(Expressions {
+            kinds,
+            texts,
+            names,
+            values: values.map(|all| all.into_iter().map(value).collect()),
+        })
     }
 
     /// Reads a member if it is one of these parameters; says whether it was.

@@ -5,11 +5,12 @@
 
 use crate::create_table;
 use crate::describe_import::encode_import;
-use crate::exchange::{check_client_token, check_place};
+use crate::exchange::{SentPlace, check_client_token, check_compression, owned};
 use crate::json::{Reader, Writer};
 use crate::table_settings::{Text, read_structure};
 use crate::validation::{Validation, present};
-use partita_api::import::{CsvOptions, ImportCompression, ImportFormat, ImportSource};
+use partita_api::exchange::InputFormat;
+use partita_api::import::CsvOptions;
 use partita_api::import_table::{ImportTable, ImportTableOutput};
 use partita_api::{Exception, Request};
 
@@ -17,18 +18,11 @@ use partita_api::{Exception, Request};
 #[derive(Default)]
 struct Sent<'a> {
     client_token: Text<'a>,
-    source: Option<SentSource<'a>>,
+    source: Option<SentPlace<'a>>,
     format: Text<'a>,
     csv: Option<SentCsv<'a>>,
     compression: Text<'a>,
     table: Option<&'a str>,
-}
-
-#[derive(Default)]
-struct SentSource<'a> {
-    bucket: Text<'a>,
-    owner: Text<'a>,
-    prefix: Text<'a>,
 }
 
 #[derive(Default)]
@@ -47,43 +41,29 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut validation = Validation::new();
     check_client_token(&mut validation, &sent.client_token);
     if let Some(source) = validation.required("s3BucketSource", &sent.source) {
-        let SentSource { bucket, owner, prefix } = source;
-        check_place(&mut validation, "s3BucketSource.", "s3KeyPrefix", bucket, owner, prefix);
+        validation.required("s3BucketSource.s3Bucket", &source.bucket);
+        source.check(&mut validation, "s3BucketSource.");
     }
     validation.required("inputFormat", &sent.format);
-    let formats = [
-        ("DYNAMODB_JSON", ImportFormat::DynamoDbJson),
-        ("ION", ImportFormat::Ion),
-        ("CSV", ImportFormat::Csv),
-    ];
+    let formats =
+        [("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion), ("CSV", InputFormat::Csv)];
     let format = validation.one_of("inputFormat", sent.format.as_deref(), &formats);
-    let compressions = [
-        ("GZIP", ImportCompression::Gzip),
-        ("ZSTD", ImportCompression::Zstd),
-        ("NONE", ImportCompression::None),
-    ];
-    let compression = validation.one_of("inputCompressionType", sent.compression.as_deref(), &compressions);
+    let compression = check_compression(&mut validation, "inputCompressionType", &sent.compression);
     check_csv(&mut validation, sent.csv.as_ref());
     validation.required("tableCreationParameters", &sent.table);
     validation.finish()?;
-    if sent.csv.is_some() && format != Some(ImportFormat::Csv) {
+    if sent.csv.is_some() && format != Some(InputFormat::Csv) {
         return Err(Exception::validation("Csv options can only be specified for InputFormat CSV"));
     }
     let text = present(sent.table)?;
     let Request::CreateTable(table) = create_table::decode(Reader::new(text.as_bytes())?)? else {
         return Err(Exception::internal("CreateTable was decoded as another request"));
     };
-    let source = present(sent.source)?;
-    let owned = |text: Text<'_>| text.map(|text| text.into_owned());
     Ok(Request::ImportTable(ImportTable {
         table,
         table_parameters: text.to_owned(),
         client_token: owned(sent.client_token),
-        source: ImportSource {
-            bucket: present(source.bucket)?.into_owned(),
-            bucket_owner: owned(source.owner),
-            prefix: owned(source.prefix),
-        },
+        source: present(sent.source)?.source()?,
         format: present(format)?,
         csv: sent.csv.map(|csv| CsvOptions {
             delimiter: csv.delimiter.as_deref().and_then(|delimiter| delimiter.chars().next()),
@@ -149,18 +129,8 @@ fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Option<&'a str>, Exception>
     }
 }
 
-fn read_source<'a>(
-    source: &mut SentSource<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "S3Bucket" => source.bucket = reader.text()?,
-        "S3BucketOwner" => source.owner = reader.text()?,
-        "S3KeyPrefix" => source.prefix = reader.text()?,
-        _ => reader.skip()?,
-    }
-    Ok(())
+fn read_source<'a>(source: &mut SentPlace<'a>, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception> {
+    if source.read(reader, name)? { Ok(()) } else { reader.skip() }
 }
 
 fn read_options<'a>(

@@ -38,12 +38,14 @@ mod validation;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod cancel_bulk_operation;
 mod create_backup;
 mod create_table;
 mod delete_backup;
 mod delete_item;
 mod delete_table;
 mod describe_backup;
+mod describe_bulk_operation;
 mod describe_continuous_backups;
 mod describe_endpoints;
 mod describe_export;
@@ -60,6 +62,7 @@ mod get_records;
 mod get_shard_iterator;
 mod import_table;
 mod list_backups;
+mod list_bulk_operations;
 mod list_exports;
 mod list_imports;
 mod list_streams;
@@ -70,6 +73,7 @@ mod query;
 mod restore_table_from_backup;
 mod restore_table_to_point_in_time;
 mod scan;
+mod start_bulk_put_items;
 mod table_description;
 mod table_settings;
 mod tag_resource;
@@ -84,7 +88,9 @@ mod update_time_to_live;
 pub use change_line::{ChangeLine, encode_change_line};
 pub use exception::encode_exception;
 pub use export_filter::{ExportFilter, decode_export_filter};
-pub use item_line::{decode_item_line, encode_item_line};
+pub use item_line::{
+    FailedPut, PutLine, condition_of_members, decode_put_line, encode_failed_put, encode_item_line,
+};
 
 use json::{Reader, Writer};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
@@ -116,11 +122,13 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::BatchExecuteStatement => batch_execute_statement::decode,
         Operation::BatchGetItem => batch_get_item::decode,
         Operation::BatchWriteItem => batch_write_item::decode,
+        Operation::CancelBulkOperation => cancel_bulk_operation::decode,
         Operation::CreateBackup => create_backup::decode,
         Operation::CreateTable => create_table::decode,
         Operation::DeleteBackup => delete_backup::decode,
         Operation::DeleteItem => delete_item::decode,
         Operation::DeleteTable => delete_table::decode,
+        Operation::DescribeBulkOperation => describe_bulk_operation::decode,
         Operation::DescribeBackup => describe_backup::decode,
         Operation::DescribeContinuousBackups => describe_continuous_backups::decode,
         Operation::DescribeEndpoints => describe_endpoints::decode,
@@ -136,6 +144,7 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::GetItem => get_item::decode,
         Operation::GetRecords => get_records::decode,
         Operation::GetShardIterator => get_shard_iterator::decode,
+        Operation::ListBulkOperations => list_bulk_operations::decode,
         Operation::ListStreams => list_streams::decode,
         Operation::ImportTable => import_table::decode,
         Operation::ListBackups => list_backups::decode,
@@ -148,6 +157,7 @@ fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Except
         Operation::RestoreTableFromBackup => restore_table_from_backup::decode,
         Operation::RestoreTableToPointInTime => restore_table_to_point_in_time::decode,
         Operation::Scan => scan::decode,
+        Operation::StartBulkPutItems => start_bulk_put_items::decode,
         Operation::TagResource => tag_resource::decode,
         Operation::TransactGetItems => transact_get_items::decode,
         Operation::TransactWriteItems => transact_write_items::decode,
@@ -182,6 +192,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::BatchExecuteStatement(output) => batch_execute_statement::encode(output, &mut json),
         Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
         Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
+        Response::CancelBulkOperation(output) => cancel_bulk_operation::encode(output, &mut json),
         Response::CreateBackup(output) => create_backup::encode(output, &mut json),
         Response::CreateTable(output) => create_table::encode(output, &mut json),
         Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
@@ -189,6 +200,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         }
         Response::DeleteBackup(output) => delete_backup::encode(output, &mut json),
         Response::DeleteTable(output) => delete_table::encode(output, &mut json),
+        Response::DescribeBulkOperation(output) => describe_bulk_operation::encode(output, &mut json),
         Response::DescribeBackup(output) => describe_backup::encode(output, &mut json),
         Response::DescribeContinuousBackups(output) => {
             describe_continuous_backups::encode(output, &mut json);
@@ -208,6 +220,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::GetItem(output) => get_item::encode(output, &mut json),
         Response::GetRecords(output) => get_records::encode(output, &mut json),
         Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
+        Response::ListBulkOperations(output) => list_bulk_operations::encode(output, &mut json),
         Response::ListStreams(output) => list_streams::encode(output, &mut json),
         Response::ImportTable(output) => import_table::encode(output, &mut json),
         Response::ListBackups(output) => list_backups::encode(output, &mut json),
@@ -220,6 +233,7 @@ pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
         Response::RestoreTableToPointInTime(output) => {
             restore_table_to_point_in_time::encode(output, &mut json);
         }
+        Response::StartBulkPutItems(output) => start_bulk_put_items::encode(output, &mut json),
         // Operations that answer nothing do so without a body.
         Response::Empty => {}
         Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),

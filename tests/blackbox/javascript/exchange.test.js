@@ -1,13 +1,14 @@
-// Exports and imports with the JavaScript SDK: dates, pages of lists, typed exceptions. There need be no bucket: an export
+// Exports, imports and bulk operations with the JavaScript SDK: dates, pages of lists, typed exceptions. There need be no bucket: an export
 // into one that does not exist fails in the background, as on AWS.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  DeleteTableCommand, DescribeExportCommand, DescribeImportCommand, DescribeTableCommand, ExportConflictException, ExportNotFoundException,
-  ExportTableToPointInTimeCommand, ImportNotFoundException, ImportTableCommand, InvalidExportTimeException,
-  TableNotFoundException, UpdateContinuousBackupsCommand, paginateListExports, paginateListImports,
+  CancelBulkOperationCommand, DeleteTableCommand, DescribeBulkOperationCommand, DescribeExportCommand, DescribeImportCommand, DescribeTableCommand,
+  ExportConflictException, ExportNotFoundException, ExportTableToPointInTimeCommand, IdempotentParameterMismatchException, ImportNotFoundException,
+  ImportTableCommand, InvalidExportTimeException, ResourceNotFoundException, StartBulkPutItemsCommand, TableNotFoundException,
+  UpdateContinuousBackupsCommand, paginateListBulkOperations, paginateListExports, paginateListImports,
 } from '@aws-sdk/client-dynamodb'
 import { client, createTable, uniqueName } from './endpoint.js'
 
@@ -86,5 +87,45 @@ describe('imports', () => {
     await client.send(new DeleteTableCommand({ TableName: name }))
     const nowhere = new DescribeImportCommand({ ImportArn: `${TableArn}/import/01234567890123-a1b2c3d4` })
     await assert.rejects(client.send(nowhere), ImportNotFoundException)
+  })
+})
+
+describe('bulk operations', () => {
+  const startBulk = (more) => client.send(new StartBulkPutItemsCommand({
+    TableName, InputS3Configuration: { S3Bucket: 'no-such-bucket', InputFormat: 'ION' },
+    OutputS3Configuration: { S3Bucket: 'no-such-bucket', OutputType: ['ERROR'] }, MaxWriteRequestUnits: 2048, ...more,
+  }))
+
+  it('are described with dates and why they failed', async () => {
+    const { BulkOperationDescription: begun } = await startBulk({ PerformanceTier: 'ACCELERATED' })
+    assert.ok(begun.StartTime instanceof Date)
+    const { BulkOperationArn } = begun
+    const describeBulk = async () => (await client.send(new DescribeBulkOperationCommand({ BulkOperationArn }))).BulkOperationDescription
+    const done = await ended(describeBulk, 'BulkOperationStatus')
+    assert.deepEqual([done.BulkOperationStatus, done.FailureCode, done.ProcessedItemCount], ['FAILED', 'S3NoSuchBucket', 0])
+    assert.deepEqual([done.MaxWriteRequestUnits, done.PerformanceTier, done.TableDetails[0].TableName], [2048, 'ACCELERATED', TableName])
+    assert.ok(done.EndTime >= done.StartTime)
+    await assert.rejects(client.send(new CancelBulkOperationCommand({ BulkOperationArn })), { name: 'ValidationException' })
+  })
+
+  it('are listed in pages and begun once for each token', async () => {
+    const ClientToken = uniqueName('token')
+    const first = (await startBulk({ ClientToken })).BulkOperationDescription.BulkOperationArn
+    const second = (await startBulk({ ClientToken: uniqueName('token') })).BulkOperationDescription.BulkOperationArn
+    assert.equal((await startBulk({ ClientToken })).BulkOperationDescription.BulkOperationArn, first)
+    await assert.rejects(startBulk({ ClientToken, MaxWriteRequestUnits: 1024 }), IdempotentParameterMismatchException)
+    const listed = []
+    for await (const page of paginateListBulkOperations({ client, pageSize: 1 }, {})) {
+      assert.ok(page.BulkOperationsSummaryList.length <= 1)
+      listed.push(...page.BulkOperationsSummaryList.map((summary) => summary.BulkOperationArn))
+    }
+    assert.deepEqual(listed.slice(0, 2), [second, first])
+  })
+
+  it('are refused with typed exceptions', async () => {
+    await assert.rejects(startBulk({ TableName: `${TableName}-not` }), ResourceNotFoundException)
+    const nowhere = { BulkOperationArn: `${TableArn}/bulk-operation/01234567890123-a1b2c3d4` }
+    await assert.rejects(client.send(new DescribeBulkOperationCommand(nowhere)), ResourceNotFoundException)
+    await assert.rejects(client.send(new CancelBulkOperationCommand(nowhere)), ResourceNotFoundException)
   })
 })

@@ -42,9 +42,9 @@ class Running:
         self.process.send_signal(how)
         return self.process.wait(timeout=20)
 
-    def client(self):
-        return boto3.client("dynamodb", endpoint_url=self.endpoint, region_name="us-east-1", aws_access_key_id="test",
-                            aws_secret_access_key="test", config=Config(retries={"total_max_attempts": 1}))
+    def client(self, service="dynamodb", **config):
+        return boto3.client(service, endpoint_url=self.endpoint, region_name="us-east-1", aws_access_key_id="test",
+                            aws_secret_access_key="test", config=Config(retries={"total_max_attempts": 1}, **config))
 
 
 def refused_start(folder):

@@ -1,0 +1,28 @@
+//! ListBulkOperations: the records of bulk operations, as far as they are not old.
+
+use crate::Engine;
+use crate::bulk_step::BulkRecord;
+use partita_api::Exception;
+use partita_api::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
+use partita_store::Store;
+
+/// Operations that began before are not listed.
+const LISTED_MILLIS: u64 = 90 * 24 * 60 * 60 * 1_000;
+
+impl<S: Store> Engine<S> {
+    pub fn list_bulk_operations(
+        &self,
+        request: &ListBulkOperations,
+    ) -> Result<ListBulkOperationsOutput, Exception> {
+        let oldest = self.clock.now_millis().saturating_sub(LISTED_MILLIS);
+        let (mut records, mut next) = self.exchanges::<BulkRecord>(&request.page)?;
+        let found = records.len();
+        records.retain(|record| record.operation.started_millis >= oldest);
+        if records.len() < found {
+            // All that follow are older still.
+            next = None;
+        }
+        let operations: Result<Vec<_>, _> = records.into_iter().map(|record| self.shown(record)).collect();
+        Ok(ListBulkOperationsOutput { operations: operations?, next })
+    }
+}
