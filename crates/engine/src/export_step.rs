@@ -67,6 +67,9 @@ impl<S: Store> Engine<S> {
             return Ok(Progress::Done);
         };
         if let Err(failure) = self.advance_export(&mut record) {
+            if self.has_stopped_exchanges() {
+                return Ok(Progress::Done);
+            }
             record.export.status = ExchangeStatus::Failed;
             record.export.ended_millis = Some(self.clock.now_millis());
             record.export.failure = Some(failure);
@@ -76,7 +79,7 @@ impl<S: Store> Engine<S> {
     }
 
     fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
-        let bucket = Bucket::open(self.s3_root.get(), &record.export.target.bucket)?;
+        let bucket = Bucket::open(self.buckets.get(), &record.export.target.bucket)?;
         let table =
             self.catalog.find(&record.table).filter(|table| table.record.id == record.export.table_id);
         let table =

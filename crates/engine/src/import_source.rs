@@ -1,7 +1,7 @@
 //! The object that an import reads, kept open from step to step. After a restart it is opened again, and the records that
 //! are done are skipped.
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, ReadFailure};
 use crate::import_step::ImportRecord;
 use crate::table::Table;
 use partita_api::exchange::ExchangeFailure;
@@ -21,6 +21,7 @@ pub struct OpenObject {
     object: usize,
     records: u64,
     reader: ItemReader<BufReader<Box<dyn Read + Send>>>,
+    read_failure: ReadFailure,
 }
 
 /// What a step has read.
@@ -54,17 +55,20 @@ impl OpenObject {
             ImportCompression::Gzip => Compression::Gzip,
             ImportCompression::Zstd => Compression::Zstd,
         };
-        let source = BufReader::new(compression.reader(BufReader::new(bucket.read(&key)?)));
+        let object = bucket.read(&key)?;
+        let read_failure = object.failure();
+        let source = BufReader::new(compression.reader(BufReader::new(object)));
         let reader = ItemReader::new(source, input_format(record, table));
-        let mut open =
-            OpenObject { arn: record.import.arn.clone(), object: record.object, records: 0, reader };
+        let (arn, object) = (record.import.arn.clone(), record.object);
+        let mut open = OpenObject { arn, object, records: 0, reader, read_failure };
         while open.records < record.records && open.reader.read().is_ok_and(|read| read.is_some()) {
             open.records += 1;
         }
+        open.unless_unreadable(())?;
         Ok(open)
     }
 
-    pub fn page(&mut self) -> Page {
+    pub fn page(&mut self) -> Result<Page, ExchangeFailure> {
         let mut page = Page::default();
         while page.records < PAGE_RECORDS && page.bytes < PAGE_BYTES {
             match self.reader.read() {
@@ -93,7 +97,12 @@ impl OpenObject {
             }
         }
         self.records += page.records;
-        page
+        self.unless_unreadable(page)
+    }
+
+    /// An object that the bucket does not give is not a malformed one: nothing can be said about its records.
+    fn unless_unreadable<T>(&self, read: T) -> Result<T, ExchangeFailure> {
+        self.read_failure.get().map_or(Ok(read), |failure| Err(failure.clone()))
     }
 }
 

@@ -58,6 +58,7 @@ impl<S: Store> Engine<S> {
         match self.read_import(&mut record) {
             Ok(Some((table, page))) => self.put_page(&mut record, &table, page).await?,
             Ok(None) => {}
+            Err(_) if self.has_stopped_exchanges() => return Ok(Progress::Done),
             Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
         }
         record.end_if_done(self.clock.now_millis());
@@ -71,7 +72,7 @@ impl<S: Store> Engine<S> {
 
     /// The next page, or none where only the objects were listed.
     fn read_import(&self, record: &mut ImportRecord) -> Result<Option<(Arc<Table>, Page)>, ExchangeFailure> {
-        let bucket = Bucket::open(self.s3_root.get(), &record.import.source.bucket)?;
+        let bucket = Bucket::open(self.buckets.get(), &record.import.source.bucket)?;
         if record.objects.is_none() {
             let keys = bucket.keys(record.import.source.prefix.as_deref().unwrap_or_default())?;
             if keys.is_empty() {
@@ -86,7 +87,7 @@ impl<S: Store> Engine<S> {
             table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))?;
         let mut kept = self.open_object.lock().unwrap_or_else(PoisonError::into_inner);
         let mut open = OpenObject::at(kept.take(), record, &bucket, &table)?;
-        let page = open.page();
+        let page = open.page()?;
         *kept = Some(open);
         Ok(Some((table, page)))
     }

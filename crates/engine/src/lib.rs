@@ -15,7 +15,8 @@ mod backfill;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
-mod bucket;
+pub mod bucket;
+pub mod bucket_folder;
 mod capacity;
 mod catalog;
 mod change;
@@ -80,15 +81,15 @@ mod update_time_to_live;
 mod write;
 mod write_report;
 
+use bucket::Buckets;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
 use import_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use stream_options::StreamOptions;
 
 /// The database: a store and what is known about its tables.
@@ -101,8 +102,10 @@ pub struct Engine<S> {
     region: String,
     /// Host and port that clients are told, once they are known.
     endpoint: OnceLock<String>,
-    /// The folder whose folders are buckets; none if there are no buckets.
-    s3_root: OnceLock<PathBuf>,
+    /// Where buckets are, if there are any.
+    buckets: OnceLock<Arc<dyn Buckets>>,
+    /// Exports and imports are to stop, to go on after a restart.
+    exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
     open_imports: OpenIds,
     /// The time in the last export's or import's id.
@@ -125,7 +128,8 @@ impl<S: Store> Engine<S> {
             stream_options: StreamOptions::default(),
             region: region.to_owned(),
             endpoint: OnceLock::new(),
-            s3_root: OnceLock::new(),
+            buckets: OnceLock::new(),
+            exchanges_stopped: AtomicBool::new(false),
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
@@ -145,9 +149,22 @@ impl<S: Store> Engine<S> {
         let _ = self.endpoint.set(host_and_port);
     }
 
-    /// Tells the engine which folder holds the buckets of exports and imports.
-    pub fn set_s3_root(&self, folder: PathBuf) {
-        let _ = self.s3_root.set(folder);
+    /// Tells the engine where the buckets of exports and imports are.
+    pub fn set_buckets(&self, buckets: Arc<dyn Buckets>) {
+        let _ = self.buckets.set(buckets);
+    }
+
+    /// Ends the waiting for a bucket; what was waiting goes on after a restart.
+    pub fn stop_exchanges(&self) {
+        self.exchanges_stopped.store(true, Ordering::Relaxed);
+        if let Some(buckets) = self.buckets.get() {
+            buckets.stop();
+        }
+    }
+
+    /// A failure of a step means nothing then: it may come from stopping.
+    fn has_stopped_exchanges(&self) -> bool {
+        self.exchanges_stopped.load(Ordering::Relaxed)
     }
 
     fn endpoint(&self) -> String {

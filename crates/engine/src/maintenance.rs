@@ -1,6 +1,6 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
 //! client tokens, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
-//! again.
+//! again, or its two halves side by side.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -26,12 +26,23 @@ impl Progress {
 impl<S: Store> Engine<S> {
     /// One step of everything there is to do.
     pub async fn maintain(&self) -> Result<Progress, Exception> {
+        let kept_up = self.keep_up().await?;
+        Ok(kept_up.and(self.work_on_exchanges().await?))
+    }
+
+    /// One step of what tables need.
+    pub async fn keep_up(&self) -> Result<Progress, Exception> {
         let filled = self.backfill_step().await?;
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
         let trimmed = self.stream_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(trimmed))
+    }
+
+    /// One step of exports and imports. It may wait for a bucket for as long as the bucket's kind allows.
+    pub async fn work_on_exchanges(&self) -> Result<Progress, Exception> {
         let exported = self.export_step().await?;
         let imported = self.import_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exported).and(imported))
+        Ok(exported.and(imported))
     }
 }
