@@ -26,6 +26,7 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
     fn arn(&self) -> &str;
     fn table_arn(&self) -> &str;
     fn is_open(&self) -> bool;
+    fn ended_millis(&self) -> Option<u64>;
 
     fn id(&self) -> &str {
         id_of_arn(self.arn())
@@ -45,7 +46,7 @@ fn id_of_arn(arn: &str) -> &str {
     arn.rsplit('/').next().unwrap_or_default()
 }
 
-fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
+pub fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
     serde_json::from_slice(row).map_err(|error| StoreError::Damaged(format!("an exchange's record: {error}")))
 }
 
@@ -103,6 +104,11 @@ impl ExchangeToken {
     }
 }
 
+/// Whether a token's row means nothing any more.
+pub fn has_lapsed(row: &[u8], now: u64) -> bool {
+    serde_json::from_slice::<StoredToken>(row).is_ok_and(|stored| stored.lapses_millis <= now)
+}
+
 /// The ids of what is not finished, oldest first; none until they were looked for.
 #[derive(Default)]
 pub struct OpenIds(Mutex<Option<VecDeque<String>>>);
@@ -149,7 +155,7 @@ impl<S: Store> Engine<S> {
         let next = |last: u64| Some(now.max(last + 1));
         let last = self.last_exchange_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         let millis = last.map_or(now, |last| now.max(last + 1));
-        format!("{millis:014}-{}", &self.new_id()[..8])
+        format!("{}-{}", stored_key::exchange_time(millis), &self.new_id()[..8])
     }
 
     /// Stores a new record, or finds the one that its token stands for.

@@ -49,6 +49,10 @@ impl ExchangeRecord for ExportRecord {
     fn is_open(&self) -> bool {
         self.export.status == ExchangeStatus::InProgress
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        self.export.ended_millis
+    }
 }
 
 /// What becomes one data file.

@@ -48,6 +48,10 @@ impl ExchangeRecord for ImportRecord {
     fn is_open(&self) -> bool {
         self.import.status == ExchangeStatus::InProgress
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        self.import.ended_millis
+    }
 }
 
 impl<S: Store> Engine<S> {

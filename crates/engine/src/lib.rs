@@ -33,6 +33,7 @@ mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
 mod exchange_record;
+mod exchange_upkeep;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
@@ -85,6 +86,7 @@ use bucket::Buckets;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
+use exchange_upkeep::TokenCursor;
 use import_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
@@ -108,6 +110,7 @@ pub struct Engine<S> {
     exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
     open_imports: OpenIds,
+    token_cursor: TokenCursor,
     /// The time in the last export's or import's id.
     last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
@@ -133,6 +136,7 @@ impl<S: Store> Engine<S> {
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
+            token_cursor: TokenCursor::default(),
             open_object: Mutex::new(None),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),

@@ -1,5 +1,5 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
-//! client tokens, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
+//! client tokens and old exports, trimming streams, exports and imports. Whoever runs the engine calls [`Engine::maintain`] again and
 //! again, or its two halves side by side.
 
 use crate::Engine;
@@ -36,7 +36,8 @@ impl<S: Store> Engine<S> {
         let expired = self.expire_step().await?;
         let forgotten = self.forget_tokens_step().await?;
         let trimmed = self.stream_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed))
+        let exchanges_forgotten = self.forget_exchanges_step().await?;
+        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exchanges_forgotten))
     }
 
     /// One step of exports and imports. It may wait for a bucket for as long as the bucket's kind allows.
