@@ -1,6 +1,7 @@
 """An S3 endpoint for the tests: moto's server on loopback, and a wire in front of it that can be cut."""
 
 import json
+import os
 import re
 import selectors
 import signal
@@ -13,6 +14,8 @@ import urllib.request
 import boto3
 
 REGION = "us-east-1"
+# A page of a list; AWS has 1,000.
+PAGE_KEYS = 20
 
 
 class Moto:
@@ -20,7 +23,8 @@ class Moto:
 
     def __init__(self):
         program = "from moto.server import main; main(['-H', '127.0.0.1', '-p', '0'])"
-        self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        environment = {**os.environ, "MOTO_S3_DEFAULT_MAX_KEYS": str(PAGE_KEYS)}
+        self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
         for line in self.process.stderr:
             if found := re.search(r"http://127\.0\.0\.1:(\d+)", line):
                 self.port = int(found.group(1))
@@ -42,7 +46,8 @@ class Moto:
 
     def verify_signatures(self, verify=True):
         """From now on keys, signatures and policies count."""
-        request = urllib.request.Request(f"{self.url}/moto-api/reset-auth", data=b"0" if verify else b"inf", method="POST")
+        request = urllib.request.Request(f"{self.url}/moto-api/reset-auth", data=b"0" if verify else b"inf",
+                                         headers={"Content-Type": "text/plain"})
         urllib.request.urlopen(request).close()
 
     def stop(self):
