@@ -21,19 +21,21 @@ PAGE_KEYS = 20
 class Moto:
     """A server that speaks the S3 protocol and keeps everything in memory."""
 
-    def __init__(self):
-        program = "from moto.server import main; main(['-H', '127.0.0.1', '-p', '0'])"
+    def __init__(self, certificate=None, key=None):
+        self.certificate = certificate
+        arguments = ["-H", "127.0.0.1", "-p", "0"] + (["-c", str(certificate), "-k", str(key)] if certificate else [])
+        program = f"from moto.server import main; main({arguments})"
         environment = {**os.environ, "MOTO_S3_DEFAULT_MAX_KEYS": str(PAGE_KEYS)}
         self.process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
         for line in self.process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)", line):
-                self.port = int(found.group(1))
+            if found := re.search(r"https?://127\.0\.0\.1:(\d+)", line):
+                self.url, self.port = found.group(), int(found.group(1))
                 break
-        self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
     def client(self, service="s3"):
-        return boto3.client(service, endpoint_url=self.url, region_name=REGION, aws_access_key_id="test", aws_secret_access_key="test")
+        return boto3.client(service, endpoint_url=self.url, region_name=REGION, aws_access_key_id="test", aws_secret_access_key="test",
+                            verify=self.certificate and str(self.certificate))
 
     def user(self):
         """The keys of a user who may do everything in S3."""

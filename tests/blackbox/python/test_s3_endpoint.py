@@ -44,8 +44,8 @@ def s3(moto):
     client.delete_bucket(Bucket=BUCKET)
 
 
-def started(folder, url, *more, keys=("test", "test")):
-    environment = {**os.environ, "AWS_ACCESS_KEY_ID": keys[0], "AWS_SECRET_ACCESS_KEY": keys[1], "AWS_EC2_METADATA_DISABLED": "true"}
+def started(folder, url, *more, keys=("test", "test"), **variables):
+    environment = without_credentials() | {"AWS_ACCESS_KEY_ID": keys[0], "AWS_SECRET_ACCESS_KEY": keys[1]} | variables
     return Running(folder, "--s3-endpoint", url, "--s3-region", REGION, *more, environment=environment)
 
 
@@ -291,6 +291,21 @@ def killed(tmp_path, moto, running, status, kills=3):
         running = started(tmp_path / "data", moto.url)
         client = running.client()
     return running, client
+
+
+def test_an_encrypted_endpoint_must_be_trusted(tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+               "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    own = Moto(certificate, key)
+    own.client().create_bucket(Bucket=BUCKET)
+    for trusted, status in (True, "COMPLETED"), (False, "FAILED"):
+        trust = {"SSL_CERT_FILE": str(certificate)} if trusted else {}
+        with started(tmp_path / status, own.url, "--s3-patience", "1s", **trust) as running:
+            client = running.client()
+            assert exported(client, export(client, fill(client, items=10))["ExportArn"])["ExportStatus"] == status
+    own.stop()
 
 
 @pytest.mark.parametrize("arguments, text", [
