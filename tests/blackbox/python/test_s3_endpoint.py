@@ -204,7 +204,7 @@ def test_an_endpoint_that_comes_back_in_time_costs_nothing(moto, s3, tmp_path):
     wire = Wire(moto.port)
     with started(tmp_path / "data", wire.url) as running:
         client = running.client()
-        arn = fill(client, items=2000, size=9000)
+        arn = fill(client, items=4500, size=9000)
         begun = export(client, arn)
         eventually(lambda: has_objects(s3), 10)
         wire.cut()
@@ -212,14 +212,14 @@ def test_an_endpoint_that_comes_back_in_time_costs_nothing(moto, s3, tmp_path):
         assert client.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS"
         wire.mend()
         done = exported(client, begun["ExportArn"])
-        assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 2000)
+        assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 4500)
         lines, _ = exported_lines(s3, done)
-        assert len(lines) == 2000
+        assert len(lines) == 4500
         importing = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"]
         wire.cut()
         time.sleep(0.3)
         wire.mend()
-        assert imported(client, importing)["ImportedItemCount"] == 2000
+        assert imported(client, importing)["ImportedItemCount"] == 4500
     wire.cut()
 
 
