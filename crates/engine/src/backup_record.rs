@@ -40,6 +40,10 @@ impl ExchangeRecord for BackupRecord {
     fn is_open(&self) -> bool {
         false
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl BackupRecord {

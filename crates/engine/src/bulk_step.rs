@@ -3,7 +3,7 @@
 //! manifests are written.
 
 use crate::Engine;
-use crate::bucket::{Bucket, failure};
+use crate::bucket::{Bucket, Listed, failure};
 use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::bulk_report::BulkReports;
 use crate::exchange_record::ExchangeRecord;
@@ -80,6 +80,10 @@ impl ExchangeRecord for BulkRecord {
     fn is_open(&self) -> bool {
         self.operation.status == BulkStatus::InProgress
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        self.operation.ended_millis
+    }
 }
 
 /// Where it is stored that a bulk operation is to end. The operation's own row is its step's alone.
@@ -137,6 +141,7 @@ impl<S: Store> Engine<S> {
             match self.read_bulk(&mut record) {
                 Ok(Some(reading)) => record = self.put_records(record, reading).await?,
                 Ok(None) => self.keep(record.clone()).await?,
+                Err(_) if self.has_stopped_exchanges() => return Ok(Progress::Done),
                 Err(failure) => record.conclude(BulkStatus::Failed, Some(failure)),
             }
         }
@@ -177,16 +182,17 @@ impl<S: Store> Engine<S> {
     /// The next page, or none where only the objects were listed.
     fn read_bulk(&self, record: &mut BulkRecord) -> Result<Option<Reading>, ExchangeFailure> {
         let source = &record.operation.input.source;
-        let bucket = Bucket::open(self.s3_root.get(), &source.bucket)?;
+        let bucket = Bucket::open(self.buckets.get(), &source.bucket)?;
         self.output_bucket(record)?;
         let mut work = self.bulk_work.lock().unwrap_or_else(PoisonError::into_inner);
         let place = work.entry(record.id().to_owned()).or_default();
-        let keys = place.keys(&bucket, source.prefix.as_deref().unwrap_or_default())?;
+        let objects = place.objects(&bucket, source.prefix.as_deref().unwrap_or_default())?;
         let Some(object) = record.position.object.clone() else {
-            record.begin(&bucket, keys)?;
+            record.begin(objects)?;
             return Ok(None);
         };
-        let next = keys.get(keys.partition_point(|key| *key <= object)).cloned();
+        let next = objects.get(objects.partition_point(|listed| listed.key <= object));
+        let next = next.map(|listed| listed.key.clone());
         let table = self.catalog.find(&record.table);
         let table =
             table.filter(|table| table.record.id == record.operation.table_id).ok_or_else(table_gone)?;
@@ -194,13 +200,13 @@ impl<S: Store> Engine<S> {
             Place { reader: record.operation.arn.clone(), key: object, records: record.position.records };
         let compression = record.operation.input.compression;
         let mut open = OpenObject::at(place.open.take(), &at, &bucket, compression, record.format())?;
-        let page = open.page();
+        let page = open.page()?;
         place.open = Some(open);
         Ok(Some(Reading { table, page, next }))
     }
 
     fn output_bucket(&self, record: &BulkRecord) -> Result<Bucket, ExchangeFailure> {
-        Bucket::open(self.s3_root.get(), &record.operation.output.target.bucket)
+        Bucket::open(self.buckets.get(), &record.operation.output.target.bucket)
     }
 
     async fn put_records(&self, mut record: BulkRecord, reading: Reading) -> Result<BulkRecord, Exception> {
@@ -211,6 +217,9 @@ impl<S: Store> Engine<S> {
         while let Some(first) = behind.take() {
             // Before the run, so that it is stored with the run that these lines are in an object.
             if let Err(failure) = self.write_reports(&mut record, REPORT_BYTES) {
+                if self.has_stopped_exchanges() {
+                    return Ok(record);
+                }
                 record.conclude(BulkStatus::Failed, Some(failure));
                 break;
             }
@@ -252,6 +261,9 @@ impl<S: Store> Engine<S> {
         record.operation.failure = end.failure;
         record.operation.ended_millis = Some(self.clock.now_millis());
         let written = self.write_reports(&mut record, 0).and_then(|()| self.write_manifests(&record));
+        if written.is_err() && self.has_stopped_exchanges() {
+            return Ok(());
+        }
         if let Err(failure) = written
             && matches!(end.status, BulkStatus::Completed | BulkStatus::CompletedWithErrors)
         {
@@ -423,12 +435,11 @@ impl BulkRecord {
     }
 
     /// Stands before the first object, and knows how much there is to read.
-    fn begin(&mut self, bucket: &Bucket, keys: &[String]) -> Result<(), ExchangeFailure> {
+    fn begin(&mut self, objects: &[Listed]) -> Result<(), ExchangeFailure> {
         let first =
-            keys.first().ok_or_else(|| failure("S3NoSuchKey", "The specified key does not exist."))?;
-        let sizes: Result<Vec<u64>, _> = keys.iter().map(|key| bucket.size(key)).collect();
-        self.operation.total_bytes = Some(sizes?.iter().sum());
-        self.position.object = Some(first.clone());
+            objects.first().ok_or_else(|| failure("S3NoSuchKey", "The specified key does not exist."))?;
+        self.operation.total_bytes = Some(objects.iter().map(|listed| listed.bytes).sum());
+        self.position.object = Some(first.key.clone());
         Ok(())
     }
 

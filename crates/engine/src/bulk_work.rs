@@ -1,7 +1,7 @@
-//! What bulk operations keep in memory from step to step: the keys of their objects, the object that is open, how fast they
+//! What bulk operations keep in memory from step to step: their objects, the object that is open, how fast they
 //! were. After a restart all of it is made again.
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, Listed};
 use crate::object_source::OpenObject;
 use partita_api::exchange::ExchangeFailure;
 use std::collections::HashMap;
@@ -11,18 +11,18 @@ pub type BulkWork = HashMap<String, Workplace>;
 
 #[derive(Default)]
 pub struct Workplace {
-    keys: Option<Vec<String>>,
+    objects: Option<Vec<Listed>>,
     pub open: Option<OpenObject>,
     pub pace: Pace,
 }
 
 impl Workplace {
-    /// The keys with a prefix, in order. They are listed once: objects must not change meanwhile.
-    pub fn keys(&mut self, bucket: &Bucket, prefix: &str) -> Result<&[String], ExchangeFailure> {
-        if self.keys.is_none() {
-            self.keys = Some(bucket.keys(prefix)?);
+    /// The objects with a prefix, in order. They are listed once: they must not change meanwhile.
+    pub fn objects(&mut self, bucket: &Bucket, prefix: &str) -> Result<&[Listed], ExchangeFailure> {
+        if self.objects.is_none() {
+            self.objects = Some(bucket.list(prefix)?);
         }
-        Ok(self.keys.as_deref().unwrap_or_default())
+        Ok(self.objects.as_deref().unwrap_or_default())
     }
 }
 

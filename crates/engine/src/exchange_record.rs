@@ -27,6 +27,7 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
     fn arn(&self) -> &str;
     fn table_arn(&self) -> &str;
     fn is_open(&self) -> bool;
+    fn ended_millis(&self) -> Option<u64>;
 
     fn id(&self) -> &str {
         id_of_arn(self.arn())
@@ -113,6 +114,11 @@ impl ExchangeToken {
     }
 }
 
+/// Whether a token's row means nothing any more.
+pub fn has_lapsed(row: &[u8], now: u64) -> bool {
+    serde_json::from_slice::<StoredToken>(row).is_ok_and(|stored| stored.lapses_millis <= now)
+}
+
 /// The ids of what is not finished, oldest first; none until they were looked for.
 #[derive(Default)]
 pub struct OpenIds(Mutex<Option<VecDeque<String>>>);
@@ -170,7 +176,7 @@ impl<S: Store> Engine<S> {
         let next = |last: u64| Some(now.max(last + 1));
         let last = self.last_exchange_millis.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         let millis = last.map_or(now, |last| now.max(last + 1));
-        format!("{millis:014}-{}", &self.new_id()[..8])
+        format!("{}-{}", stored_key::exchange_time(millis), &self.new_id()[..8])
     }
 
     /// Stores a new record, or finds the one that its token stands for.

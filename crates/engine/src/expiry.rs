@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Rows removed in one step.
-const STEP: usize = 256;
+pub const STEP: usize = 256;
 /// Times further in the past than this are taken for mistakes and do not expire.
 const OLDEST_SECONDS: u64 = 5 * 365 * 24 * 60 * 60;
 
@@ -74,7 +74,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// What `take` makes of the first rows of a range, as many as one step may have.
-    fn first_rows<T>(
+    pub(crate) fn first_rows<T>(
         &self,
         range: &KeyRange,
         mut take: impl FnMut(&[u8], &[u8]) -> Option<T>,

@@ -60,6 +60,10 @@ impl ExchangeRecord for ExportRecord {
     fn is_open(&self) -> bool {
         self.export.status == ExchangeStatus::InProgress
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        self.export.ended_millis
+    }
 }
 
 /// What becomes one data file.
@@ -78,6 +82,9 @@ impl<S: Store> Engine<S> {
             return Ok(Progress::Done);
         };
         if let Err(failure) = self.advance_export(&mut record).await {
+            if self.has_stopped_exchanges() {
+                return Ok(Progress::Done);
+            }
             record.export.status = ExchangeStatus::Failed;
             record.export.ended_millis = Some(self.clock.now_millis());
             record.export.failure = Some(failure);
@@ -90,7 +97,7 @@ impl<S: Store> Engine<S> {
     }
 
     async fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
-        let bucket = Bucket::open(self.s3_root.get(), &record.export.target.bucket)?;
+        let bucket = Bucket::open(self.buckets.get(), &record.export.target.bucket)?;
         let Some(space) = record.history else {
             bucket.write(&record.key("_started"), b"")?;
             *record = self.pin_export(record.clone()).await?;

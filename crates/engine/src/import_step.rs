@@ -49,6 +49,10 @@ impl ExchangeRecord for ImportRecord {
     fn is_open(&self) -> bool {
         self.import.status == ExchangeStatus::InProgress
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        self.import.ended_millis
+    }
 }
 
 impl<S: Store> Engine<S> {
@@ -59,6 +63,7 @@ impl<S: Store> Engine<S> {
         match self.read_import(&mut record) {
             Ok(Some((table, page))) => self.put_page(&mut record, &table, page).await?,
             Ok(None) => {}
+            Err(_) if self.has_stopped_exchanges() => return Ok(Progress::Done),
             Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
         }
         record.end_if_done(self.clock.now_millis());
@@ -72,13 +77,13 @@ impl<S: Store> Engine<S> {
 
     /// The next page, or none where only the objects were listed.
     fn read_import(&self, record: &mut ImportRecord) -> Result<Option<(Arc<Table>, Page)>, ExchangeFailure> {
-        let bucket = Bucket::open(self.s3_root.get(), &record.import.source.bucket)?;
+        let bucket = Bucket::open(self.buckets.get(), &record.import.source.bucket)?;
         if record.objects.is_none() {
-            let keys = bucket.keys(record.import.source.prefix.as_deref().unwrap_or_default())?;
-            if keys.is_empty() {
+            let listed = bucket.list(record.import.source.prefix.as_deref().unwrap_or_default())?;
+            if listed.is_empty() {
                 return Err(failure("S3NoSuchKey", "The specified key does not exist."));
             }
-            record.objects = Some(keys);
+            record.objects = Some(listed.into_iter().map(|object| object.key).collect());
             return Ok(None);
         }
         let table =
@@ -89,7 +94,7 @@ impl<S: Store> Engine<S> {
         let format = record.input_format(&table);
         let compression = record.import.compression;
         let mut open = OpenObject::at(kept.take(), &record.place(), &bucket, compression, format)?;
-        let page = open.page();
+        let page = open.page()?;
         *kept = Some(open);
         Ok(Some((table, page)))
     }

@@ -16,7 +16,8 @@ mod backup_record;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
-mod bucket;
+pub mod bucket;
+pub mod bucket_folder;
 mod bucket_output;
 mod bulk_report;
 mod bulk_step;
@@ -44,6 +45,7 @@ mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
 mod exchange_record;
+mod exchange_upkeep;
 mod execute_statement;
 mod execute_transaction;
 mod expiry;
@@ -104,16 +106,17 @@ mod update_time_to_live;
 mod write;
 mod write_report;
 
+use bucket::Buckets;
 use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
+use exchange_upkeep::TokenCursor;
 use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Store, StoreError};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use stream_options::StreamOptions;
 
@@ -129,12 +132,15 @@ pub struct Engine<S> {
     region: String,
     /// Host and port that clients are told, once they are known.
     endpoint: OnceLock<String>,
-    /// The folder whose folders are buckets; none if there are no buckets.
-    s3_root: OnceLock<PathBuf>,
+    /// Where buckets are, if there are any.
+    buckets: OnceLock<Arc<dyn Buckets>>,
+    /// Exports and imports are to stop, to go on after a restart.
+    exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
     open_imports: OpenIds,
     open_restores: OpenIds,
     open_bulk_operations: OpenIds,
+    token_cursor: TokenCursor,
     /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
     /// The object that an import is reading.
@@ -158,12 +164,14 @@ impl<S: Store> Engine<S> {
             shortest_export: Duration::from_secs(15 * 60),
             region: region.to_owned(),
             endpoint: OnceLock::new(),
-            s3_root: OnceLock::new(),
+            buckets: OnceLock::new(),
+            exchanges_stopped: AtomicBool::new(false),
             last_exchange_millis: AtomicU64::new(0),
             open_exports: OpenIds::default(),
             open_imports: OpenIds::default(),
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
+            token_cursor: TokenCursor::default(),
             open_object: Mutex::new(None),
             bulk_work: Mutex::default(),
             ids: AtomicU64::new(0),
@@ -186,9 +194,22 @@ impl<S: Store> Engine<S> {
         let _ = self.endpoint.set(host_and_port);
     }
 
-    /// Tells the engine which folder holds the buckets of exports, imports and bulk operations.
-    pub fn set_s3_root(&self, folder: PathBuf) {
-        let _ = self.s3_root.set(folder);
+    /// Tells the engine where the buckets of exports, imports and bulk operations are.
+    pub fn set_buckets(&self, buckets: Arc<dyn Buckets>) {
+        let _ = self.buckets.set(buckets);
+    }
+
+    /// Ends the waiting for a bucket; what was waiting goes on after a restart.
+    pub fn stop_exchanges(&self) {
+        self.exchanges_stopped.store(true, Ordering::Relaxed);
+        if let Some(buckets) = self.buckets.get() {
+            buckets.stop();
+        }
+    }
+
+    /// A failure of a step means nothing then: it may come from stopping.
+    fn has_stopped_exchanges(&self) -> bool {
+        self.exchanges_stopped.load(Ordering::Relaxed)
     }
 
     fn endpoint(&self) -> String {

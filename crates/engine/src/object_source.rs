@@ -1,7 +1,7 @@
 //! The object that an import or a bulk operation reads, kept open from step to step. After a restart it is opened again, and
 //! the records that are done are skipped.
 
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, ReadFailure};
 use partita_api::exchange::{ExchangeFailure, InputCompression};
 use partita_exchange::compression::Compression;
 use partita_exchange::item_reader::{InputFormat, ItemReader, PutLine, Record};
@@ -29,6 +29,7 @@ pub struct OpenObject {
     reader: ItemReader<BufReader<Box<dyn Read + Send>>>,
     /// How much of the object itself was read, compressed as it is.
     read_bytes: Arc<AtomicU64>,
+    read_failure: ReadFailure,
 }
 
 /// A record that is no item.
@@ -69,20 +70,24 @@ impl OpenObject {
             InputCompression::Zstd => Compression::Zstd,
         };
         let read_bytes = Arc::new(AtomicU64::new(0));
-        let counted = Counted { source: bucket.read(&place.key)?, read_bytes: Arc::clone(&read_bytes) };
+        let object = bucket.read(&place.key)?;
+        let read_failure = object.failure();
+        let counted = Counted { source: object, read_bytes: Arc::clone(&read_bytes) };
         let source = BufReader::new(compression.reader(BufReader::new(counted)));
         let mut open = OpenObject {
             place: Place { records: 0, ..place.clone() },
             reader: ItemReader::new(source, format),
             read_bytes,
+            read_failure,
         };
         while open.place.records < place.records && open.reader.read().is_ok_and(|read| read.is_some()) {
             open.place.records += 1;
         }
+        open.unless_unreadable(())?;
         Ok(open)
     }
 
-    pub fn page(&mut self) -> Page {
+    pub fn page(&mut self) -> Result<Page, ExchangeFailure> {
         let mut page = Page::default();
         while page.records.len() < PAGE_RECORDS && page.bytes < PAGE_BYTES && !page.ended {
             match self.reader.read() {
@@ -100,7 +105,12 @@ impl OpenObject {
         }
         self.place.records += page.records.len() as u64;
         page.object_bytes = self.read_bytes.load(Ordering::Relaxed);
-        page
+        self.unless_unreadable(page)
+    }
+
+    /// An object that the bucket does not give is not a malformed one: nothing can be said about its records.
+    fn unless_unreadable<T>(&self, read: T) -> Result<T, ExchangeFailure> {
+        self.read_failure.get().map_or(Ok(read), |failure| Err(failure.clone()))
     }
 
     fn judged(&self, record: Record) -> Result<PutLine, BadRecord> {

@@ -61,6 +61,10 @@ impl ExchangeRecord for RestoreRecord {
     fn is_open(&self) -> bool {
         true
     }
+
+    fn ended_millis(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What a restore begins with, whatever it restores.

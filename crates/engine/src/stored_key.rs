@@ -295,6 +295,17 @@ pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
     rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
 }
 
+/// Exports, or imports, that began before a time: their ids begin with it.
+pub fn exchanges_begun_before(kind: ExchangeKind, millis: u64) -> KeyRange {
+    let end = Key::Exchange { kind, id: exchange_time(millis).as_bytes() }.to_bytes();
+    KeyRange { end, ..all_exchanges(kind) }
+}
+
+/// A time as the ids of exports and imports begin with it.
+pub fn exchange_time(millis: u64) -> String {
+    format!("{millis:014}")
+}
+
 /// The key behind which a page goes on.
 pub fn just_behind(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()

@@ -4,6 +4,7 @@
 
 mod support;
 
+use partita_engine::bucket_folder::BucketFolders;
 use partita_engine::maintenance::Progress;
 use partita_store_embedded::{EmbeddedStore, Options};
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ impl Place {
     }
 
     fn with_root(&self, database: Database<EmbeddedStore>) -> Database<EmbeddedStore> {
-        database.engine.set_s3_root(self.folder.join("s3"));
+        database.engine.set_buckets(std::sync::Arc::new(BucketFolders(self.folder.join("s3"))));
         database
     }
 

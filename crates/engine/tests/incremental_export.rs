@@ -4,6 +4,7 @@
 
 mod support;
 
+use partita_engine::bucket_folder::BucketFolders;
 use partita_exchange::compression::Compression;
 use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};
@@ -33,7 +34,7 @@ async fn delete(database: &Memory, pk: &str) {
 async fn database(root: &Path) -> Memory {
     std::fs::create_dir(root.join("bucket")).unwrap();
     let database = Database::new(MemoryStore::new());
-    database.engine.set_s3_root(root.to_path_buf());
+    database.engine.set_buckets(std::sync::Arc::new(BucketFolders(root.to_path_buf())));
     let table = json!({"TableName": "Told", "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
         "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]});

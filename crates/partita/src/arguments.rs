@@ -89,6 +89,18 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
     pub s3_root: Option<PathBuf>,
 
+    /// S3 endpoint whose buckets are those of exports and imports, such as http://127.0.0.1:9000, or `aws`; credentials as the AWS tools
+    #[arg(long, value_name = "URL", env = "PARTITA_S3_ENDPOINT", conflicts_with = "s3_root")]
+    pub s3_endpoint: Option<String>,
+
+    /// Region of --s3-endpoint; --region unless given
+    #[arg(long, value_name = "REGION", env = "PARTITA_S3_REGION", requires = "s3_endpoint")]
+    pub s3_region: Option<String>,
+
+    /// How long --s3-endpoint may be out of reach before an export or import fails: up to 10m
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = patience, env = "PARTITA_S3_PATIENCE", requires = "s3_endpoint")]
+    pub s3_patience: Duration,
+
     /// Threads that serve connections; one a core unless given
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
@@ -209,6 +221,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         number.checked_mul(*seconds).filter(|seconds| (1..=MOST_SECONDS).contains(seconds))
     });
     seconds.map(Duration::from_secs).ok_or_else(|| "not a time such as 90s, 30m, 24h or 7d".to_owned())
+}
+
+/// A request is signed once for all its repetitions, and a signature holds fifteen minutes.
+const MOST_PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+fn patience(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|patience| {
+        if patience <= MOST_PATIENCE { Ok(patience) } else { Err("more than 10m".to_owned()) }
+    })
 }
 
 #[cfg(test)]

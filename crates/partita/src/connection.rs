@@ -58,7 +58,7 @@ impl Address {
         Ok(Address { encrypted, host: host.to_owned(), port })
     }
 
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         let name = self.host.rsplit_once(':').map_or(self.host.as_str(), |(name, _)| name);
         name.trim_start_matches('[').trim_end_matches(']')
     }
@@ -79,7 +79,7 @@ impl Address {
 }
 
 /// Trusts what the system trusts, or what `SSL_CERT_FILE` or `AWS_CA_BUNDLE` name.
-fn trust() -> std::io::Result<Arc<ClientConfig>> {
+pub fn trust() -> std::io::Result<Arc<ClientConfig>> {
     let named =
         ["SSL_CERT_FILE", "AWS_CA_BUNDLE"].iter().find_map(|name| std::env::var_os(name).map(PathBuf::from));
     let usual = || TRUSTED.iter().map(PathBuf::from).find(|path| path.exists());

@@ -5,7 +5,7 @@ use partita_auth::{Credential, Signer};
 use std::path::PathBuf;
 
 /// The endpoint that stands for AWS itself.
-const AWS: &str = "aws";
+pub const AWS: &str = "aws";
 
 /// The address to connect to, and who signs.
 pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
@@ -14,31 +14,52 @@ pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
     let region = endpoint.region.clone().or(profile.region).unwrap_or_else(|| "us-east-1".to_owned());
     let url = if url == AWS { format!("https://dynamodb.{region}.amazonaws.com") } else { url.to_owned() };
     let given = endpoint.access_key.clone().zip(endpoint.secret_key.clone());
-    let (credential, token) = match given {
-        Some((access_key, secret_key)) => {
-            (Credential::new(&access_key, &secret_key), endpoint.session_token.clone())
-        }
-        None => match profile.keys {
-            Some((access_key, secret_key)) => {
-                (Credential::new(&access_key, &secret_key), profile.session_token)
-            }
-            None if url.contains(".amazonaws.com") => {
-                return Err(format!(
-                    "no credentials for {url}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile \
-                     {} to ~/.aws/credentials",
-                    endpoint.profile
-                ));
-            }
-            None => (Credential::new("local", "local"), None),
-        },
+    let keys = Keys::of(given, endpoint.session_token.clone()).or(profile.keys);
+    let keys = match keys {
+        None if url.contains(".amazonaws.com") => return Err(missing(&url, &endpoint.profile)),
+        None => Keys { access_key: "local".to_owned(), secret_key: "local".to_owned(), session_token: None },
+        Some(keys) => keys,
     };
-    Ok((url, Signer::new(credential, region).with_session_token(token)))
+    let credential = Credential::new(&keys.access_key, &keys.secret_key);
+    Ok((url, Signer::new(credential, region).with_session_token(keys.session_token)))
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+/// The keys for another service's endpoint: those of the environment, or of the profile that it names.
+pub fn of_environment(endpoint: &str) -> Result<Keys, String> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let given = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
+    let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+    Keys::of(given, variable("AWS_SESSION_TOKEN"))
+        .or_else(|| Profile::read(&profile).keys)
+        .ok_or_else(|| missing(endpoint, &profile))
+}
+
+fn missing(endpoint: &str, profile: &str) -> String {
+    format!(
+        "no credentials for {endpoint}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile {profile} \
+         to ~/.aws/credentials"
+    )
+}
+
+/// What a request is signed with.
+#[cfg_attr(test, derive(Debug))]
+#[derive(PartialEq, Eq)]
+pub struct Keys {
+    pub access_key: String,
+    pub secret_key: String,
+    pub session_token: Option<String>,
+}
+
+impl Keys {
+    fn of(pair: Option<(String, String)>, session_token: Option<String>) -> Option<Keys> {
+        pair.map(|(access_key, secret_key)| Keys { access_key, secret_key, session_token })
+    }
+}
+
+#[cfg_attr(test, derive(Debug))]
+#[derive(Default, PartialEq, Eq)]
 struct Profile {
-    keys: Option<(String, String)>,
-    session_token: Option<String>,
+    keys: Option<Keys>,
     region: Option<String>,
 }
 
@@ -60,8 +81,10 @@ impl Profile {
     fn parse(name: &str, credentials: &str, config: &str) -> Profile {
         let find = |key: &str| value(credentials, name, key).or_else(|| value(config, name, key));
         Profile {
-            keys: find("aws_access_key_id").zip(find("aws_secret_access_key")),
-            session_token: find("aws_session_token"),
+            keys: Keys::of(
+                find("aws_access_key_id").zip(find("aws_secret_access_key")),
+                find("aws_session_token"),
+            ),
             region: find("region"),
         }
     }
@@ -92,13 +115,15 @@ mod tests {
                            aws_secret_access_key = T\naws_session_token = token==\n";
         let config = "[default]\nregion = eu-west-1\n[profile work]\nregion = ap-south-1\n";
         let work = Profile::parse("work", credentials, config);
-        assert_eq!(work.keys, Some(("B".to_owned(), "T".to_owned())));
+        let keys = |access: &str, secret: &str, token: Option<&str>| {
+            Keys::of(Some((access.to_owned(), secret.to_owned())), token.map(str::to_owned))
+        };
         assert_eq!(
-            (work.session_token.as_deref(), work.region.as_deref()),
-            (Some("token=="), Some("ap-south-1"))
+            (work.keys, work.region.as_deref()),
+            (keys("B", "T", Some("token==")), Some("ap-south-1"))
         );
         let default = Profile::parse("default", credentials, config);
-        assert_eq!((default.session_token, default.region.as_deref()), (None, Some("eu-west-1")));
+        assert_eq!((default.keys, default.region.as_deref()), (keys("A", "S", None), Some("eu-west-1")));
         assert_eq!(Profile::parse("other", credentials, config), Profile::default());
     }
 }

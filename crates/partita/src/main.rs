@@ -1,6 +1,7 @@
 //! The `partita` program: reads the command line and runs one command.
 
 mod arguments;
+mod buckets;
 mod client;
 mod connection;
 mod credentials;

@@ -1,6 +1,7 @@
 //! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
 
 use crate::arguments::{DurabilityLevel, ModelMode, Serve};
+use crate::buckets;
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
@@ -68,8 +69,8 @@ async fn serve<S: Store>(
     let engine = Engine::open(store, &arguments.region, Clock::System)?
         .with_streams(StreamOptions::retaining(arguments.stream_retention))
         .with_shortest_export(arguments.shortest_export);
-    if let Some(folder) = &arguments.s3_root {
-        engine.set_s3_root(folder.clone());
+    if let Some(buckets) = buckets::choose(arguments)? {
+        engine.set_buckets(buckets);
     }
     let authentication = match (&arguments.access_key, &arguments.secret_key) {
         (Some(access_key), Some(secret_key)) => {

@@ -1,7 +1,7 @@
 //! Accepts connections and serves each until it ends or the server is told to stop.
 
 use crate::fast_lane::{self, Left};
-use crate::housekeeping;
+use crate::housekeeping::Housekeeping;
 use crate::lingering::Lingering;
 use crate::pipeline::Pipeline;
 use crate::prefixed::Prefixed;
@@ -67,7 +67,7 @@ impl<S: Store> Server<S> {
     /// Serves until `stop` resolves; requests under way are finished first.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Stopped<S> {
         let stopping = Stopping::new();
-        let background = tokio::spawn(housekeeping::run(Arc::clone(&self.pipeline)));
+        let background = Housekeeping::start(&self.pipeline);
         let mut stop = std::pin::pin!(stop);
         loop {
             tokio::select! {
@@ -89,8 +89,7 @@ impl<S: Store> Server<S> {
             }
         }
         drop(self.listener);
-        background.abort();
-        let _ = background.await;
+        background.stop().await;
         if tokio::time::timeout(GRACE, stopping.all_ended()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }

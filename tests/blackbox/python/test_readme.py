@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from conftest import REPOSITORY, server_binary
+from dynamo import until_active
 
 
 def blocks(language):
@@ -26,6 +27,8 @@ def tried(endpoint, client):
     assert run.returncode == 0, run.stderr
     yield run.stdout
     client.delete_table(TableName="Shop")
+    until_active(client, "ShopAsItWas")
+    client.delete_table(TableName="ShopAsItWas")
 
 
 def test_the_shell_examples_find_the_order_they_put(tried):
@@ -49,6 +52,12 @@ def test_the_dump_examples_run(tried, endpoint, client, tmp_path):
     assert run.returncode == 0, run.stderr
     items = client.describe_table(TableName="Shop")["Table"]["ItemCount"]
     assert items > 0 and f"{items} items of 1 tables" in run.stdout
+
+
+def test_the_backup_examples_make_a_backup_and_restore_the_table(tried, client):
+    assert "before-the-release" in tried and '"RestoreInProgress": true' in tried
+    until_active(client, "ShopAsItWas")
+    assert client.scan(TableName="ShopAsItWas")["Count"] > 0
 
 
 def test_the_export_examples_start_an_export_and_list_it(tried):

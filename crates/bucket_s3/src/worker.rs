@@ -1,0 +1,87 @@
+//! The thread on which requests to the endpoint run, for callers that wait. It has its own small runtime, so that connections
+//! live on while nobody asks anything.
+
+use std::future::Future;
+use std::pin::Pin;
+use tokio::runtime::{Builder, Handle, RuntimeFlavor};
+use tokio::sync::{mpsc, watch};
+
+type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+pub struct Worker {
+    jobs: mpsc::UnboundedSender<Job>,
+    stopping: watch::Sender<bool>,
+}
+
+impl Worker {
+    pub fn start() -> std::io::Result<Worker> {
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let stopping = watch::Sender::new(false);
+        let stop = stopping.subscribe();
+        let work = move || runtime.block_on(work(queue, stop));
+        std::thread::Builder::new().name("partita-s3".to_owned()).spawn(work)?;
+        Ok(Worker { jobs, stopping })
+    }
+
+    /// Runs a job and waits for what comes of it; nothing does once the worker has stopped.
+    pub fn run<T: Send + 'static>(&self, job: impl Future<Output = T> + Send + 'static) -> Option<T> {
+        let (answer, answered) = std::sync::mpsc::sync_channel(1);
+        let job = async move {
+            let _ = answer.send(job.await);
+        };
+        self.jobs.send(Box::pin(job)).ok()?;
+        waiting(|| answered.recv().ok())
+    }
+
+    /// Lets go of the job under way, and of all that wait.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+}
+
+async fn work(mut queue: mpsc::UnboundedReceiver<Job>, mut stop: watch::Receiver<bool>) {
+    let work = async {
+        while let Some(job) = queue.recv().await {
+            // A task of its own: if it panics, only its own answer is missing.
+            let _ = tokio::spawn(job).await;
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        _ = stop.wait_for(|stop| *stop) => {}
+    }
+}
+
+/// Tells the runtime that its thread waits, so that another goes on with its other tasks.
+fn waiting<T>(wait: impl FnOnce() -> T) -> T {
+    let has_others =
+        Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if has_others { tokio::task::block_in_place(wait) } else { wait() }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    #[test]
+    fn a_job_that_panics_costs_its_own_answer_only() {
+        let worker = Worker::start().unwrap();
+        assert_eq!(worker.run(async { panic!("as expected") }), None::<()>);
+        assert_eq!(worker.run(async { 1 }), Some(1));
+    }
+
+    #[test]
+    fn stopping_lets_go_of_those_who_wait() {
+        let worker = Arc::new(Worker::start().unwrap());
+        let waits = Arc::clone(&worker);
+        let waiting = std::thread::spawn(move || waits.run(std::future::pending::<()>()));
+        std::thread::sleep(Duration::from_millis(20));
+        worker.stop();
+        assert_eq!(waiting.join().unwrap(), None);
+        assert_eq!(worker.run(async { 1 }), None);
+    }
+}
