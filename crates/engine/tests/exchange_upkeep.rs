@@ -41,6 +41,13 @@ fn rows_left(database: Database<EmbeddedStore>, folder: &Path) -> usize {
     count
 }
 
+/// A table that can be exported.
+async fn create_table(database: &Database<EmbeddedStore>) {
+    database.run("CreateTable", TABLE).await;
+    let on = r#"{"TableName": "Exported", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}"#;
+    database.run("UpdateContinuousBackups", on).await;
+}
+
 async fn export(database: &Database<EmbeddedStore>, token: &str) -> String {
     let request = format!(
         r#"{{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Exported", "S3Bucket": "b-1", "ClientToken": "{token}"}}"#
@@ -54,7 +61,7 @@ async fn export(database: &Database<EmbeddedStore>, token: &str) -> String {
 async fn exports_and_imports_are_forgotten_after_ninety_days() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(folder.path());
-    database.run("CreateTable", TABLE).await;
+    create_table(&database).await;
     let first = export(&database, "one").await;
     let import = format!(
         r#"{{"S3BucketSource": {{"S3Bucket": "b-1"}}, "InputFormat": "ION", "TableCreationParameters": {}}}"#,
@@ -87,7 +94,7 @@ async fn exports_and_imports_are_forgotten_after_ninety_days() {
 async fn what_has_not_ended_is_not_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(folder.path());
-    database.run("CreateTable", TABLE).await;
+    create_table(&database).await;
     let arn = export(&database, "one").await;
     database.advance_seconds(100 * DAY);
     database.maintain().await;
@@ -101,7 +108,7 @@ async fn tokens_are_forgotten_once_they_have_lapsed() {
     let folder = tempfile::tempdir().unwrap();
     // Without buckets: exports fail at once.
     let database = Database::new(open(folder.path()));
-    database.run("CreateTable", TABLE).await;
+    create_table(&database).await;
     for number in 0..EXPORTS {
         export(&database, &format!("token {number}")).await;
     }
