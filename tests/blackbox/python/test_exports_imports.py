@@ -138,6 +138,7 @@ def test_an_export_is_imported_into_an_equal_table(client, kind):
 def test_amazons_own_library_reads_the_ion(client, place):
     ion = pytest.importorskip("amazon.ion.simpleion")
     client.create_table(**table_request("Odd", "pk:S"))
+    turn_recovery_on(client, "Odd")
     client.put_item(TableName="Odd", Item={"pk": {"S": "k'\"\\\n\u0001ü"}, "n": {"N": "-0.0000001"}, "i": {"N": "103"}, "b": {"B": b"\0\xff"}, "null": {"S": ""},
                                            "ns": {"NS": ["1", "2.5"]}, "we'ird": {"L": [{"M": {"a b": {"BOOL": True}}}]}, "$10": {"NULL": True}})
     arn = client.describe_table(TableName="Odd")["Table"]["TableArn"]
