@@ -63,7 +63,7 @@ pub struct BackupSummary {
 pub struct BackupDescription {
     pub details: BackupDetails,
     /// The table as it was.
-    pub table: TableDescription,
+    pub table: Box<TableDescription>,
     /// The attribute by which its items expired.
     pub time_to_live: Option<String>,
 }

@@ -9,5 +9,5 @@ pub struct DescribeBulkOperation {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeBulkOperationOutput {
-    pub operation: BulkOperation,
+    pub operation: Box<BulkOperation>,
 }

@@ -17,5 +17,5 @@ pub struct StartBulkPutItems {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartBulkPutItemsOutput {
-    pub operation: BulkOperation,
+    pub operation: Box<BulkOperation>,
 }

@@ -173,7 +173,8 @@ pub struct TableDescription {
     pub encryption: Option<Encryption>,
     pub table_class: Option<TableClass>,
     pub deletion_protection: bool,
-    pub restore: Option<RestoreSummary>,
+    /// Boxed: few tables have it, and every answer is moved.
+    pub restore: Option<Box<RestoreSummary>>,
 }
 
 /// What a table was restored from.

@@ -13,7 +13,7 @@ impl<S: Store> Engine<S> {
         &self,
         request: &DescribeBulkOperation,
     ) -> Result<DescribeBulkOperationOutput, Exception> {
-        let operation = self.shown(self.exchange(&request.arn)?)?;
+        let operation = Box::new(self.shown(self.exchange(&request.arn)?)?);
         Ok(DescribeBulkOperationOutput { operation })
     }
 

@@ -79,7 +79,7 @@ pub fn describe(
         encryption: record.encryption.clone(),
         table_class: record.table_class,
         deletion_protection: record.deletion_protection,
-        restore: record.restored.clone(),
+        restore: record.restored.clone().map(Box::new),
         arn,
     })
 }

@@ -130,7 +130,8 @@ pub(crate) mod tests {
 
     #[test]
     fn a_backup_of_a_plain_table_has_no_features() {
-        let shown = described(BackupDescription { details: details(), table: plain(), time_to_live: None });
+        let shown =
+            described(BackupDescription { details: details(), table: Box::new(plain()), time_to_live: None });
         assert_eq!(
             shown,
             json!({
@@ -161,7 +162,11 @@ pub(crate) mod tests {
             ..plain()
         };
         let details = BackupDetails { kind: BackupKind::System, expires_millis: Some(2_000), ..details() };
-        let shown = described(BackupDescription { details, table, time_to_live: Some("expires".into()) });
+        let shown = described(BackupDescription {
+            details,
+            table: Box::new(table),
+            time_to_live: Some("expires".into()),
+        });
         assert_eq!(
             (&shown["BackupDetails"]["BackupType"], &shown["BackupDetails"]["BackupExpiryDateTime"]),
             (&json!("SYSTEM"), &json!(2.0))

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_description_has_what_is_known() {
-        let output = DescribeBulkOperationOutput { operation: operation() };
+        let output = DescribeBulkOperationOutput { operation: Box::new(operation()) };
         let json = encoded(Response::DescribeBulkOperation(output));
         for part in [
             r#""StartTime":1.5,"TableDetails":[{"TableName":"T","TableId":"id"}]"#,

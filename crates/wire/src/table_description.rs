@@ -36,7 +36,7 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
             encode_indexes("GlobalSecondaryIndexes", &table.global_indexes, table.billing_mode, json);
         }
         encode_stream(table.stream.as_ref(), json);
-        encode_restore(table.restore.as_ref(), json);
+        encode_restore(table.restore.as_deref(), json);
         encode_encryption(table, json);
         if let Some(class) = table.table_class {
             json.name("TableClassSummary").object(|json| json.name("TableClass").string(class.name()));

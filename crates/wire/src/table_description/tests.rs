@@ -257,13 +257,13 @@ fn restored_tables_tell_where_they_come_from() {
         at_millis: 1_500,
         in_progress: true,
     };
-    let shown = described(TableDescription { restore: Some(restore.clone()), ..plain() });
+    let shown = described(TableDescription { restore: Some(Box::new(restore.clone())), ..plain() });
     assert_eq!(
         shown["RestoreSummary"],
         json!({"SourceBackupArn": format!("{ARN}/backup/1"), "SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": true})
     );
     let of_a_moment = RestoreSummary { backup_arn: None, in_progress: false, ..restore };
-    let shown = described(TableDescription { restore: Some(of_a_moment), ..plain() });
+    let shown = described(TableDescription { restore: Some(Box::new(of_a_moment)), ..plain() });
     assert_eq!(
         shown["RestoreSummary"],
         json!({"SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": false})
