@@ -104,6 +104,8 @@ mod update_item;
 mod update_table;
 mod update_time_to_live;
 mod write;
+mod write_batch;
+mod write_plan;
 mod write_report;
 
 use bucket::Buckets;
