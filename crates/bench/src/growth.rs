@@ -5,7 +5,7 @@ use crate::GrowthArguments;
 use crate::connection::Connection;
 use crate::load::{Intensity, Measured, Turns, fire};
 use crate::process::Process;
-use crate::report::{megabytes, millis};
+use crate::report::{megabytes, millis, replace_section};
 use crate::run::{caller, expect_success};
 use crate::workload::{Caller, TABLE, WORKLOADS, batch_text, create_table};
 use serde_json::{Value, json};
@@ -52,22 +52,20 @@ pub fn run(arguments: &GrowthArguments) -> Result<(), Box<dyn Error>> {
     let stalls = while_an_index_is_added(&server, loaded, arguments)?;
     println!("{stalls}");
     if let Some(path) = &arguments.append {
-        let text = std::fs::read_to_string(path)?;
-        let before = text.split("\n## Growth").next().unwrap_or_default().trim_end().to_owned();
-        std::fs::write(path, format!("{before}\n\n{HEADING}{table}\n{stalls}\n"))?;
+        let section = format!("{HEADING}\n\n{INTRODUCTION}{table}\n{stalls}\n");
+        std::fs::write(path, replace_section(&std::fs::read_to_string(path)?, HEADING, &section))?;
     }
     Ok(())
 }
 
-const HEADING: &str = "\
-## Growth
-
+const HEADING: &str = "## Growth";
+const INTRODUCTION: &str = "\
 Written by `cargo xtask bench growth`: one durable server, 32 connections, items of about 1 KB; between the sizes the server
 is killed and started again, so that the start includes what it has to recover.
 
 ";
 
-fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
+pub fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
     let data = folder.join("data");
     Process::start(
         binary,
@@ -75,7 +73,7 @@ fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
     )
 }
 
-fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+pub fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut connection = Connection::open(&server.address, None).await?;
@@ -84,7 +82,7 @@ fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Er
 }
 
 /// Writes items in batches over several connections; returns items a second.
-fn load(server: &Process, items: std::ops::Range<u64>) -> Result<f64, Box<dyn Error>> {
+pub fn load(server: &Process, items: std::ops::Range<u64>) -> Result<f64, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (begun, count) = (Instant::now(), items.end - items.start);
     let next = Rc::new(Cell::new(items.start));

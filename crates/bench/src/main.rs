@@ -9,6 +9,7 @@ mod connection;
 mod disk;
 mod growth;
 mod load;
+mod past;
 mod process;
 mod report;
 mod run;
@@ -32,6 +33,8 @@ enum Command {
     Run(RunArguments),
     /// Load tables of growing size and measure at each
     Growth(GrowthArguments),
+    /// Measure what streams, backups and point-in-time recovery cost
+    Past(PastArguments),
     /// Serve the same bytes to every request: the yardstick
     Bare {
         /// Bytes of each answer
@@ -81,6 +84,25 @@ pub struct GrowthArguments {
     append: Option<PathBuf>,
 }
 
+#[derive(clap::Args)]
+pub struct PastArguments {
+    /// The program to measure
+    #[arg(long, default_value = "target/release/partita")]
+    binary: PathBuf,
+    /// Seconds for each measurement
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Items in each table
+    #[arg(long, default_value_t = 100_000)]
+    items: u64,
+    /// Where to put the data folders
+    #[arg(long, default_value = "target")]
+    folder: PathBuf,
+    /// Write the results behind those of the benchmark in this file
+    #[arg(long)]
+    append: Option<PathBuf>,
+}
+
 impl RunArguments {
     fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
@@ -91,6 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Growth(arguments) => growth::run(&arguments),
+        Command::Past(arguments) => past::run(&arguments),
         Command::Bare { bytes } => bare_server::serve(bytes),
     }
 }

@@ -158,3 +158,34 @@ fn today() -> String {
         |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
     )
 }
+
+/// A text with one of its sections replaced, or added at its end. Sections begin with a line of `## …`.
+pub fn replace_section(text: &str, heading: &str, section: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.get(1..).and_then(|rest| rest.find("\n## ")) {
+        parts.push(rest[..at + 2].trim_end());
+        rest = &rest[at + 2..];
+    }
+    parts.push(rest.trim_end());
+    match parts.iter().position(|part| part.lines().next() == Some(heading)) {
+        Some(at) => parts[at] = section.trim_end(),
+        None => parts.push(section.trim_end()),
+    }
+    parts.join("\n\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_section;
+
+    #[test]
+    fn other_sections_stay() {
+        let text = "# Title\n\nintro\n\n## One\n\n1\n\n## Two\n\n2\n";
+        assert_eq!(
+            replace_section(text, "## One", "## One\n\nnew\n"),
+            "# Title\n\nintro\n\n## One\n\nnew\n\n## Two\n\n2\n"
+        );
+        assert_eq!(replace_section(text, "## Three", "## Three\n"), format!("{text}\n## Three\n"));
+    }
+}
