@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// So much of an object is in memory at a time.
 const PART_BYTES: u64 = 4 << 20;
+/// More objects than this are not listed.
+const MOST_OBJECTS: usize = 1_000_000;
 
 #[derive(Clone)]
 pub struct S3Objects {
@@ -63,8 +65,9 @@ impl Objects for S3Objects {
     /// Without empty objects: some programs write such as folders, and there is nothing in them to read.
     fn list(&self, prefix: &str) -> Result<Vec<Listed>, ExchangeFailure> {
         let mut found = Vec::new();
-        let mut page_token = None;
+        let mut page_token: Option<String> = None;
         loop {
+            let asked_token = page_token.clone();
             let (store, asked) = (self.store.clone(), prefix.to_owned());
             let options = PaginatedListOptions { page_token: page_token.take(), ..Default::default() };
             let page = self.wait(prefix, async move {
@@ -75,6 +78,12 @@ impl Objects for S3Objects {
                 objects.map(|object| Listed { key: String::from(object.location), bytes: object.size }),
             );
             page_token = page.page_token;
+            if found.len() > MOST_OBJECTS || (page_token.is_some() && page_token == asked_token) {
+                return Err(failure(
+                    "S3InvalidListing",
+                    &format!("{prefix}: the list of objects has no end"),
+                ));
+            }
             if page_token.is_none() {
                 found.sort();
                 return Ok(found);
@@ -107,6 +116,10 @@ impl ObjectParts for S3Parts {
         let part = self
             .objects
             .wait(self.path.as_ref(), async move { store.get_opts(&path, options).await?.bytes().await })?;
+        if part.len() as u64 != end - self.read {
+            let message = format!("{}: fewer bytes came than were asked for", self.path);
+            return Err(failure("S3IncompleteBody", &message));
+        }
         self.read = end;
         Ok(Some(part.into()))
     }

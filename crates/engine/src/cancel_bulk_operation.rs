@@ -1,7 +1,8 @@
 //! CancelBulkOperation: notes that a bulk operation is to end; its next step ends it.
 
 use crate::Engine;
-use crate::bulk_step::{BulkRecord, cancellation_key};
+use crate::bulk_record::BulkRecord;
+use crate::bulk_step::cancellation_key;
 use crate::exchange_record::{self, ExchangeRecord};
 use crate::storage_failed;
 use partita_api::Exception;

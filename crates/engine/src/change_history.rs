@@ -79,19 +79,22 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Changes a history that is there, whether or not its table still is.
+    /// Changes a history, whether or not its table still is there. If the history is not, `change` is told none.
     pub(crate) async fn change_known_history(
         &self,
         space: Space,
-        mut change: impl FnMut(&mut History) -> Result<Vec<Write>, Exception> + Send + 'static,
+        mut change: impl FnMut(Option<&mut History>) -> Result<Vec<Write>, Exception> + Send + 'static,
     ) -> Result<(), Exception> {
         let catalog = self.catalog.clone();
         let decision = move |_: &Rows<'_>| {
             let Some(known) = catalog.history(space) else {
-                return Decision::rejection(Err(Exception::internal("a history is missing")));
+                return match change(None) {
+                    Ok(writes) => Decision::commit(writes, Ok(())),
+                    Err(exception) => Decision::rejection(Err(exception)),
+                };
             };
             let mut history = History::clone(&known);
-            let mut writes = match change(&mut history) {
+            let mut writes = match change(Some(&mut history)) {
                 Ok(writes) => writes,
                 Err(exception) => return Decision::rejection(Err(exception)),
             };
@@ -112,8 +115,8 @@ impl<S: Store> Engine<S> {
         writes: Vec<Write>,
     ) -> Result<(), Exception> {
         let holder = holder.to_owned();
-        let change = move |history: &mut History| {
-            history.unpin(&holder);
+        let change = move |history: Option<&mut History>| {
+            history.into_iter().for_each(|history| history.unpin(&holder));
             Ok(writes.clone())
         };
         self.change_known_history(space, change).await

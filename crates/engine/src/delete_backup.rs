@@ -21,10 +21,9 @@ impl<S: Store> Engine<S> {
             )));
         }
         let (id, forget, arn) = (backup.id().to_owned(), backup.forget(), request.arn);
-        let change = move |history: &mut History| {
-            if !history.pins.iter().any(|pin| pin.holder == id) {
-                return Err(not_found::<BackupRecord>(&arn));
-            }
+        let change = move |history: Option<&mut History>| {
+            let is_there = |history: &&mut History| history.pins.iter().any(|pin| pin.holder == id);
+            let history = history.filter(is_there).ok_or_else(|| not_found::<BackupRecord>(&arn))?;
             if history.pins.iter().any(|pin| pin.backup.as_ref() == Some(&id)) {
                 let message = format!("Backup is being used to restore table: {arn}");
                 return Err(Exception::new(ExceptionKind::BackupInUseException, message));

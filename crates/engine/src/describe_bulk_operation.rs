@@ -1,7 +1,7 @@
 //! DescribeBulkOperation: a bulk operation's record.
 
 use crate::Engine;
-use crate::bulk_step::BulkRecord;
+use crate::bulk_record::BulkRecord;
 use crate::exchange_record::ExchangeRecord;
 use partita_api::Exception;
 use partita_api::bulk_operation::{BulkOperation, BulkStatus};

@@ -265,11 +265,13 @@ impl<S: Store> Engine<S> {
             let Some(id) = open.locked().as_ref().and_then(|ids| ids.front().cloned()) else {
                 return Ok(None);
             };
-            let record: R = self.exchange(&id)?;
-            if record.is_open() {
-                return Ok(Some(record));
+            match self.exchange::<R>(&id) {
+                Ok(record) if record.is_open() => return Ok(Some(record)),
+                // It has ended, and may be forgotten already.
+                Ok(_) => open.remove(&id),
+                Err(exception) if exception.kind == R::NOT_FOUND => open.remove(&id),
+                Err(exception) => return Err(exception),
             }
-            open.remove(&id);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Exports, imports and bulk operations are forgotten 90 days after they ended, as on AWS, and their client tokens once they have lapsed.
 
 use crate::Engine;
-use crate::bulk_step::BulkRecord;
+use crate::bulk_record::BulkRecord;
 use crate::exchange_record::{ExchangeRecord, has_lapsed, read};
 use crate::expiry::STEP;
 use crate::export_step::ExportRecord;

@@ -1,18 +1,16 @@
-//! Exports in the background. The first step pins the moment that is exported in the table's history. The others read a part of
-//! what there was, write it as a data file and store how far they came; killed in between, they write the same file again.
+//! Exports in the background. What is exported was pinned in the table's history with the request. A step reads a part of what
+//! there was, writes it as a data file and stores how far it came; killed in between, it writes the same file again.
 
 use crate::Engine;
 use crate::bucket::{Bucket, failure};
 use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::exchange_record::ExchangeRecord;
 use crate::export_selection::ExportSelection;
-use crate::history::{History, Moment, Pin};
+use crate::history::{History, Moment};
 use crate::item_key::key_item;
 use crate::maintenance::Progress;
 use crate::past::{NetChange, Past};
-use crate::restore_table_to_point_in_time::recovery_is_off;
 use crate::stored_key::ExchangeKind;
-use crate::table::TableRecord;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
 use partita_api::export::{Export, ExportScope, ExportView, ExportWindow};
 use partita_api::key_schema::KeySchema;
@@ -21,23 +19,25 @@ use partita_exchange::ChangeLine;
 use partita_exchange::compression::Compression;
 use partita_exchange::item_writer;
 use partita_exchange::manifest::{self, DataFile};
-use partita_store::{Rows, Snapshot, Space, Store, StoreError};
+use partita_store::{Snapshot, Space, Store, StoreError};
 use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
 /// A data file has about so many bytes before it is compressed.
 const PART_BYTES: usize = 8 << 20;
+/// A step looks at so many keys at most.
+const PART_KEYS: usize = 100_000;
 
 /// An export as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExportRecord {
     pub export: Export,
     pub table: String,
-    /// The history in which its moments are pinned, once they are.
-    #[serde(default)]
-    pub history: Option<u32>,
-    #[serde(default)]
+    /// The history in which its moments are pinned.
+    pub history: u32,
+    /// The moment behind which changes are exported, and the one up to which; a full export has the same twice.
+    pub moments: [Moment; 2],
     pub key: KeySchema,
     /// The last key, without its space, that is in a data file.
     pub cursor: Option<Vec<u8>>,
@@ -72,6 +72,8 @@ struct Part {
     lines: Vec<u8>,
     items: u64,
     bytes: u64,
+    /// How many keys were looked at.
+    keys: usize,
     last_key: Option<Vec<u8>>,
     is_last: bool,
 }
@@ -81,7 +83,8 @@ impl<S: Store> Engine<S> {
         let Some(mut record) = self.open_exchange::<ExportRecord>(&self.open_exports)? else {
             return Ok(Progress::Done);
         };
-        if let Err(failure) = self.advance_export(&mut record).await {
+        self.open_exports.put_last(record.id());
+        if let Err(failure) = self.advance_export(&mut record) {
             if self.has_stopped_exchanges() {
                 return Ok(Progress::Done);
             }
@@ -89,21 +92,19 @@ impl<S: Store> Engine<S> {
             record.export.ended_millis = Some(self.clock.now_millis());
             record.export.failure = Some(failure);
         }
-        match record.history.filter(|_| !record.is_open()) {
-            Some(history) => self.unpin(Space(history), record.id(), vec![record.store()]).await?,
-            None => self.keep(record).await?,
+        match record.is_open() {
+            true => self.keep(record).await?,
+            false => self.unpin(Space(record.history), record.id(), vec![record.store()]).await?,
         }
         Ok(Progress::More)
     }
 
-    async fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
+    fn advance_export(&self, record: &mut ExportRecord) -> Result<(), ExchangeFailure> {
         let bucket = Bucket::open(self.buckets.get(), &record.export.target.bucket)?;
-        let Some(space) = record.history else {
+        if record.cursor.is_none() {
             bucket.write(&record.key("_started"), b"")?;
-            *record = self.pin_export(record.clone()).await?;
-            return Ok(());
-        };
-        let history = self.catalog.history(Space(space)).ok_or_else(internal_failure)?;
+        }
+        let history = self.catalog.history(Space(record.history)).ok_or_else(internal_failure)?;
         let part = {
             let snapshot = self.store.snapshot().map_err(unreadable)?;
             let read = read_part(&snapshot, &history, record);
@@ -112,29 +113,6 @@ impl<S: Store> Engine<S> {
         let is_last = part.is_last;
         record.write(&bucket, part)?;
         if is_last { record.finish(&bucket, self.clock.now_millis()) } else { Ok(()) }
-    }
-
-    /// Keeps what is exported until the end; the record that tells so is stored together with it.
-    async fn pin_export(&self, record: ExportRecord) -> Result<ExportRecord, ExchangeFailure> {
-        let table =
-            self.catalog.find(&record.table).filter(|table| table.record.id == record.export.table_id);
-        let table =
-            table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the export"))?;
-        let id = record.id().to_owned();
-        let change = move |table: &TableRecord, history: &mut History, _: Moment, _: &Rows<'_>| {
-            if history.recovery.is_none() {
-                return Err(recovery_is_off(&table.name));
-            }
-            for moment in record.moments() {
-                let holder = record.id().to_owned();
-                history.pin_past(Pin { holder, moment, backup: None, expires_millis: None });
-            }
-            let pinned = ExportRecord { history: Some(history.space), ..record.clone() };
-            Ok(vec![pinned.store()])
-        };
-        let pinned = self.change_history(&table, Vec::new(), change).await;
-        let pinned = pinned.and_then(|()| self.exchange(&id));
-        pinned.map_err(|exception| failure(exception.kind.name(), &exception.message))
     }
 }
 
@@ -164,13 +142,13 @@ fn read_part(snapshot: &impl Snapshot, history: &History, record: &ExportRecord)
         })
     };
     match record.export.scope {
-        ExportScope::Full => past.items_at(record.moments()[1], behind, |key, item| {
+        ExportScope::Full => past.items_at(record.moments[1], behind, |key, item| {
             go_on(part.add_item(record, &selection, key, item))
         })?,
         ExportScope::Incremental(window) => {
-            let [after, until] = record.moments();
+            let [after, until] = record.moments;
             past.changes_between((after, until), behind, |key, change| {
-                go_on(part.add_change(record, &selection, window, key, &change))
+                go_on(part.add_change(record, &selection, window, key, change))
             })?;
         }
     }
@@ -183,17 +161,17 @@ impl Part {
         record: &ExportRecord,
         selection: &ExportSelection,
         key: &[u8],
-        item: ItemRef<'_>,
+        item: Option<ItemRef<'_>>,
     ) -> Result<ControlFlow<()>, Exception> {
-        if self.is_full() {
+        if !self.has_room_for(key) {
             return Ok(ControlFlow::Break(()));
         }
+        let Some(item) = item else { return Ok(ControlFlow::Continue(())) };
         if selection.takes(item)? {
             selection.show(item, |shown| item_writer::write(record.export.format, shown, &mut self.lines));
             self.items += 1;
             self.bytes += item.size() as u64;
         }
-        self.last_key = Some(key.to_vec());
         Ok(ControlFlow::Continue(()))
     }
 
@@ -204,12 +182,12 @@ impl Part {
         selection: &ExportSelection,
         window: ExportWindow,
         key: &[u8],
-        change: &NetChange,
+        change: Option<NetChange>,
     ) -> Result<ControlFlow<()>, Exception> {
-        if self.is_full() {
+        if !self.has_room_for(key) {
             return Ok(ControlFlow::Break(()));
         }
-        self.last_key = Some(key.to_vec());
+        let Some(change) = change else { return Ok(ControlFlow::Continue(())) };
         let Some(item) = change.new.as_ref().or(change.old.as_ref()) else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -232,25 +210,18 @@ impl Part {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Whether what comes next belongs into another file.
-    fn is_full(&mut self) -> bool {
-        self.is_last = self.lines.len() < PART_BYTES;
-        !self.is_last
+    /// Notes that a key is looked at, unless that belongs into another part.
+    fn has_room_for(&mut self, key: &[u8]) -> bool {
+        self.is_last = self.lines.len() < PART_BYTES && self.keys < PART_KEYS;
+        if self.is_last {
+            self.keys += 1;
+            self.last_key = Some(key.to_vec());
+        }
+        self.is_last
     }
 }
 
 impl ExportRecord {
-    /// The moment behind which changes are exported, and the one up to which.
-    fn moments(&self) -> [Moment; 2] {
-        match self.export.scope {
-            ExportScope::Full => [self.export.export_time_millis * 1_000 + 999; 2],
-            // Its end is not part of a window.
-            ExportScope::Incremental(window) => {
-                [window.from_millis, window.to_millis].map(|millis| (millis * 1_000).saturating_sub(1))
-            }
-        }
-    }
-
     /// The key of one of the export's objects.
     fn key(&self, name: &str) -> String {
         output_key(&self.export.target, self.id(), name)
@@ -265,8 +236,12 @@ impl ExportRecord {
         }
     }
 
-    /// Writes a data file. Its name depends on its number only, so that a repetition replaces it.
+    /// Writes a data file, unless nothing was found yet. Its name depends on its number only, so that a repetition replaces it.
     fn write(&mut self, bucket: &Bucket, part: Part) -> Result<(), ExchangeFailure> {
+        self.cursor = part.last_key.or_else(|| self.cursor.take());
+        if part.lines.is_empty() && !(part.is_last && self.files.is_empty()) {
+            return Ok(());
+        }
         let number = format!("{} {}", self.id(), self.files.len());
         let name = ordered_key::token(std::iter::once(ValueRef::S(number.as_bytes())));
         let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -276,7 +251,6 @@ impl ExportRecord {
         self.files.push(DataFile::new(key, &bytes, part.items));
         self.export.items += part.items;
         self.export.bytes += part.bytes;
-        self.cursor = part.last_key.or_else(|| self.cursor.take());
         Ok(())
     }
 

@@ -1,19 +1,19 @@
-//! ExportTableToPointInTime: notes an export, which goes on in the background (`export_step.rs`).
+//! ExportTableToPointInTime: pins what is exported and notes the export, which goes on in the background (`export_step.rs`).
 
 use crate::Engine;
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export_selection::ExportSelection;
 use crate::export_step::ExportRecord;
-use crate::history::RecoveryRecord;
+use crate::history::{History, Moment, Pin, RecoveryRecord};
 use crate::restore_table_to_point_in_time::{recoverable_moment, recovery_is_off};
 use crate::stored_key::ExchangeKind;
-use crate::table::TableRecord;
+use crate::table::{Table, TableRecord};
 use partita_api::exchange::ExchangeStatus;
 use partita_api::export::{Export, ExportScope, ExportWindow};
 use partita_api::export_table_to_point_in_time::{ExportTableToPointInTime, ExportTableToPointInTimeOutput};
 use partita_api::{Exception, ExceptionKind};
 use partita_exchange::manifest::timestamp;
-use partita_store::Store;
+use partita_store::{Rows, Store};
 use partita_value::names::table_arn;
 use std::time::Duration;
 
@@ -25,17 +25,39 @@ impl<S: Store> Engine<S> {
         &self,
         request: ExportTableToPointInTime,
     ) -> Result<ExportTableToPointInTimeOutput, Exception> {
-        let table = self.catalog.source_table(&request.table)?;
         let now = self.clock.now_millis();
-        let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
-        let scope = scope(&request, recovery, &table.record, now)?;
-        self.check_length(scope)?;
-        ExportSelection::new(request.filter.as_deref(), &table.key, table.space)?;
-        let time = request.at_millis.map_or(now, i64::unsigned_abs);
         let token = request
             .client_token
             .as_ref()
             .map(|token| ExchangeToken::new(ExchangeKind::Export, token, &format!("{request:?}"), now));
+        let begun = |export: ExportRecord| Ok(ExportTableToPointInTimeOutput { export: export.export });
+        let table = self.catalog.source_table(&request.table)?;
+        let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
+        if let Some(record) = self.begun_before(token.as_ref())? {
+            return begun(record);
+        }
+        let scope = scope(&request, recovery, &table.record, now)?;
+        self.check_length(scope)?;
+        ExportSelection::new(request.filter.as_deref(), &table.key, table.space)?;
+        let record = self.new_export(request, &table, scope, now);
+        match self.pin_export(&table, record.clone(), token.clone()).await {
+            Ok(()) => {
+                self.open_exports.add(record.id());
+                self.wake_maintenance();
+                begun(self.exchange(record.id())?)
+            }
+            // The same request at the same time.
+            Err(exception) => begun(self.begun_before(token.as_ref())?.ok_or(exception)?),
+        }
+    }
+
+    fn new_export(
+        &self,
+        request: ExportTableToPointInTime,
+        table: &Table,
+        scope: ExportScope,
+        now: u64,
+    ) -> ExportRecord {
         let table_arn = table_arn(&self.region, table.name.as_str());
         let export = Export {
             arn: format!("{table_arn}/export/{}", self.new_exchange_id()),
@@ -44,7 +66,7 @@ impl<S: Store> Engine<S> {
             status: ExchangeStatus::InProgress,
             started_millis: now,
             ended_millis: None,
-            export_time_millis: time,
+            export_time_millis: request.at_millis.map_or(now, i64::unsigned_abs),
             scope,
             filter: request.filter,
             format: request.format,
@@ -55,18 +77,56 @@ impl<S: Store> Engine<S> {
             bytes: 0,
             failure: None,
         };
-        let record = ExportRecord {
+        ExportRecord {
             export,
             table: table.name.to_string(),
-            history: None,
+            history: 0,
+            moments: match (scope, request.at_millis) {
+                (ExportScope::Full, Some(millis)) => [millis.unsigned_abs() * 1_000 + 999; 2],
+                // The moment of the decision.
+                (ExportScope::Full, None) => [0; 2],
+                // Its end is not part of a window.
+                (ExportScope::Incremental(window), _) => {
+                    [window.from_millis, window.to_millis].map(|millis| (millis * 1_000).saturating_sub(1))
+                }
+            },
             key: table.key.clone(),
             cursor: None,
             files: Vec::new(),
+        }
+    }
+
+    /// Keeps what is exported until the end; the record commits with the pins.
+    async fn pin_export(
+        &self,
+        table: &Table,
+        record: ExportRecord,
+        token: Option<ExchangeToken>,
+    ) -> Result<(), Exception> {
+        let (keys, clock) = (token.iter().map(ExchangeToken::key).collect(), self.clock.clone());
+        let change = move |_: &TableRecord, history: &mut History, now: Moment, rows: &Rows<'_>| {
+            let recovery = history.recovery.ok_or_else(|| recovery_is_off(&record.table))?;
+            let is_begun = token.as_ref().map(|token| token.judge::<ExportRecord>(rows[0].as_deref()));
+            if is_begun.transpose()?.flatten().is_some() {
+                return Err(out_of_reach());
+            }
+            let earliest = recovery.earliest(clock.now_millis());
+            let moments = record.moments.map(|moment| if moment == 0 { now } else { moment });
+            // Recovery may have been turned off and on since the request was looked at. The first second counts as a whole.
+            if moments.iter().any(|moment| moment / 1_000_000 + 1 < earliest / 1_000_000) {
+                return Err(out_of_reach());
+            }
+            let moments = moments.map(|moment| moment.max(earliest));
+            for moment in moments {
+                let holder = record.id().to_owned();
+                history.pin_past(Pin { holder, moment, backup: None, expires_millis: None });
+            }
+            let pinned = ExportRecord { history: history.space, moments, ..record.clone() };
+            let mut writes = vec![pinned.store()];
+            writes.extend(token.iter().map(|token| token.remember(record.id())));
+            Ok(writes)
         };
-        let record = self.begin(record, token).await?;
-        self.open_exports.add(record.id());
-        self.wake_maintenance();
-        Ok(ExportTableToPointInTimeOutput { export: record.export })
+        self.change_history(table, keys, change).await
     }
 
     fn check_length(&self, scope: ExportScope) -> Result<(), Exception> {

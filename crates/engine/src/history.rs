@@ -121,10 +121,12 @@ impl History {
         self.pins.push(pin);
     }
 
-    /// What only this pin needed is due to be trimmed.
+    /// What only this pin needed is due to be trimmed; with recovery that is done from time to time anyway.
     pub fn unpin(&mut self, holder: &str) {
         self.pins.retain(|pin| pin.holder != holder);
-        self.trim = Trim::Due;
+        if self.recovery.is_none() {
+            self.trim = Trim::Due;
+        }
     }
 
     pub fn turn_recovery_on(&mut self, days: u32, moment: Moment) {
@@ -152,10 +154,15 @@ impl History {
         }
     }
 
-    /// Notes that a part was looked through by what was `seen`. If a pin went meanwhile, all is looked at again.
+    /// Notes that a part was looked through by what was `seen`. If less is needed than then, all is looked at again.
     pub fn trimmed(&mut self, seen: &History, is_last: bool, now: u64) {
         let pins_stayed = seen.pins.iter().all(|pin| self.pins.contains(pin));
-        self.trim = match (pins_stayed, is_last) {
+        let needs_stayed = pins_stayed && seen.recovery == self.recovery;
+        if let Some(recovery) = &mut self.recovery {
+            // What is gone does not come back if the clock is set back.
+            recovery.since = recovery.earliest(now);
+        }
+        self.trim = match (needs_stayed, is_last) {
             (false, _) => Trim::Due,
             (true, false) => Trim::Running,
             (true, true) => Trim::Done { millis: now },
@@ -281,6 +288,29 @@ mod tests {
         assert!(!history.trim_is_due(10 * DAY_MILLIS + 3_599_999));
         assert!(history.trim_is_due(10 * DAY_MILLIS + 3_600_000));
         history.unpin("nobody");
+        assert!(!history.trim_is_due(0));
+        history.turn_recovery_off(0);
+        history.trim = Trim::Done { millis: 1 };
+        history.unpin("nobody");
         assert!(history.trim_is_due(0));
+    }
+
+    #[test]
+    fn a_look_by_what_is_no_longer_needed_counts_for_nothing() {
+        let mut history = history();
+        history.pin_now(pin("a", 100));
+        history.turn_recovery_on(1, 200);
+        let seen = history.clone();
+        history.trimmed(&seen, false, 1);
+        assert_eq!(history.trim, Trim::Running);
+        history.turn_recovery_off(300);
+        history.trimmed(&seen, false, 1);
+        assert_eq!(history.trim, Trim::Due);
+        let seen = history.clone();
+        history.unpin("a");
+        history.trimmed(&seen, true, 1);
+        assert_eq!(history.trim, Trim::Due);
+        history.trimmed(&history.clone(), true, 1);
+        assert_eq!(history.trim, Trim::Done { millis: 1 });
     }
 }

@@ -19,7 +19,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Rows looked at in one step.
-const STEP: usize = 512;
+const LOOKED: usize = 4_096;
+/// … or so many that are removed.
+const REMOVED: usize = 512;
 
 /// What a step of trimming has found.
 #[derive(Default)]
@@ -27,6 +29,7 @@ struct Looked {
     rows: usize,
     unneeded: Vec<Vec<u8>>,
     last: Option<Vec<u8>>,
+    is_last: bool,
 }
 
 impl<S: Store> Engine<S> {
@@ -46,7 +49,8 @@ impl<S: Store> Engine<S> {
     }
 
     async fn expire_pins(&self, history: &History, now: u64) -> Result<(), Exception> {
-        let change = move |history: &mut History| {
+        let change = move |history: Option<&mut History>| {
+            let Some(history) = history else { return Ok(Vec::new()) };
             let is_over = |at: Option<u64>| at.is_some_and(|at| at <= now);
             let over: Vec<String> = history
                 .pins
@@ -105,13 +109,14 @@ impl<S: Store> Engine<S> {
         let space = history.space();
         let cursor = Key::BackfillCursor { of: space }.to_bytes();
         let mut writes: Vec<_> = looked.unneeded.into_iter().map(|key| Write::Delete { key }).collect();
-        let is_last = looked.rows < STEP;
+        let is_last = looked.is_last;
         writes.push(match looked.last.filter(|_| !is_last) {
             Some(last) => Write::Put { key: cursor, value: last },
             None => Write::Delete { key: cursor },
         });
         let seen = Arc::clone(history);
-        let change = move |history: &mut History| {
+        let change = move |history: Option<&mut History>| {
+            let Some(history) = history else { return Ok(Vec::new()) };
             history.trimmed(&seen, is_last, now);
             Ok(writes.clone())
         };
@@ -128,7 +133,7 @@ impl<S: Store> Engine<S> {
         if let Some(last) = cursor {
             range.start = stored_key::just_behind(&last);
         }
-        let mut looked = Looked::default();
+        let mut looked = Looked { is_last: true, ..Looked::default() };
         // The item of the row before, and the moment of its last row that stays. Of an item that is begun in the
         // middle more may stay than is needed, until the next time.
         let (mut item_before, mut previous) = (Vec::new(), 0);
@@ -145,7 +150,8 @@ impl<S: Store> Engine<S> {
             }
             looked.rows += 1;
             looked.last = Some(key.to_vec());
-            if looked.rows < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            looked.is_last = looked.rows < LOOKED && looked.unneeded.len() < REMOVED;
+            if looked.is_last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
         Ok(looked)

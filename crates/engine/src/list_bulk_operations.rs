@@ -1,7 +1,7 @@
 //! ListBulkOperations: the records of bulk operations, as far as they are not old.
 
 use crate::Engine;
-use crate::bulk_step::BulkRecord;
+use crate::bulk_record::BulkRecord;
 use partita_api::Exception;
 use partita_api::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
 use partita_store::Store;

@@ -26,26 +26,29 @@ impl Progress {
 impl<S: Store> Engine<S> {
     /// One step of everything there is to do.
     pub async fn maintain(&self) -> Result<Progress, Exception> {
-        let kept_up = self.keep_up().await?;
-        Ok(kept_up.and(self.work_on_exchanges().await?))
+        together([self.keep_up().await, self.work_on_exchanges().await])
     }
 
     /// One step of what tables need.
     pub async fn keep_up(&self) -> Result<Progress, Exception> {
-        let filled = self.backfill_step().await?;
-        let expired = self.expire_step().await?;
-        let forgotten = self.forget_tokens_step().await?;
-        let trimmed = self.stream_step().await?.and(self.history_step().await?);
-        let exchanges_forgotten = self.forget_exchanges_step().await?;
-        Ok(filled.and(expired).and(forgotten).and(trimmed).and(exchanges_forgotten))
+        together([
+            self.backfill_step().await,
+            self.expire_step().await,
+            self.forget_tokens_step().await,
+            self.stream_step().await,
+            self.history_step().await,
+            self.restore_step().await,
+            self.forget_exchanges_step().await,
+        ])
     }
 
-    /// One step of what fills and empties whole tables. It may wait for a bucket for as long as the bucket's kind allows.
+    /// One step of what reads and writes buckets. It may wait for one for as long as the bucket's kind allows.
     pub async fn work_on_exchanges(&self) -> Result<Progress, Exception> {
-        let exported = self.export_step().await?;
-        let imported = self.import_step().await?;
-        let put = self.bulk_step().await?;
-        let restored = self.restore_step().await?;
-        Ok(exported.and(imported).and(put).and(restored))
+        together([self.export_step().await, self.import_step().await, self.bulk_step().await])
     }
+}
+
+/// What came out of several steps. One that fails keeps none of the others from its turn.
+fn together<const N: usize>(steps: [Result<Progress, Exception>; N]) -> Result<Progress, Exception> {
+    steps.into_iter().reduce(|one, other| Ok(one?.and(other?))).unwrap_or(Ok(Progress::Done))
 }

@@ -70,12 +70,12 @@ impl<'a, S: Snapshot> Past<'a, S> {
     }
 
     /// Shows the items there were at a moment, in the order of their keys, from behind a key on. Keys are told
-    /// without their space.
+    /// without their space, also those of items that there were not, so that a walk that finds nothing can be interrupted.
     pub fn items_at(
         &self,
         moment: Moment,
         behind: Option<&[u8]>,
-        visit: impl FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>,
+        visit: impl FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let start = behind.map(|key| stored_key::just_behind(&stored_key::in_space(self.items, key)));
         let start = start.unwrap_or_else(|| self.item_rows.start.clone());
@@ -95,24 +95,26 @@ impl<'a, S: Snapshot> Past<'a, S> {
         merge.failure.map_or(Ok(()), Err)
     }
 
-    /// Shows what became of the items that changed after one moment and up to another, from behind a key on.
+    /// Shows what became of the items that changed after one moment and up to another, from behind a key on. Keys of items that
+    /// did not are told too.
     pub fn changes_between(
         &self,
         (after, until): (Moment, Moment),
         behind: Option<&[u8]>,
-        mut visit: impl FnMut(&[u8], NetChange) -> ControlFlow<()>,
+        mut visit: impl FnMut(&[u8], Option<NetChange>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let mut changed = self.first_changed(after, behind)?;
         while let Some(Changed { item, moment, was }) = changed {
-            if moment <= until {
-                let change = NetChange {
+            let change = match moment <= until {
+                true => Some(NetChange {
                     old: was,
                     new: self.item_at(&item, until)?,
                     written: self.last_change(&item, until)?.unwrap_or(moment),
-                };
-                if visit(&item, change).is_break() {
-                    return Ok(());
-                }
+                }),
+                false => None,
+            };
+            if visit(&item, change).is_break() {
+                return Ok(());
             }
             changed = self.changed_behind(after, &item)?;
         }
@@ -190,14 +192,14 @@ struct Merge<'a, 'b, S, V> {
     failure: Option<Exception>,
 }
 
-impl<S: Snapshot, V: FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>> Merge<'_, '_, S, V> {
+impl<S: Snapshot, V: FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>> Merge<'_, '_, S, V> {
     /// Shows what was instead of an item, and all before it.
     fn show(&mut self, key: &[u8], row: &[u8]) -> ControlFlow<()> {
         self.show_changed_before(Some(key))?;
         if self.changed.as_ref().is_some_and(|changed| changed.item == key) {
             return self.show_changed();
         }
-        ItemRef::new(row).map_or(ControlFlow::Continue(()), |item| (self.visit)(key, item))
+        (self.visit)(key, ItemRef::new(row))
     }
 
     fn show_changed_before(&mut self, key: Option<&[u8]>) -> ControlFlow<()> {
@@ -211,9 +213,7 @@ impl<S: Snapshot, V: FnMut(&[u8], ItemRef<'_>) -> ControlFlow<()>> Merge<'_, '_,
     /// Shows what the next changed item was, and goes on to the one behind it.
     fn show_changed(&mut self) -> ControlFlow<()> {
         let Some(changed) = self.changed.take() else { return ControlFlow::Continue(()) };
-        if let Some(item) = &changed.was {
-            (self.visit)(&changed.item, item.view())?;
-        }
+        (self.visit)(&changed.item, changed.was.as_ref().map(Item::view))?;
         match self.past.changed_behind(self.moment, &changed.item) {
             Ok(next) => {
                 self.changed = next;

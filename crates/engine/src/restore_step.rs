@@ -31,6 +31,8 @@ use std::sync::Arc;
 const PAGE_ITEMS: usize = 256;
 /// … or this many bytes of them.
 const PAGE_BYTES: usize = 1 << 20;
+/// … or so many keys looked at.
+const PAGE_KEYS: usize = 4_096;
 
 /// A restore as it is stored. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -129,6 +131,7 @@ impl NewRestore {
 struct Page {
     items: Vec<Item>,
     bytes: usize,
+    keys: usize,
     last: Option<Vec<u8>>,
 }
 
@@ -149,6 +152,7 @@ impl<S: Store> Engine<S> {
         let Some(mut record) = self.open_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);
         };
+        self.open_restores.put_last(&record.id);
         let page = self.read_past(&record)?;
         match page.last {
             None => self.finish_restore(record).await?,
@@ -167,13 +171,12 @@ impl<S: Store> Engine<S> {
         let mut page = Page::default();
         let past = Past::of(&snapshot, &history);
         past.items_at(record.moment, record.cursor.as_deref(), |key, item| {
-            page.bytes += item.bytes().len();
-            page.items.push(item.to_owned());
+            page.bytes += item.map_or(0, |item| item.bytes().len());
+            page.items.extend(item.map(|item| item.to_owned()));
+            page.keys += 1;
             page.last = Some(key.to_vec());
-            match page.items.len() < PAGE_ITEMS && page.bytes < PAGE_BYTES {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
+            let has_room = page.items.len() < PAGE_ITEMS && page.bytes < PAGE_BYTES && page.keys < PAGE_KEYS;
+            if has_room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(page)
     }

@@ -1,7 +1,7 @@
 //! StartBulkPutItems: notes a bulk operation, which goes on in the background (`bulk_step.rs`).
 
 use crate::Engine;
-use crate::bulk_step::BulkRecord;
+use crate::bulk_record::BulkRecord;
 use crate::change_table::check_created;
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::stored_key::ExchangeKind;

@@ -1,4 +1,4 @@
-//! Incremental exports: what became of each item between two times, in AWS's files.
+//! Exports: what there was at a time, and what became of each item between two, in AWS's files.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -49,35 +49,43 @@ fn seconds(database: &Memory) -> f64 {
     database.millis.load(Ordering::Relaxed) as f64 / 1_000.0
 }
 
-/// Exports a window and gives back the description and the lines, in order of their keys.
-async fn export(database: &Memory, root: &Path, mut request: Value, window: Value) -> (Value, Vec<Value>) {
+async fn begin(database: &Memory, mut request: Value) -> Value {
     request["TableArn"] = "arn:aws:dynamodb:us-east-1:000000000000:table/Told".into();
     request["S3Bucket"] = "bucket".into();
     request["S3Prefix"] = "pre/fix".into();
+    done(database, "ExportTableToPointInTime", request).await["ExportDescription"]["ExportArn"].clone()
+}
+
+/// Exports a window and gives back the description and the lines, in order of their keys.
+async fn export(database: &Memory, root: &Path, mut request: Value, window: Value) -> (Value, Vec<Value>) {
     request["ExportType"] = "INCREMENTAL_EXPORT".into();
     request["IncrementalExportSpecification"] = window;
-    let started = done(database, "ExportTableToPointInTime", request).await;
+    let arn = begin(database, request).await;
+    let (description, mut lines) = ended(database, root, arn).await;
+    lines.sort_by_key(|line| line["Keys"]["pk"]["S"].to_string());
+    (description, lines)
+}
+
+/// What an export has written.
+async fn ended(database: &Memory, root: &Path, arn: Value) -> (Value, Vec<Value>) {
     database.maintain().await;
-    let arn = json!({"ExportArn": started["ExportDescription"]["ExportArn"]});
+    let arn = json!({"ExportArn": arn});
     let description = done(database, "DescribeExport", arn).await["ExportDescription"].clone();
     assert_eq!(description["ExportStatus"], "COMPLETED", "{description}");
     let bucket = root.join("bucket");
     let summary = read(&bucket.join(description["ExportManifest"].as_str().unwrap()), Compression::None);
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(
-        (&summary["version"], &summary["exportType"]),
-        (&json!("2023-08-01"), &json!("INCREMENTAL_EXPORT"))
-    );
+    let incremental = summary["exportType"] == "INCREMENTAL_EXPORT";
+    assert_eq!(summary["version"], if incremental { "2023-08-01" } else { "2020-06-30" });
     let files = read(&bucket.join(summary["manifestFilesS3Key"].as_str().unwrap()), Compression::None);
     let mut lines: Vec<Value> = Vec::new();
     for file in files.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
         let key = file["dataFileS3Key"].as_str().unwrap();
-        assert!(key.starts_with("pre/fix/AWSDynamoDB/data/"), "{key}");
+        assert_eq!(incremental, key.starts_with("pre/fix/AWSDynamoDB/data/"), "{key}");
         let text = read(&bucket.join(key), Compression::Gzip);
         lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
     }
     assert_eq!(description["ItemCount"], lines.len());
-    lines.sort_by_key(|line| line["Keys"]["pk"]["S"].to_string());
     (description, lines)
 }
 
@@ -170,4 +178,44 @@ async fn windows_that_cannot_be_are_refused() {
     assert!(
         refused(start - 5.0, start + 900.0).await.contains("cannot be less than the table creation time")
     );
+}
+
+#[tokio::test]
+async fn shows_the_moment_of_the_request_whatever_happens_before_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = database(folder.path()).await;
+    put(&database, "early", 1).await;
+    let first = begin(&database, json!({})).await;
+    // In the same millisecond, after the request.
+    put(&database, "early", 2).await;
+    put(&database, "late", 1).await;
+    for enabled in [false, true] {
+        let specification = json!({"PointInTimeRecoveryEnabled": enabled});
+        let request = json!({"TableName": "Told", "PointInTimeRecoverySpecification": specification});
+        done(&database, "UpdateContinuousBackups", request).await;
+    }
+    database.advance_seconds(5);
+    // The clock is set back: what was answered is still exported.
+    let second = begin(&database, json!({})).await;
+    database.millis.fetch_sub(4_000, Ordering::Relaxed);
+    put(&database, "last", 1).await;
+    let third = begin(&database, json!({})).await;
+    delete(&database, "early").await;
+    done(&database, "DeleteTable", json!({"TableName": "Told"})).await;
+    let sizes = |lines: Vec<Value>| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let mut sizes: Vec<_> = lines
+            .iter()
+            .map(|line| (text(&line["Item"]["pk"]["S"]), text(&line["Item"]["size"]["N"])))
+            .collect();
+        sizes.sort();
+        sizes
+    };
+    let pair = |pk: &str, size: &str| (pk.to_owned(), size.to_owned());
+    let (_, lines) = ended(&database, folder.path(), first).await;
+    assert_eq!(sizes(lines), [pair("early", "1")]);
+    let (_, lines) = ended(&database, folder.path(), second).await;
+    assert_eq!(sizes(lines), [pair("early", "2"), pair("late", "1")]);
+    let (_, lines) = ended(&database, folder.path(), third).await;
+    assert_eq!(sizes(lines), [pair("early", "2"), pair("last", "1"), pair("late", "1")]);
 }
