@@ -5,7 +5,8 @@ usage: kill_loop.py BINARY [KILLS]
 Eight writers put items (with a global index), count, transfer between two accounts in a transaction and write
 batches; each notes what was acknowledged. After each kill the server starts on the same folder and everything
 acknowledged must be there, transactions whole, the index equal to the table, the counters exact, and the table
-rebuilt from its stream equal to the table: no record lost, none doubled.
+rebuilt from its stream equal to the table: no record lost, none doubled. Backups that were made on the way are restored,
+through another kill, and must equal what the table was.
 """
 import os
 import random
@@ -26,6 +27,7 @@ from stream_reader import key_of, records, replay  # noqa: E402
 WRITERS = 8
 ACCOUNTS = 10
 TABLE = "Crash"
+RESTORED = "Restored"
 
 
 class Server:
@@ -119,9 +121,31 @@ class Writer(threading.Thread):
             self.client.transact_write_items(TransactItems=[add(self.client, a, -change), add(self.client, b, change)])
 
 
-def read_all(client, **request):
-    pages = client.get_paginator("scan").paginate(TableName=TABLE, **request)
+def read_all(client, table=TABLE, **request):
+    pages = client.get_paginator("scan").paginate(TableName=table, **request)
     return [item for page in pages for item in page["Items"]]
+
+
+def back_up(client, number):
+    """A backup while nobody writes, and what is in it."""
+    details = client.create_backup(TableName=TABLE, BackupName=f"after-{number}")["BackupDetails"]
+    return details["BackupArn"], read_all(client, ConsistentRead=True)
+
+
+def check_backup(binary, folder, server, arn, expected):
+    """Restores a backup, with a kill in between, and lets go of it; the server then, and what is wrong."""
+    server.client().restore_table_from_backup(TargetTableName=RESTORED, BackupArn=arn)
+    time.sleep(random.uniform(0, 0.1))
+    server.kill()
+    server = Server(binary, folder)
+    client = server.client()
+    client.get_waiter("table_exists").wait(TableName=RESTORED, WaiterConfig={"Delay": 1, "MaxAttempts": 60})
+    restored = read_all(client, RESTORED, ConsistentRead=True)
+    client.delete_table(TableName=RESTORED)
+    client.delete_backup(BackupArn=arn)
+    order = lambda items: sorted(map(repr, items))
+    same = order(restored) == order(expected)
+    return server, [] if same else [f"a backup of {len(expected)} items became a table of {len(restored)}"]
 
 
 def check_stream(server, items):
@@ -171,6 +195,7 @@ def main():
     counted = {number: (0, 0) for number in range(WRITERS)}
     failures = 0
     written = 0
+    backups = []
     with tempfile.TemporaryDirectory() as folder:
         server = Server(binary, folder)
         create_table(server.client())
@@ -187,12 +212,18 @@ def main():
                 least, most = counted[writer.number]
                 counted[writer.number] = (least + writer.counted[0], most + writer.counted[1])
             server = Server(binary, folder)
+            if kill % 4 == 0:
+                backups.append(back_up(server.client(), kill))
             # A full comparison each time would spend the time on reading: every tenth kill, and the last.
             if kill % 10 == 9 or kill == kills - 1:
-                for problem in check(server, acknowledged, counted):
+                problems = check(server, acknowledged, counted)
+                while backups:
+                    server, of_backup = check_backup(binary, folder, server, *backups.pop())
+                    problems += of_backup
+                for problem in problems:
                     failures += 1
                     print(f"after kill {kill + 1}: {problem}", flush=True)
-                print(f"kill {kill + 1}: {written} acknowledged items checked", flush=True)
+                print(f"kill {kill + 1}: {written} acknowledged items checked, and the backups", flush=True)
         server.kill()
     print(f"{kills - min(failures, kills)} passed, {failures} failed")
     sys.exit(1 if failures or not written else 0)
