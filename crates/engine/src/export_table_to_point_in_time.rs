@@ -1,6 +1,7 @@
 //! ExportTableToPointInTime: notes an export, which goes on in the background (`export_step.rs`).
 
 use crate::Engine;
+use crate::change_history::source_not_found;
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export_selection::ExportSelection;
 use crate::export_step::ExportRecord;
@@ -25,7 +26,9 @@ impl<S: Store> Engine<S> {
         &self,
         request: ExportTableToPointInTime,
     ) -> Result<ExportTableToPointInTimeOutput, Exception> {
-        let table = self.catalog.source_table(&request.table)?;
+        // AWS names the table as the request did: by its ARN.
+        let no_table = |_| source_not_found(table_arn(&self.region, request.table.as_str()));
+        let table = self.catalog.source_table(&request.table).map_err(no_table)?;
         let now = self.clock.now_millis();
         let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
         let scope = scope(&request, recovery, &table.record, now)?;

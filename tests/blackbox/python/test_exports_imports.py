@@ -184,8 +184,12 @@ def test_client_tokens_and_lists(client):
 
 def test_what_cannot_be_exported(client):
     arn = fill(client, items=1)
-    with refused("TableNotFoundException", "Table not found: Nope"):
-        export(client, arn.replace("Source", "Nope"))
+    missing = arn.replace("Source", "Nope")
+    with refused("TableNotFoundException", f"Table not found: {missing}"):
+        export(client, missing)
+    for part in ("/index/byDate", "/backup/01234567890123-01234567"):
+        with refused("ValidationException"):
+            export(client, arn + part)
     for outside in (-3600, 3600):
         with refused("InvalidExportTimeException"):
             export(client, arn, ExportTime=time.time() + outside)
