@@ -322,6 +322,11 @@ def test_buckets_that_do_not_exist_fail_in_the_background(client):
     result = imported(client, client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION",
                                                   TableCreationParameters=parameters("Target"))["ImportTableDescription"]["ImportArn"])
     assert (result["ImportStatus"], result["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    # Its table is not made, and the name is free.
+    assert "Target" not in client.list_tables()["TableNames"]
+    nothing = imported(client, start_import(client, "Target", "nothing/")["ImportArn"])
+    assert (nothing["ImportStatus"], nothing["ProcessedItemCount"], nothing["ProcessedSizeBytes"]) == ("COMPLETED", 0, 0)
+    assert client.scan(TableName="Target")["Items"] == []
     outside = export(client, arn, S3Prefix="../../outside")
     assert exported(client, outside["ExportArn"])["ExportStatus"] == "FAILED"
 
@@ -331,6 +336,14 @@ def test_without_a_root_there_is_no_bucket(place):
         client = running.client()
         begun = export(client, fill(client, items=1))
         assert exported(client, begun["ExportArn"])["FailureCode"] == "S3NoSuchBucket"
+
+
+def test_records_without_line_breaks_are_imported(client, place):
+    lines = [json.dumps({"Item": {"pk": {"S": f"p{n}"}, "sk": {"N": "1"}, "braces": {"S": '}{"'}}}) for n in range(600)]
+    (place / "s3" / "my-bucket" / "joined.json").write_text("\n".join(["".join(lines[:300]), *lines[300:400], "".join(lines[400:])]))
+    result = imported(client, start_import(client, "Joined", "joined")["ImportArn"])
+    assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("COMPLETED", 600, 0)
+    assert client.scan(TableName="Joined", Select="COUNT")["Count"] == 600
 
 
 def test_csv_with_types_of_keys_and_errors_counted(client, place):
