@@ -14,6 +14,8 @@ pub struct BatchGetItem {
 #[derive(Debug)]
 pub struct TableKeys {
     pub table: TableName,
+    /// The name or the ARN that the request has for the table; the answer repeats it.
+    pub named: String,
     pub keys: Vec<Item>,
     pub projection: Option<Projection>,
     pub consistent_read: bool,
@@ -29,10 +31,19 @@ pub struct ProjectionWording {
     pub attributes_to_get: Option<Vec<String>>,
 }
 
+/// The items found of one table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableItems {
+    pub table: TableName,
+    pub named: String,
+    pub items: Vec<Item>,
+}
+
 /// Keys of one table that did not fit the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnprocessedKeys {
     pub table: TableName,
+    pub named: String,
     pub keys: Vec<Item>,
     pub consistent_read: bool,
     pub wording: ProjectionWording,
@@ -40,7 +51,7 @@ pub struct UnprocessedKeys {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchGetItemOutput {
-    pub responses: Vec<(TableName, Vec<Item>)>,
+    pub responses: Vec<TableItems>,
     pub unprocessed: Vec<UnprocessedKeys>,
     pub consumed_capacity: Option<Vec<ConsumedCapacity>>,
 }

@@ -6,7 +6,7 @@ use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
 use crate::table::Table;
 use crate::{scalar_keys, storage_failed};
-use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableKeys, UnprocessedKeys};
+use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableItems, TableKeys, UnprocessedKeys};
 use partita_api::{Exception, messages};
 use partita_store::{Snapshot, Store};
 use partita_value::{Item, limits};
@@ -24,10 +24,15 @@ impl<S: Store> Engine<S> {
         for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
             let read = read_keys(&snapshot, wanted, &keys, &mut room)?;
             capacity.extend(read.consumption.report(&table, request.return_consumed_capacity, None));
-            output.responses.push((table.name.clone(), read.items));
+            output.responses.push(TableItems {
+                table: table.name.clone(),
+                named: wanted.named.clone(),
+                items: read.items,
+            });
             if read.processed < keys.len() {
                 output.unprocessed.push(UnprocessedKeys {
                     table: table.name.clone(),
+                    named: wanted.named.clone(),
                     keys: wanted.keys[read.processed..].to_vec(),
                     consistent_read: wanted.consistent_read,
                     wording: wanted.wording.clone(),

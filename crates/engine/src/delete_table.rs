@@ -13,19 +13,36 @@ use crate::stream::Stream;
 use crate::table::{Table, TableRecord};
 use partita_api::backup::{BackupDetails, BackupKind, BackupStatus};
 use partita_api::delete_table::{DeleteTable, DeleteTableOutput};
-use partita_api::table::ResourceStatus;
+use partita_api::table::{ResourceStatus, TableDescription};
 use partita_api::{Exception, messages};
 use partita_store::{Counters, Decision, Rows, Space, Store, Write};
-use partita_value::names::StreamName;
+use partita_value::names::{StreamName, TableName};
 
 /// How long the last backup of a deleted table stays.
 const LAST_BACKUP_MILLIS: u64 = 35 * 24 * 60 * 60 * 1_000;
 
 impl<S: Store> Engine<S> {
     pub async fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableOutput, Exception> {
-        let table = self.catalog.named_table(&request.name)?;
-        let mut description = self.describe(&table)?;
-        let name = request.name;
+        let may_go = |record: &TableRecord| {
+            check_created(record)?;
+            match record.deletion_protection {
+                true => Err(protected(record)),
+                false => Ok(()),
+            }
+        };
+        let mut table = self.remove_table(request.name, may_go).await?;
+        table.status = ResourceStatus::Deleting;
+        Ok(DeleteTableOutput { table })
+    }
+
+    /// Removes a table if it may go, and tells what it was.
+    pub(crate) async fn remove_table(
+        &self,
+        name: TableName,
+        may_go: impl Fn(&TableRecord) -> Result<(), Exception> + Send + 'static,
+    ) -> Result<TableDescription, Exception> {
+        let table = self.catalog.named_table(&name)?;
+        let description = self.describe(&table)?;
         let keys = vec![
             Key::TableRecord { name: name.as_str() }.to_bytes(),
             last_moment_key(table.space),
@@ -47,11 +64,8 @@ impl<S: Store> Engine<S> {
                     &name,
                 ))));
             };
-            if let Err(exception) = check_created(&record) {
+            if let Err(exception) = may_go(&record) {
                 return Decision::rejection(Err(exception));
-            }
-            if record.deletion_protection {
-                return Decision::rejection(Err(protected(&record)));
             }
             let mut writes = vec![Write::Delete { key: Key::TableRecord { name: &record.name }.to_bytes() }];
             let stream = ended_stream(&record, now, &catalog);
@@ -77,8 +91,7 @@ impl<S: Store> Engine<S> {
             Decision { writes, answer: Ok(()), on_commit: Some(on_commit) }
         };
         self.store.decide(keys, decision).await.map_err(storage_failed)??;
-        description.status = ResourceStatus::Deleting;
-        Ok(DeleteTableOutput { table: description })
+        Ok(description)
     }
 }
 

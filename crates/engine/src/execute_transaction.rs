@@ -56,16 +56,13 @@ impl<S: Store> Engine<S> {
             return Err(cancelled(planned));
         }
         let writes: Vec<_> = planned.into_iter().flatten().collect();
-        let count = writes.len();
-        let keys = vec![None; count];
+        let keys = vec![None; writes.len()];
         let written = self
             .write_transaction(writes, keys, request.client_request_token, request.return_consumed_capacity)
             .await
             .map_err(|exception| told_as_duplicates(exception, &inserts))?;
-        Ok(ExecuteTransactionOutput {
-            responses: vec![None; count],
-            consumed_capacity: written.consumed_capacity,
-        })
+        // AWS has a response per item read, and nothing was.
+        Ok(ExecuteTransactionOutput { responses: Vec::new(), consumed_capacity: written.consumed_capacity })
     }
 
     /// Makes something of every statement. One that means no single item is refused by its number; where tables are

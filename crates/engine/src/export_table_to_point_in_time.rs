@@ -1,6 +1,7 @@
 //! ExportTableToPointInTime: pins what is exported and notes the export, which goes on in the background (`export_step.rs`).
 
 use crate::Engine;
+use crate::change_history::source_not_found;
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export_selection::ExportSelection;
 use crate::export_step::ExportRecord;
@@ -31,7 +32,9 @@ impl<S: Store> Engine<S> {
             .as_ref()
             .map(|token| ExchangeToken::new(ExchangeKind::Export, token, &format!("{request:?}"), now));
         let begun = |export: ExportRecord| Ok(ExportTableToPointInTimeOutput { export: export.export });
-        let table = self.catalog.source_table(&request.table)?;
+        // AWS names the table as the request did: by its ARN.
+        let no_table = |_| source_not_found(table_arn(&self.region, request.table.as_str()));
+        let table = self.catalog.source_table(&request.table).map_err(no_table)?;
         let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
         if let Some(record) = self.begun_before(token.as_ref())? {
             return begun(record);

@@ -80,9 +80,6 @@ impl<S: Store> Engine<S> {
         let bucket = Bucket::open(self.buckets.get(), &record.import.source.bucket)?;
         if record.objects.is_none() {
             let listed = bucket.list(record.import.source.prefix.as_deref().unwrap_or_default())?;
-            if listed.is_empty() {
-                return Err(failure("S3NoSuchKey", "The specified key does not exist."));
-            }
             record.objects = Some(listed.into_iter().map(|object| object.key).collect());
             return Ok(None);
         }
@@ -145,9 +142,14 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// The record's last version and the table's readiness are stored together.
+    /// The record's last version and the table's readiness are stored together. Of an import whose source is not there,
+    /// no table stays.
     async fn finish_import(&self, record: ImportRecord) -> Result<(), Exception> {
         let name = TableName::new(&record.table);
+        if record.objects.is_none() {
+            self.unmake_table(name, record.import.table_id.clone()).await?;
+            return self.keep(record).await;
+        }
         let (id, last) = (record.import.table_id.clone(), record.clone());
         let change = move |table: &mut TableRecord, _: &mut _| {
             table.importing &= table.id != id;
@@ -157,6 +159,18 @@ impl<S: Store> Engine<S> {
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => {
                 self.keep(record).await
             }
+            outcome => outcome.map(|_| ()),
+        }
+    }
+
+    /// Deletes the table that an import has made. Killed thereafter, the import fails again, and finds none.
+    async fn unmake_table(&self, name: TableName, id: String) -> Result<(), Exception> {
+        let is_it = move |record: &TableRecord| match record.id == id {
+            true => Ok(()),
+            false => Err(Exception::resource_not_found("")),
+        };
+        match self.remove_table(name, is_it).await {
+            Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => Ok(()),
             outcome => outcome.map(|_| ()),
         }
     }

@@ -81,6 +81,17 @@ pub fn fits(attribute: &KeyAttribute, item: ItemRef<'_>) -> bool {
 
 /// No key value is empty or too long.
 fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> {
+    check_not_empty(schema, item)?;
+    if part_bytes(&schema.partition, item) > limits::PARTITION_KEY_BYTES {
+        return Err(Exception::validation(messages::PARTITION_KEY_TOO_LARGE));
+    }
+    if part_bytes(&schema.sort, item) > limits::SORT_KEY_BYTES {
+        return Err(Exception::validation(messages::SORT_KEY_TOO_LARGE));
+    }
+    Ok(())
+}
+
+pub fn check_not_empty(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> {
     for attribute in schema.attributes() {
         let empty = match item.get(&attribute.name) {
             Some(ValueRef::S(b"")) => "string",
@@ -91,12 +102,6 @@ fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> 
             "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {empty} value. Key: {}",
             attribute.name
         )));
-    }
-    if part_bytes(&schema.partition, item) > limits::PARTITION_KEY_BYTES {
-        return Err(Exception::validation(messages::PARTITION_KEY_TOO_LARGE));
-    }
-    if part_bytes(&schema.sort, item) > limits::SORT_KEY_BYTES {
-        return Err(Exception::validation(messages::SORT_KEY_TOO_LARGE));
     }
     Ok(())
 }

@@ -116,7 +116,8 @@ impl NewRestore {
     /// The target's name is taken.
     pub fn taken(&self, row: &[u8]) -> Exception {
         let restored = read_record(row).and_then(|record| record.restored);
-        if let Some(backup) = restored.and_then(|restore| restore.backup_arn) {
+        let restoring = restored.filter(|restore| restore.in_progress);
+        if let Some(backup) = restoring.and_then(|restore| restore.backup_arn) {
             let message =
                 format!("Table: {} is already being restored from backup: {backup}", self.table.name);
             return Exception::new(ExceptionKind::TableInUseException, message);
@@ -203,7 +204,7 @@ impl<S: Store> Engine<S> {
         let (name, id) = (TableName::new(&record.table), record.id.clone());
         let catalog = self.catalog.clone();
         let change = move |table: &mut TableRecord, _: &mut Spaces| {
-            table.restored = None;
+            table.restored.iter_mut().for_each(|restore| restore.in_progress = false);
             let history = catalog.history(Space(record.history)).map(|history| {
                 let mut history = History::clone(&history);
                 history.unpin(&record.id);

@@ -41,7 +41,7 @@ pub struct TableRecord {
     /// An import is filling it; until then it is being created.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub importing: bool,
-    /// What it is being restored from.
+    /// What it was restored from, or still is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<RestoreSummary>,
     /// The space of its history, if it has one.
@@ -52,7 +52,7 @@ pub struct TableRecord {
 impl TableRecord {
     /// Whether an import or a restore is still filling it.
     pub fn is_being_made(&self) -> bool {
-        self.importing || self.restored.is_some()
+        self.importing || self.restored.as_ref().is_some_and(|restore| restore.in_progress)
     }
 }
 

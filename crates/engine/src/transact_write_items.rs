@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
-use crate::item_key::ItemKey;
+use crate::item_key::{ItemKey, check_not_empty};
 use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
 use crate::write::{Action, ItemWrite, Transaction};
 use partita_api::capacity::{ReturnConsumedCapacity, TransactionUnits, Units};
@@ -20,7 +20,11 @@ impl<S: Store> Engine<S> {
         request: TransactWriteItems,
     ) -> Result<TransactWriteItemsOutput, Exception> {
         for action in &request.actions {
-            self.catalog.table(table_of(action))?;
+            let table = self.catalog.table(table_of(action))?;
+            // Of a key on its own AWS tells this at once; of an item to be put it is a reason of the cancellation.
+            if !matches!(action, TransactWrite::Put(_)) {
+                check_not_empty(&table.key, key_of(action).view())?;
+            }
         }
         check_total_size(request.actions.iter())?;
         let wants_metrics = request.return_item_collection_metrics;

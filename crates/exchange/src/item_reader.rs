@@ -4,7 +4,9 @@ use crate::{csv, ion};
 use partita_value::{ScalarType, limits};
 pub use partita_wire::PutLine;
 use partita_wire::decode_put_line;
+use std::collections::VecDeque;
 use std::io::BufRead;
+use std::ops::Range;
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,26 +35,38 @@ pub struct ItemReader<R> {
     source: R,
     format: InputFormat,
     buffer: Vec<u8>,
+    /// Where in the buffer the record lies that was read last.
+    record: Range<usize>,
+    /// Records of the same line that are still to be read.
+    further: VecDeque<Range<usize>>,
 }
 
 impl<R: BufRead> ItemReader<R> {
     pub fn new(source: R, format: InputFormat) -> ItemReader<R> {
-        ItemReader { source, format, buffer: Vec::new() }
+        ItemReader { source, format, buffer: Vec::new(), record: 0..0, further: VecDeque::new() }
     }
 
     /// The next record that is not blank.
     pub fn read(&mut self) -> std::io::Result<Option<Record>> {
+        if let Some(next) = self.further.pop_front() {
+            self.record = next;
+            return Ok(Some(self.record_of_many()));
+        }
         loop {
             if !self.next_text()? {
                 return Ok(None);
             }
             let bytes = self.buffer.len() as u64;
             let text = self.buffer.trim_ascii_end();
+            self.record = 0..text.len();
             if text.is_empty() {
                 continue;
             }
             let put = match &mut self.format {
-                InputFormat::DynamoDbJson => decode_put_line(text).map_err(|exception| exception.message),
+                InputFormat::DynamoDbJson => match decode_put_line(text) {
+                    Err(_) if self.is_split() => return Ok(Some(self.record_of_many())),
+                    decoded => decoded.map_err(|exception| exception.message),
+                },
                 InputFormat::Ion => ion::read_line(text),
                 InputFormat::Csv { delimiter, header: header @ None, .. } => {
                     *header = Some(csv::fields(text, *delimiter).map_err(std::io::Error::other)?);
@@ -68,7 +82,29 @@ impl<R: BufRead> ItemReader<R> {
 
     /// The text of the record that was read last.
     pub fn text(&self) -> &[u8] {
-        self.buffer.trim_ascii_end()
+        &self.buffer[self.record.clone()]
+    }
+
+    /// Whether the line, which is no single record, holds several.
+    fn is_split(&mut self) -> bool {
+        self.further = objects(&self.buffer[self.record.clone()]).into();
+        match self.further.len() {
+            0 | 1 => {
+                self.further.clear();
+                false
+            }
+            _ => {
+                self.record = self.further.pop_front().unwrap_or_default();
+                true
+            }
+        }
+    }
+
+    /// The record in a line that holds several.
+    fn record_of_many(&self) -> Record {
+        let text = self.text();
+        let put = decode_put_line(text).map_err(|exception| exception.message);
+        Record { bytes: text.len() as u64, put: put.and_then(of_allowed_size) }
     }
 
     /// Reads a line; of CSV as many as belong together, because a quoted field may have several.
@@ -87,6 +123,32 @@ impl<R: BufRead> ItemReader<R> {
             }
         }
     }
+}
+
+/// Where the objects of a line lie that follow each other without a break. What is behind the last one counts as one more.
+fn objects(line: &[u8]) -> Vec<Range<usize>> {
+    let mut objects = Vec::new();
+    let (mut start, mut depth, mut quoted, mut escaped) = (0, 0_usize, false, false);
+    for (at, byte) in line.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'{' if !quoted => depth += 1,
+            b'}' if !quoted => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    objects.push(start..at + 1);
+                    start = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    if !line[start..].trim_ascii().is_empty() {
+        objects.push(start..line.len());
+    }
+    objects
 }
 
 fn of_allowed_size(put: PutLine) -> Result<PutLine, String> {
@@ -121,6 +183,17 @@ mod tests {
         assert_eq!(read.len(), 3);
         assert!(read[0].is_ok() && read[1].is_err());
         assert_eq!(read[2].as_deref(), Ok("{\"Item\":{\"a\":{\"S\":\"2\"}}}"));
+    }
+
+    #[test]
+    fn records_may_follow_each_other_in_a_line() {
+        let lines = "{\"Item\":{\"a\":{\"S\":\"}{\\\"\"}}}{\"Item\":{\"a\":{\"S\":\"2\"}}} {\"Item\":{}}\n{\"Item\":{\"a\":{\"S\":\"4\"}}}]\n";
+        let read = read(InputFormat::DynamoDbJson, lines);
+        assert_eq!(read.len(), 5);
+        assert_eq!(read[0].as_deref(), Ok("{\"Item\":{\"a\":{\"S\":\"}{\\\"\"}}}"));
+        assert_eq!(read[1].as_deref(), Ok("{\"Item\":{\"a\":{\"S\":\"2\"}}}"));
+        assert_eq!(read[3].as_deref(), Ok("{\"Item\":{\"a\":{\"S\":\"4\"}}}"));
+        assert!(read[4].is_err());
     }
 
     #[test]

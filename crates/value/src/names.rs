@@ -48,7 +48,7 @@ pub fn table_arn(region: &str, table: &str) -> String {
     format!("arn:aws:dynamodb:{region}:{ACCOUNT_ID}:table/{table}")
 }
 
-/// The table's name inside a table or index ARN.
+/// The table that an ARN names: not an index, a backup or a stream of it.
 pub fn table_of_arn(arn: &str) -> Option<&str> {
     let mut parts = arn.splitn(6, ':');
     let (prefix, _partition, service) = (parts.next()?, parts.next()?, parts.next()?);
@@ -56,7 +56,7 @@ pub fn table_of_arn(arn: &str) -> Option<&str> {
     if prefix != "arn" || service != "dynamodb" {
         return None;
     }
-    resource.strip_prefix("table/")?.split('/').next()
+    resource.strip_prefix("table/").filter(|name| !name.contains('/'))
 }
 
 /// A stream's name: its table's, and the moment it was enabled as text.
@@ -69,9 +69,9 @@ pub struct StreamName {
 impl StreamName {
     /// The stream that a stream ARN names.
     pub fn of_arn(arn: &str) -> Option<StreamName> {
-        let table = table_of_arn(arn).filter(|name| is_resource_name(name))?;
         // A label has colons, a table's name has none.
-        let (_, label) = arn.split_once("/stream/")?;
+        let (table, label) = arn.split_once("/stream/")?;
+        let table = table_of_arn(table).filter(|name| is_resource_name(name))?;
         let is_label =
             !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"-:.".contains(&b));
         is_label.then(|| StreamName { table: table.to_owned(), label: label.to_owned() })
@@ -90,6 +90,15 @@ pub fn account_of_arn(arn: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_belongs_to_a_table_is_no_table() {
+        let arn = table_arn("eu-west-1", "Orders");
+        assert_eq!(table_of_arn(&arn), Some("Orders"));
+        for part in ["/index/byDate", "/backup/01234567890123-01234567", "/"] {
+            assert_eq!(table_of_arn(&format!("{arn}{part}")), None, "{part}");
+        }
+    }
 
     #[test]
     fn streams_are_named_by_their_arns() {

@@ -130,6 +130,7 @@ fn table_keys(entry: TableEntry<'_, Sent<'_>>, count: &mut usize) -> Result<Tabl
     };
     Ok(TableKeys {
         table: table_name::resolve(&entry.table),
+        named: entry.table.into_owned(),
         keys,
         projection: projection.or(legacy::attributes_to_get(attributes_to_get)),
         consistent_read: consistent_read.unwrap_or_default(),
@@ -157,8 +158,8 @@ fn checked_keys(sent: Vec<Attributes>, count: &mut usize) -> Result<Vec<Item>, E
 pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Responses").object(|json| {
-            for (table, items) in &output.responses {
-                attribute_value::encode_items(json.name(table.as_str()), items);
+            for table in &output.responses {
+                attribute_value::encode_items(json.name(&table.named), &table.items);
             }
         });
         json.name("UnprocessedKeys").object(|json| {
@@ -170,7 +171,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
 
 /// Keys that were not read, so that the client can send them again as they are.
 fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
-    json.name(table.table.as_str()).object(|json| {
+    json.name(&table.named).object(|json| {
         json.name("Keys").array(|json| {
             table.keys.iter().for_each(|key| attribute_value::encode_item(json, key.view()));
         });
@@ -198,6 +199,7 @@ fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
 mod tests {
     use super::*;
     use crate::testing::*;
+    use partita_api::batch_get_item::TableItems;
     use partita_api::{Operation, Response};
     use partita_value::{AttributeValue, names::TableName};
 
@@ -294,9 +296,14 @@ mod tests {
     fn unprocessed_keys_can_be_sent_again() {
         let key: Item = [("pk", AttributeValue::S("a".into()))].into_iter().collect();
         let output = BatchGetItemOutput {
-            responses: vec![(TableName::new("Music"), vec![key.clone()])],
+            responses: vec![TableItems {
+                table: TableName::new("Music"),
+                named: "arn:aws:dynamodb:eu-west-1:000000000000:table/Music".to_owned(),
+                items: vec![key.clone()],
+            }],
             unprocessed: vec![UnprocessedKeys {
                 table: TableName::new("Films"),
+                named: "Films".to_owned(),
                 keys: vec![key],
                 consistent_read: true,
                 wording: ProjectionWording {
@@ -309,7 +316,7 @@ mod tests {
         };
         assert_eq!(
             encoded(Response::BatchGetItem(output)),
-            r##"{"Responses":{"Music":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{"Films":{"Keys":[{"pk":{"S":"a"}}],"ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"name"},"ConsistentRead":true}}}"##
+            r##"{"Responses":{"arn:aws:dynamodb:eu-west-1:000000000000:table/Music":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{"Films":{"Keys":[{"pk":{"S":"a"}}],"ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"name"},"ConsistentRead":true}}}"##
         );
     }
 }

@@ -11,7 +11,7 @@ pub fn encode_exception(exception: &Exception) -> Vec<u8> {
     json.object(|json| {
         json.name("__type").string(exception.kind.qualified_name());
         if !exception.message.is_empty() {
-            json.name(message_member(exception.kind)).string(&exception.message);
+            json.name(message_member(exception)).string(&exception.message);
         }
         if let Some(reasons) = &exception.cancellation_reasons {
             json.name("CancellationReasons").array(|json| {
@@ -26,9 +26,11 @@ pub fn encode_exception(exception: &Exception) -> Vec<u8> {
     json.finish()
 }
 
-/// AWS capitalises the member for what its serializer, its authorisation and its transactions say.
-fn message_member(kind: ExceptionKind) -> &'static str {
-    match kind {
+/// AWS capitalises the member for what its serializer, its authorisation and its transactions say, and where an item
+/// comes with it.
+fn message_member(exception: &Exception) -> &'static str {
+    match exception.kind {
+        _ if exception.item.is_some() => "Message",
         ExceptionKind::SerializationException
         | ExceptionKind::AccessDeniedException
         | ExceptionKind::TransactionCanceledException => "Message",
@@ -82,7 +84,7 @@ mod tests {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
         let mut exception = Exception::new(ExceptionKind::ConditionalCheckFailedException, "m");
         exception.item = Some(item);
-        assert!(encoded(&exception).ends_with(r#","message":"m","Item":{"a":{"NULL":true}}}"#));
+        assert!(encoded(&exception).ends_with(r#","Message":"m","Item":{"a":{"NULL":true}}}"#));
     }
 
     #[test]

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_has_a_place_for_every_statement() {
+    fn the_answer_has_a_place_for_every_item_read() {
         let output = ExecuteTransactionOutput { responses: vec![None, None], consumed_capacity: None };
         assert_eq!(encoded(Response::ExecuteTransaction(output)), r#"{"Responses":[{},{}]}"#);
     }

@@ -43,7 +43,9 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
         }
         json.name("DeletionProtectionEnabled").boolean(table.deletion_protection);
         encode_on_demand(table.on_demand, json);
-        encode_warm(table, json);
+        if stays {
+            encode_warm(table, json);
+        }
     });
 }
 
@@ -141,7 +143,9 @@ fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut 
         json.name("IndexArn").string(&index.arn);
         if let Some(state) = index.global {
             encode_on_demand(definition.on_demand, json);
-            encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
+            if state.status != ResourceStatus::Creating || definition.warm.is_some() {
+                encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
+            }
         }
     });
 }
@@ -195,6 +199,9 @@ pub(crate) fn encode_encryption(table: &TableDescription, json: &mut Writer) {
     });
 }
 
+/// The account's own key for tables, `alias/aws/dynamodb`. AWS shows it by its id, which every account has its own.
+const OWN_KEY: &str = "d1b0d1b0-0000-4000-8000-123456789012";
+
 /// A key may be told by its ARN, its id or an alias; it is shown by an ARN where the table is.
 fn key_arn(key: Option<&str>, table_arn: &str) -> String {
     let mut parts = table_arn.split(':').skip(3);
@@ -203,7 +210,7 @@ fn key_arn(key: Option<&str>, table_arn: &str) -> String {
         Some(arn) if arn.starts_with("arn:") => arn.to_owned(),
         Some(alias) if alias.starts_with("alias/") => format!("arn:aws:kms:{region}:{account}:{alias}"),
         Some(id) => format!("arn:aws:kms:{region}:{account}:key/{id}"),
-        None => format!("arn:aws:kms:{region}:{account}:alias/aws/dynamodb"),
+        None => format!("arn:aws:kms:{region}:{account}:key/{OWN_KEY}"),
     }
 }
 
@@ -224,7 +231,7 @@ pub(crate) fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut
     });
 }
 
-/// A table that is being created only shows the warm throughput it was asked for.
+/// A table that is being created, as an index of it, only shows the warm throughput it was asked for.
 fn encode_warm(table: &TableDescription, json: &mut Writer) {
     let is_new = table.status == ResourceStatus::Creating;
     if is_new && table.warm.is_none() {

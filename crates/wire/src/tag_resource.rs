@@ -124,10 +124,7 @@ pub(crate) fn check_arn(arn: &str) -> Result<(), Exception> {
             "Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
         )));
     }
-    // A stream's ARN goes on after the table's name.
-    let is_table = |table: &&str| is_resource_name(table) && arn.ends_with(&format!(":table/{table}"));
-    let names_a_table = table_of_arn(arn).filter(is_table).is_some();
-    if !names_a_table {
+    if !table_of_arn(arn).is_some_and(is_resource_name) {
         return Err(Exception::validation(format!(
             "Invalid TableArn: Invalid ResourceArn provided as input {arn}"
         )));

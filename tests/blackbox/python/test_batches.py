@@ -85,6 +85,12 @@ class TestRead:
         assert sorted(plain(item)["n"] for item in answer["Responses"][ordered.name]) == [0, 2, 4]
         assert answer["UnprocessedKeys"] == {}
 
+    def test_a_table_named_by_its_arn(self, client, simple, pk):
+        simple.put({"pk": pk})
+        arn = client.describe_table(TableName=simple.name)["Table"]["TableArn"]
+        answer = client.batch_get_item(RequestItems={arn: keys({"pk": pk})})
+        assert [plain(item) for item in answer["Responses"][arn]] == [{"pk": pk}] and list(answer["Responses"]) == [arn]
+
     def test_nothing_there(self, client, simple, pk):
         answer = client.batch_get_item(RequestItems={simple.name: keys({"pk": pk})})
         assert answer["Responses"] == {simple.name: []}

@@ -185,8 +185,12 @@ def test_client_tokens_and_lists(client):
 
 def test_what_cannot_be_exported(client):
     arn = fill(client, items=1)
-    with refused("TableNotFoundException", "Table not found: Nope"):
-        export(client, arn.replace("Source", "Nope"))
+    missing = arn.replace("Source", "Nope")
+    with refused("TableNotFoundException", f"Table not found: {missing}"):
+        export(client, missing)
+    for part in ("/index/byDate", "/backup/01234567890123-01234567"):
+        with refused("ValidationException"):
+            export(client, arn + part)
     for outside in (-3600, 3600):
         with refused("InvalidExportTimeException"):
             export(client, arn, ExportTime=time.time() + outside)
@@ -319,6 +323,11 @@ def test_buckets_that_do_not_exist_fail_in_the_background(client):
     result = imported(client, client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION",
                                                   TableCreationParameters=parameters("Target"))["ImportTableDescription"]["ImportArn"])
     assert (result["ImportStatus"], result["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    # Its table is not made, and the name is free.
+    assert "Target" not in client.list_tables()["TableNames"]
+    nothing = imported(client, start_import(client, "Target", "nothing/")["ImportArn"])
+    assert (nothing["ImportStatus"], nothing["ProcessedItemCount"], nothing["ProcessedSizeBytes"]) == ("COMPLETED", 0, 0)
+    assert client.scan(TableName="Target")["Items"] == []
     outside = export(client, arn, S3Prefix="../../outside")
     assert exported(client, outside["ExportArn"])["ExportStatus"] == "FAILED"
 
@@ -328,6 +337,14 @@ def test_without_a_root_there_is_no_bucket(place):
         client = running.client()
         begun = export(client, fill(client, items=1))
         assert exported(client, begun["ExportArn"])["FailureCode"] == "S3NoSuchBucket"
+
+
+def test_records_without_line_breaks_are_imported(client, place):
+    lines = [json.dumps({"Item": {"pk": {"S": f"p{n}"}, "sk": {"N": "1"}, "braces": {"S": '}{"'}}}) for n in range(600)]
+    (place / "s3" / "my-bucket" / "joined.json").write_text("\n".join(["".join(lines[:300]), *lines[300:400], "".join(lines[400:])]))
+    result = imported(client, start_import(client, "Joined", "joined")["ImportArn"])
+    assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("COMPLETED", 600, 0)
+    assert client.scan(TableName="Joined", Select="COUNT")["Count"] == 600
 
 
 def test_csv_with_types_of_keys_and_errors_counted(client, place):

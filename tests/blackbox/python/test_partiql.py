@@ -722,12 +722,13 @@ class TestTransactions:
     def test_writes(self, two, pk):
         two.table.put({"pk": pk, "sk": "1", "a": 1})
         two.table.put({"pk": pk, "sk": "2"})
-        two.together(
+        answer = two.together(
             f"INSERT INTO {{t}} VALUE {{'pk': '{pk}', 'sk': '3'}}",
             f"UPDATE {{t}} SET a = a + 1 WHERE pk = '{pk}' AND sk = '1' AND a = 1",
             f"EXISTS(SELECT * FROM {{t}} WHERE (pk = '{pk}' AND sk = '2') AND nope IS MISSING)",
             f"DELETE FROM {{t}} WHERE pk = '{pk}' AND sk = '4' AND a = 1",
         )
+        assert answer["Responses"] == []
         items = two.items("SELECT * FROM {t} WHERE pk = ?", pk)
         assert items == [{"pk": pk, "sk": "1", "a": 2}, {"pk": pk, "sk": "2"}, {"pk": pk, "sk": "3"}]
 

@@ -132,7 +132,7 @@ class TestRestores:
         table.delete({"pk": "p0", "sk": 0})
         assert items_of(client, restore_to(table, moment).name) == before
 
-    def test_tells_where_it_comes_from_while_it_is_made(self, client, make_table, new_name):
+    def test_tells_where_it_comes_from(self, client, make_table, new_name):
         table = recoverable(client, make_table)
         moment, name = between(), new_name()
         arn = description(table)["TableArn"]
@@ -141,7 +141,7 @@ class TestRestores:
         summary = answer["RestoreSummary"]
         assert (summary["SourceTableArn"], summary["RestoreInProgress"]) == (arn, True) and "SourceBackupArn" not in summary
         assert summary["RestoreDateTime"].timestamp() == moment
-        assert not until_active(client, name).get("RestoreSummary", {}).get("RestoreInProgress")
+        assert until_active(client, name)["RestoreSummary"] == summary | {"RestoreInProgress": False}
 
     def test_with_other_settings(self, client, make_table, restore_to, new_name):
         table = recoverable(client, make_table)

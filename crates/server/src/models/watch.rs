@@ -161,9 +161,9 @@ impl ModelWatch {
             }
             Response::GetItem(output) => (u64::from(output.item.is_some()), false),
             Response::BatchGetItem(output) => {
-                let own = output.responses.iter().filter(|(table, _)| self.concerns(table));
+                let own = output.responses.iter().filter(|found| self.concerns(&found.table));
                 let rest = output.unprocessed.iter().any(|keys| self.concerns(&keys.table));
-                (own.map(|(_, items)| items.len() as u64).sum(), rest)
+                (own.map(|found| found.items.len() as u64).sum(), rest)
             }
             Response::TransactGetItems(output) => (output.responses.iter().flatten().count() as u64, false),
             _ => (0, false),

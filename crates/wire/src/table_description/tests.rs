@@ -223,7 +223,7 @@ fn streams_encryption_class_and_bounds_are_shown_where_set() {
         shown["SSEDescription"],
         json!({
             "Status": "ENABLED", "SSEType": "KMS",
-            "KMSMasterKeyArn": "arn:aws:kms:eu-west-1:000000000000:alias/aws/dynamodb",
+            "KMSMasterKeyArn": "arn:aws:kms:eu-west-1:000000000000:key/d1b0d1b0-0000-4000-8000-123456789012",
         })
     );
     assert_eq!(shown["TableClassSummary"], json!({"TableClass": "STANDARD"}));
