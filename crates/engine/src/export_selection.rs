@@ -1,11 +1,11 @@
 //! Which items an export takes, and what of them: its `FilterSpecification` against the table's key.
 
-use crate::key_range::KeyBounds;
+use crate::key_range::{KeyBounds, has_sort_prefix};
 use partita_api::Exception;
 use partita_api::key_schema::KeySchema;
 use partita_exchange::{ExportFilter, decode_export_filter};
 use partita_store::{KeyRange, Space};
-use partita_value::{Item, ItemRef, ValueRef};
+use partita_value::{Item, ItemRef};
 use std::borrow::Cow;
 
 pub struct ExportSelection {
@@ -30,16 +30,9 @@ impl ExportSelection {
 
     pub fn takes(&self, item: ItemRef<'_>) -> Result<bool, Exception> {
         let condition = self.filter.as_ref().and_then(|filter| filter.filter.as_ref());
-        Ok(self.has_sort_prefix(item)
+        let prefix = self.sort_prefix.as_ref().map(|(attribute, prefix)| (attribute.as_str(), &prefix[..]));
+        Ok(has_sort_prefix(item, prefix)
             && condition.map_or(Ok(true), |condition| condition.matches(Some(item)))?)
-    }
-
-    fn has_sort_prefix(&self, item: ItemRef<'_>) -> bool {
-        let Some((attribute, prefix)) = &self.sort_prefix else { return true };
-        match item.get(attribute) {
-            Some(ValueRef::S(bytes) | ValueRef::B(bytes)) => bytes.starts_with(prefix),
-            _ => false,
-        }
     }
 
     /// What is shown of an item; `None` if that is all of it.

@@ -5,7 +5,7 @@ use partita_api::Exception;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_expression::{KeyComparison, KeyCondition, KeyTerm};
 use partita_store::{KeyRange, Space};
-use partita_value::{Value, ValueRef, ordered_key};
+use partita_value::{ItemRef, Value, ValueRef, ordered_key};
 
 const NOT_SUPPORTED: &str = "Query key condition not supported";
 const NOT_INDEXABLE: &str = "Attempted conditional constraint is not an indexable operation";
@@ -123,6 +123,15 @@ impl<'a> KeyBounds<'a> {
             }
             _ => None,
         }
+    }
+}
+
+/// Whether an item's sort attribute begins as it must, where rows had to be checked for that.
+pub fn has_sort_prefix(item: ItemRef<'_>, prefix: Option<(&str, &[u8])>) -> bool {
+    let Some((attribute, prefix)) = prefix else { return true };
+    match item.get(attribute) {
+        Some(ValueRef::S(bytes) | ValueRef::B(bytes)) => bytes.starts_with(prefix),
+        _ => false,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::{ItemKey, key_item};
+use crate::key_range::has_sort_prefix;
 use crate::storage_failed;
 use crate::table::{Index, Table};
 use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
 use partita_store::{Direction, KeyRange, Snapshot};
-use partita_value::{Item, ItemRef, ValueRef};
+use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
 /// Reads one item and shows it to `look`; the size of what was found comes back too.
@@ -61,7 +62,8 @@ pub fn read_page(snapshot: &impl Snapshot, request: &PageRequest<'_>) -> Result<
     let mut reading = Reading::new(request);
     let mut failure = None;
     let visited = snapshot.range(&request.range, request.direction, |_, row| {
-        let Some(entry) = ItemRef::new(row).filter(|entry| request.has_sort_prefix(*entry)) else {
+        let Some(entry) = ItemRef::new(row).filter(|entry| has_sort_prefix(*entry, request.sort_prefix))
+        else {
             return ControlFlow::Continue(());
         };
         match reading.visit(snapshot, entry) {
@@ -80,14 +82,6 @@ pub fn read_page(snapshot: &impl Snapshot, request: &PageRequest<'_>) -> Result<
 }
 
 impl PageRequest<'_> {
-    fn has_sort_prefix(&self, entry: ItemRef<'_>) -> bool {
-        let Some((attribute, prefix)) = self.sort_prefix else { return true };
-        match entry.get(attribute) {
-            Some(ValueRef::S(bytes) | ValueRef::B(bytes)) => bytes.starts_with(prefix),
-            _ => false,
-        }
-    }
-
     /// The attributes that say where to go on: the table's key and the index's.
     fn position(&self, entry: ItemRef<'_>) -> Item {
         let index_key = self.index.iter().flat_map(|index| index.key.attributes());
