@@ -84,7 +84,8 @@ describe('imports', () => {
     const listed = []
     for await (const page of paginateListImports({ client, pageSize: 25 }, {})) listed.push(...page.ImportSummaryList)
     assert.ok(listed.some((summary) => summary.ImportArn === begun.ImportArn && summary.StartTime instanceof Date))
-    await client.send(new DeleteTableCommand({ TableName: name }))
+    // Where there is no source, no table stays.
+    await assert.rejects(client.send(new DescribeTableCommand({ TableName: name })), ResourceNotFoundException)
     const nowhere = new DescribeImportCommand({ ImportArn: `${TableArn}/import/01234567890123-a1b2c3d4` })
     await assert.rejects(client.send(nowhere), ImportNotFoundException)
   })
