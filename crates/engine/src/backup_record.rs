@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 pub struct BackupRecord {
     pub details: BackupDetails,
     pub table: TableRecord,
-    pub table_arn: String,
     pub items: u64,
     /// The space of the history that its items are read from.
     pub history: u32,
@@ -34,7 +33,8 @@ impl ExchangeRecord for BackupRecord {
     }
 
     fn table_arn(&self) -> &str {
-        &self.table_arn
+        let arn = self.arn();
+        arn.split_once("/backup/").map_or(arn, |(table, _)| table)
     }
 
     fn is_open(&self) -> bool {
@@ -53,10 +53,10 @@ impl BackupRecord {
 
     pub fn summary(self) -> BackupSummary {
         BackupSummary {
+            table_arn: self.table_arn().to_owned(),
             details: self.details,
             table_name: TableName::new(&self.table.name),
             table_id: self.table.id,
-            table_arn: self.table_arn,
         }
     }
 }

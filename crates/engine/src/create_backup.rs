@@ -24,10 +24,10 @@ impl<S: Store> Engine<S> {
             created_millis: self.clock.now_millis(),
             expires_millis: None,
         };
-        let (table_arn, planned) = (table_arn(&self.region, table.name.as_str()), details.clone());
+        let planned = details.clone();
         let change = move |record: &TableRecord, history: &mut History, moment: Moment, rows: &Rows<'_>| {
             let counters = Counters::read(rows[0].as_deref());
-            Ok(vec![pin_backup(record, history, moment, counters, planned.clone(), &table_arn)])
+            Ok(vec![pin_backup(record, history, moment, counters, planned.clone())])
         };
         let counters = Key::Counters { of: table.space }.to_bytes();
         self.change_history(&table, vec![counters], change).await?;
@@ -48,12 +48,10 @@ pub fn pin_backup(
     moment: Moment,
     counters: Counters,
     details: BackupDetails,
-    table_arn: &str,
 ) -> Write {
     let backup = BackupRecord {
         details: BackupDetails { size_bytes: counters.bytes.max(0) as u64, ..details },
         table: table.clone(),
-        table_arn: table_arn.to_owned(),
         items: counters.rows.max(0) as u64,
         history: history.space,
         moment,

@@ -109,19 +109,13 @@ fn leave_items(
     if history.recovery.is_some() {
         let moment = tick(rows[0].as_deref(), now);
         let counters = Counters::read(rows[1].as_deref());
-        let table_arn = table_arn_of(&last_backup.arn).to_owned();
-        writes.push(pin_backup(&table.record, &mut history, moment, counters, last_backup, &table_arn));
+        writes.push(pin_backup(&table.record, &mut history, moment, counters, last_backup));
         history.turn_recovery_off(moment);
     }
     history.table_deleted = true;
     let change = HistoryChange::of(history);
     writes.extend(change.writes());
     change
-}
-
-/// The table in the ARN of a backup.
-fn table_arn_of(backup_arn: &str) -> &str {
-    backup_arn.split("/backup/").next().unwrap_or(backup_arn)
 }
 
 /// The table's stream as it is once nothing is told to it any more. It stays readable.

@@ -14,7 +14,7 @@ use partita_store::{Decision, Rows, Store, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// How long what has ended can be described.
-const KEPT_MILLIS: u64 = 90 * 24 * 60 * 60 * 1_000;
+pub const KEPT_MILLIS: u64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// The token at which the next look at tokens begins; at the first one if there is none. Tokens are in no order of time, but there
 /// are few: a page of them a step is enough.

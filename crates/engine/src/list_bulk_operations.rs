@@ -2,19 +2,18 @@
 
 use crate::Engine;
 use crate::bulk_record::BulkRecord;
+use crate::exchange_upkeep::KEPT_MILLIS;
 use partita_api::Exception;
 use partita_api::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
 use partita_store::Store;
-
-/// Operations that began before are not listed.
-const LISTED_MILLIS: u64 = 90 * 24 * 60 * 60 * 1_000;
 
 impl<S: Store> Engine<S> {
     pub fn list_bulk_operations(
         &self,
         request: &ListBulkOperations,
     ) -> Result<ListBulkOperationsOutput, Exception> {
-        let oldest = self.clock.now_millis().saturating_sub(LISTED_MILLIS);
+        // Those that began before are not listed, even if they ended later.
+        let oldest = self.clock.now_millis().saturating_sub(KEPT_MILLIS);
         let (mut records, mut next) = self.exchanges::<BulkRecord>(&request.page)?;
         let found = records.len();
         records.retain(|record| record.operation.started_millis >= oldest);

@@ -40,7 +40,7 @@ impl<S: Store> Engine<S> {
             history.pin_past(planned.pin(backup.moment, Some(backup.id().to_owned())));
             let summary = RestoreSummary {
                 backup_arn: Some(backup.arn().to_owned()),
-                table_arn: Some(backup.table_arn.clone()),
+                table_arn: Some(backup.table_arn().to_owned()),
                 at_millis: backup.details.created_millis,
                 in_progress: true,
             };

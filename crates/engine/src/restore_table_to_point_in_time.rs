@@ -17,7 +17,7 @@ use partita_api::table::RestoreSummary;
 use partita_api::{Exception, ExceptionKind};
 use partita_exchange::manifest::timestamp;
 use partita_store::{Decision, Rows, Space, Store};
-use partita_value::names::table_arn;
+use partita_value::names::{TableName, table_arn};
 
 impl<S: Store> Engine<S> {
     pub async fn restore_table_to_point_in_time(
@@ -33,6 +33,7 @@ impl<S: Store> Engine<S> {
             history::last_moment_key(source.space),
         ];
         let wanted = Wanted {
+            source: source.name.clone(),
             source_arn: table_arn(&self.region, source.name.as_str()),
             source_id: source.record.id.clone(),
             at_millis: request.at_millis,
@@ -50,6 +51,7 @@ impl<S: Store> Engine<S> {
 
 /// What is to be restored.
 struct Wanted {
+    source: TableName,
     source_arn: String,
     source_id: String,
     /// The latest moment, if none.
@@ -65,7 +67,7 @@ impl Wanted {
         catalog: &Catalog,
     ) -> Result<Decision<Result<TableRecord, Exception>>, Exception> {
         let source = rows[2].as_deref().and_then(read_record).filter(|source| source.id == self.source_id);
-        let source = source.ok_or_else(|| source_not_found(table_name(&self.source_arn)))?;
+        let source = source.ok_or_else(|| source_not_found(&self.source))?;
         let history = source.history.and_then(|space| catalog.history(Space(space)));
         let recovery = history.as_ref().and_then(|history| history.recovery);
         let (Some(history), Some(recovery)) = (history, recovery) else {
@@ -95,10 +97,6 @@ impl Wanted {
         decision.writes.push(history::store_last_moment(items, moment.max(tick)));
         Ok(decision)
     }
-}
-
-fn table_name(arn: &str) -> &str {
-    partita_value::names::table_of_arn(arn).unwrap_or(arn)
 }
 
 pub fn recovery_is_off(table: &str) -> Exception {
