@@ -6,9 +6,7 @@ use partita_auth::SignedRequest;
 /// What the lane makes of the bytes at hand.
 pub enum Seen {
     /// A request that ends here.
-    Whole {
-        end: usize,
-    },
+    Whole { end: usize },
     /// So many bytes are not here yet.
     Missing(usize),
     /// Left to hyper.
