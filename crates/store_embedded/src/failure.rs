@@ -64,6 +64,9 @@ pub(crate) fn io_error(error: &io::Error) -> StoreError {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             StoreError::Full(error.to_string())
         }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            StoreError::ReadOnly(error.to_string())
+        }
         _ => StoreError::Io(error.to_string()),
     }
 }

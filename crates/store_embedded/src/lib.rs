@@ -51,6 +51,7 @@ mod segments;
 mod shared;
 mod snapshot;
 mod tree;
+mod trouble;
 mod writer;
 
 use std::future::Future;
@@ -58,7 +59,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use partita_store::{Decision, Rows, Store, StoreError, Usage};
+use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
 
 use crate::applier::Applier;
 use crate::environment::Environment;
@@ -226,5 +227,10 @@ impl Store for EmbeddedStore {
         let log_bytes = segments::bytes_of(&self.log_folder).map_err(|error| failure::io_error(&error))?;
         let pending_bytes = self.shared.pending.bytes();
         Ok(Usage { file_bytes: tree.file_bytes + log_bytes, used_bytes: tree.used_bytes + pending_bytes })
+    }
+
+    fn health(&self) -> Health {
+        let trouble = self.writer.trouble().or_else(|| self.shared.pending.trouble());
+        trouble.as_ref().map_or(Health::Ok, Health::from)
     }
 }
