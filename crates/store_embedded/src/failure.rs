@@ -70,3 +70,11 @@ pub(crate) fn io_error(error: &io::Error) -> StoreError {
         _ => StoreError::Io(error.to_string()),
     }
 }
+
+/// What the commit log met.
+pub(crate) fn log_error(error: &io::Error) -> StoreError {
+    match io_error(error) {
+        StoreError::Io(text) => StoreError::LogFailed(text),
+        other => other,
+    }
+}
