@@ -184,7 +184,7 @@ fn a_torn_group_that_was_not_acknowledged_is_left_out_as_a_whole() {
     let left = crashed(folder.path(), Durability::Full, Length::Mixed);
     let (start, end) = (left.ends[left.ends.len() - 2], left.ends[left.ends.len() - 1]);
     let mut random = Random(2);
-    for round in 0..60 {
+    for round in 0..30 {
         let to = folder.path().join("torn");
         copy(&left.folder, &to);
         let file = only_segment(&to);
