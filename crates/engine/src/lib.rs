@@ -118,7 +118,7 @@ use exchange_record::OpenIds;
 use exchange_upkeep::TokenCursor;
 use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
-use partita_store::{Store, StoreError};
+use partita_store::{Health, Store, StoreError};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -191,6 +191,11 @@ impl<S: Store> Engine<S> {
     /// The same, with incremental exports that may cover another time than AWS's.
     pub fn with_shortest_export(self, shortest_export: Duration) -> Engine<S> {
         Engine { shortest_export, ..self }
+    }
+
+    /// Whether writes are taken, and if not, why.
+    pub fn health(&self) -> Health {
+        self.store.health()
     }
 
     /// Tells the engine where it is reached.
@@ -312,8 +317,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// A store that fails is an internal error to the client; what failed is for the log.
+/// A store that fails is an internal error to the client. The client is told what an operator can mend; the rest is
+/// for the log.
 fn storage_failed(error: StoreError) -> Exception {
     tracing::error!(%error, "the store failed");
-    Exception::internal("Internal server error")
+    Exception::internal(match error {
+        StoreError::Full(_) => "Internal server error: the disk is full, so nothing can be added",
+        StoreError::ReadOnly(_) => "Internal server error: the data folder is read-only",
+        StoreError::LogFailed(_) => "Internal server error: the commit log could not be written",
+        StoreError::Io(_) | StoreError::Damaged(_) | StoreError::Closed => "Internal server error",
+    })
 }

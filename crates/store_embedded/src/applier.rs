@@ -13,9 +13,9 @@ use std::time::Duration;
 use partita_store::StoreError;
 
 use crate::dropped_spaces;
+use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::log::Unflushed;
 use crate::overlay::Overlay;
 use crate::pending::{Pending, Work};
 use crate::position::Position;
@@ -34,11 +34,11 @@ impl Applier {
         environment: Arc<Environment>,
         pending: Arc<Pending>,
         segments: Arc<Segments>,
-        unflushed: Arc<Unflushed>,
-        run: u64,
+        durable: Arc<Durable>,
+        applied: Position,
     ) -> std::io::Result<Applier> {
         let mut state =
-            State { environment, pending: Arc::clone(&pending), segments, unflushed, run, removing: true };
+            State { environment, pending: Arc::clone(&pending), segments, durable, applied, removing: true };
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {
             if catch_unwind(AssertUnwindSafe(|| state.run())).is_err() {
                 tracing::error!("the store's applier panicked");
@@ -65,8 +65,9 @@ struct State {
     environment: Arc<Environment>,
     pending: Arc<Pending>,
     segments: Arc<Segments>,
-    unflushed: Arc<Unflushed>,
-    run: u64,
+    durable: Arc<Durable>,
+    /// What the tree has.
+    applied: Position,
     /// Whether dropped spaces may have rows left.
     removing: bool,
 }
@@ -77,7 +78,7 @@ impl State {
             let patience = self.removing.then_some(Duration::ZERO);
             match self.pending.next_work(patience) {
                 Work::Apply(rows, sequence) => {
-                    if !self.apply(&rows, Position { run: self.run, sequence }) {
+                    if !self.apply(&rows, sequence) {
                         // The log has it, and the next start will write it.
                         return;
                     }
@@ -86,7 +87,7 @@ impl State {
                     }
                 }
                 Work::Rest => self.remove_some(),
-                Work::End => return,
+                Work::End => return self.close(),
             }
             // To have a spare segment is a comfort for the writer, which can make its own.
             let _ = self.segments.prepare();
@@ -94,9 +95,10 @@ impl State {
     }
 
     /// Until it is written, or the store is closed and it cannot be.
-    fn apply(&mut self, rows: &Overlay, position: Position) -> bool {
+    fn apply(&mut self, rows: &Overlay, sequence: u64) -> bool {
         // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
-        self.unflushed.flush();
+        self.durable.flush();
+        let position = Position::open(sequence, self.durable.sequence());
         while let Err(error) = self.environment.apply(rows, position) {
             tracing::error!(%error, "the data file could not be written; trying again");
             // What the log keeps for later may be the room that is missing.
@@ -105,12 +107,25 @@ impl State {
                 return false;
             }
         }
+        self.applied = position;
+        self.durable.applied(sequence);
         self.pending.applied();
         self.removing |= !rows.dropped().is_empty();
-        if let Err(error) = self.segments.free(position.sequence) {
+        if let Err(error) = self.segments.free(sequence) {
             tracing::warn!(%error, "a segment of the commit log could not be removed");
         }
         true
+    }
+
+    /// Says that the log has no more than the tree.
+    fn close(&mut self) {
+        if !self.applied.is_open {
+            return;
+        }
+        let position = Position::closed(self.applied.sequence);
+        if let Err(error) = self.environment.write(|tree, txn| tree.position.set(txn, position)) {
+            tracing::warn!(%error, "the next start will look through the commit log");
+        }
     }
 
     fn remove_some(&mut self) {

@@ -124,6 +124,11 @@ impl Environment {
         self.tree.position.get(&self.reader()?.txn)
     }
 
+    /// The log's position as it stands there, whatever the format.
+    pub fn position_numbers(&self) -> Result<Option<Vec<u64>>, StoreError> {
+        self.tree.position.numbers(&self.reader()?.txn)
+    }
+
     pub fn usage(&self) -> Result<Usage, StoreError> {
         let reader = self.reader()?;
         let mut used_bytes = 0;

@@ -238,6 +238,11 @@ impl Pending {
         !progress.closing
     }
 
+    /// Why the applier does not get on, if it does not.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.lock().trouble.clone()
+    }
+
     /// No more will be published: the applier is to finish.
     pub fn close(&self) {
         self.lock().closing = true;

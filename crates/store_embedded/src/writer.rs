@@ -20,6 +20,7 @@ use crate::job::{Decided, Job};
 use crate::log::Log;
 use crate::shared::Shared;
 use crate::snapshot::EmbeddedSnapshot;
+use crate::trouble::Trouble;
 
 const GROUP_JOBS: usize = 2_048;
 const GROUP_BYTES: usize = 8 << 20;
@@ -30,6 +31,7 @@ pub(crate) struct Writer {
     /// Jobs that were sent and are not yet in a group.
     waiting: Arc<AtomicUsize>,
     pen: Arc<Mutex<Pen>>,
+    trouble: Arc<Trouble>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -37,7 +39,8 @@ impl Writer {
     pub fn start(shared: Arc<Shared>, log: Log) -> std::io::Result<Writer> {
         let (jobs, sent) = channel();
         let waiting = Arc::<AtomicUsize>::default();
-        let pen = Arc::new(Mutex::new(Pen { shared, log }));
+        let trouble = Arc::<Trouble>::default();
+        let pen = Arc::new(Mutex::new(Pen { shared, log, trouble: Arc::clone(&trouble) }));
         let queue = Queue { sent, waiting: Arc::clone(&waiting) };
         let shared_pen = Arc::clone(&pen);
         // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
@@ -46,7 +49,12 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("store writer".to_string())
             .spawn(move || write_all(&queue, &shared_pen))?;
-        Ok(Writer { jobs: Some(jobs), waiting, pen, thread: Some(thread) })
+        Ok(Writer { jobs: Some(jobs), waiting, pen, trouble, thread: Some(thread) })
+    }
+
+    /// Why the last group of writes failed, if it did.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.trouble.get()
     }
 
     /// Hands a job over; one that comes too late is given back. A caller who may wait does it itself when nobody
@@ -108,6 +116,7 @@ impl Queue {
 struct Pen {
     shared: Arc<Shared>,
     log: Log,
+    trouble: Arc<Trouble>,
 }
 
 impl Pen {
@@ -119,6 +128,7 @@ impl Pen {
 
     fn finish(&mut self, group: Group) {
         let outcome = self.commit(&group.batch);
+        self.trouble.set(outcome.as_ref().err());
         if let Err(error) = &outcome {
             tracing::warn!(%error, jobs = group.jobs.len(), "a group of writes failed");
         }
