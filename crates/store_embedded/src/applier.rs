@@ -30,23 +30,22 @@ pub(crate) struct Applier {
 }
 
 impl Applier {
-    pub fn start(
-        environment: Arc<Environment>,
-        pending: Arc<Pending>,
-        segments: Arc<Segments>,
-        durable: Arc<Durable>,
-        applied: Position,
-    ) -> std::io::Result<Applier> {
-        let mut state =
-            State { environment, pending: Arc::clone(&pending), segments, durable, applied, removing: true };
+    pub fn start(mut work: Application) -> std::io::Result<Applier> {
+        let mut applier = Applier::without_thread(Arc::clone(&work.pending));
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {
-            if catch_unwind(AssertUnwindSafe(|| state.run())).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| work.run())).is_err() {
                 tracing::error!("the store's applier panicked");
                 let gone = StoreError::Io("the store's applier has ended; open the store again".to_string());
-                state.pending.failed(gone, Duration::ZERO);
+                work.pending.failed(gone, Duration::ZERO);
             }
         })?;
-        Ok(Applier { pending, thread: Some(thread) })
+        applier.thread = Some(thread);
+        Ok(applier)
+    }
+
+    /// For a store whose [`Application`] somebody else sees to.
+    pub fn without_thread(pending: Arc<Pending>) -> Applier {
+        Applier { pending, thread: None }
     }
 }
 
@@ -61,7 +60,8 @@ impl Drop for Applier {
     }
 }
 
-struct State {
+/// What the applier does, and what it needs for that.
+pub(crate) struct Application {
     environment: Arc<Environment>,
     pending: Arc<Pending>,
     segments: Arc<Segments>,
@@ -72,11 +72,21 @@ struct State {
     removing: bool,
 }
 
-impl State {
+impl Application {
+    pub fn new(
+        environment: Arc<Environment>,
+        pending: Arc<Pending>,
+        segments: Arc<Segments>,
+        durable: Arc<Durable>,
+        applied: Position,
+    ) -> Application {
+        Application { environment, pending, segments, durable, applied, removing: true }
+    }
+
     fn run(&mut self) {
         loop {
             let patience = self.removing.then_some(Duration::ZERO);
-            match self.pending.next_work(patience) {
+            match self.next_work(patience) {
                 Work::Apply(rows, sequence) => {
                     if !self.apply(&rows, sequence) {
                         // The log has it, and the next start will write it.
@@ -89,24 +99,49 @@ impl State {
                 Work::Rest => self.remove_some(),
                 Work::End => return self.close(),
             }
-            // To have a spare segment is a comfort for the writer, which can make its own.
-            let _ = self.segments.prepare();
+            self.prepare();
         }
+    }
+
+    pub fn next_work(&self, patience: Option<Duration>) -> Work {
+        self.pending.next_work(patience)
+    }
+
+    /// Writers are told why the tree does not follow.
+    pub fn failed(&self, error: StoreError) {
+        self.pending.failed(error, Duration::ZERO);
+    }
+
+    /// Says that the tree has the log up to a record.
+    pub fn claim(&self, sequence: u64) -> Result<(), StoreError> {
+        let position = Position::open(sequence, self.durable.sequence());
+        self.environment.write(|tree, txn| tree.position.set(txn, position))
+    }
+
+    pub fn prepare(&self) {
+        // To have a spare segment is a comfort for the writer, which can make its own.
+        let _ = self.segments.prepare();
     }
 
     /// Until it is written, or the store is closed and it cannot be.
     fn apply(&mut self, rows: &Overlay, sequence: u64) -> bool {
-        // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
-        self.durable.flush();
-        let position = Position::open(sequence, self.durable.sequence());
-        while let Err(error) = self.environment.apply(rows, position) {
-            tracing::error!(%error, "the data file could not be written; trying again");
-            // What the log keeps for later may be the room that is missing.
-            self.segments.give_room();
+        while let Err(error) = self.try_to_apply(rows, sequence) {
             if !self.pending.failed(error, PAUSE_AFTER_FAILURE) {
                 return false;
             }
         }
+        true
+    }
+
+    pub fn try_to_apply(&mut self, rows: &Overlay, sequence: u64) -> Result<(), StoreError> {
+        // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
+        self.durable.flush();
+        let position = Position::open(sequence, self.durable.sequence());
+        self.environment.apply(rows, position).inspect_err(|error| {
+            tracing::error!(%error, "the data file could not be written; trying again");
+            // What the log keeps for later may be the room that is missing.
+            self.segments.give_room();
+        })?;
         self.applied = position;
         self.durable.applied(sequence);
         self.pending.applied();
@@ -114,11 +149,11 @@ impl State {
         if let Err(error) = self.segments.free(sequence) {
             tracing::warn!(%error, "a segment of the commit log could not be removed");
         }
-        true
+        Ok(())
     }
 
     /// Says that the log has no more than the tree.
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         if !self.applied.is_open {
             return;
         }
@@ -128,7 +163,7 @@ impl State {
         }
     }
 
-    fn remove_some(&mut self) {
+    pub fn remove_some(&mut self) {
         let more = self.environment.write(|tree, txn| match dropped_spaces::remove_some(tree, txn) {
             Ok(Some(more)) => Ok(more),
             // Nothing to do is no reason to commit.

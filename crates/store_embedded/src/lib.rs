@@ -59,6 +59,7 @@ mod segment_header;
 mod segments;
 mod shared;
 mod snapshot;
+mod stepwise;
 mod tree;
 mod trouble;
 mod upgrade;
@@ -71,7 +72,7 @@ use std::sync::Arc;
 
 use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
 
-use crate::applier::Applier;
+use crate::applier::{Application, Applier};
 use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::flusher::Flusher;
@@ -86,6 +87,8 @@ use crate::writer::Writer;
 
 pub use open_error::OpenError;
 pub use snapshot::EmbeddedSnapshot;
+#[doc(hidden)]
+pub use stepwise::Steps;
 
 /// When a decision is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,6 +116,8 @@ pub enum Pace {
     Hurried,
     /// When the store is closed, for tests of recovery.
     Lazy,
+    /// When somebody says so; writers never wait for it.
+    Stepwise,
 }
 
 /// A store in a folder. One process has a folder open at a time.
@@ -153,6 +158,13 @@ impl EmbeddedStore {
         pace: Pace,
         on_damage: OnDamage,
     ) -> Result<EmbeddedStore, OpenError> {
+        Parts::open(folder, options, pace, on_damage)?.start().map_err(|error| OpenError::io(folder, error))
+    }
+}
+
+impl Parts {
+    /// Opens a folder, as far as to set about the work.
+    fn open(folder: &Path, options: Options, pace: Pace, on_damage: OnDamage) -> Result<Parts, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
         private_files::make_folder(folder).map_err(failed)?;
@@ -162,11 +174,7 @@ impl EmbeddedStore {
         lock.sign();
         let environment = Arc::new(open_environment(folder, found_format, on_damage)?);
         let recovered = recovery::recover(folder, &environment, on_damage)?;
-        let parts = Parts::assemble(folder, options, pace, environment, recovered)?;
-        let Parts { log, shared, applier, flusher } = parts;
-        let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
-        let log_folder = folder.join(segments::FOLDER_NAME);
-        Ok(EmbeddedStore { writer, _applier: applier, _flusher: flusher, shared, log_folder, _lock: lock })
+        Parts::assemble(folder, lock, options, pace, environment, recovered)
     }
 }
 
@@ -193,17 +201,21 @@ fn open_environment(
     Ok(environment)
 }
 
-/// What a store is made of, but for its writer.
+/// What a store is made of before its threads run.
 struct Parts {
     log: Log,
+    application: Application,
+    /// What is to be flushed from time to time, if that is.
+    flushed: Option<Arc<Durable>>,
     shared: Arc<Shared>,
-    applier: Applier,
-    flusher: Option<Flusher>,
+    log_folder: PathBuf,
+    lock: FolderLock,
 }
 
 impl Parts {
     fn assemble(
         folder: &Path,
+        lock: FolderLock,
         options: Options,
         pace: Pace,
         environment: Arc<Environment>,
@@ -231,19 +243,31 @@ impl Parts {
             );
             pending.publish(&batch, &Appended { sequence, bytes: log_bytes });
         }
-        let applier = Applier::start(
+        let application = Application::new(
             Arc::clone(&environment),
             Arc::clone(&pending),
             segments,
             Arc::clone(&durable),
             position,
-        )
-        .map_err(failed)?;
-        let flusher = match options.durability {
-            Durability::Full => None,
-            Durability::Relaxed => Some(Flusher::start(durable).map_err(failed)?),
-        };
-        Ok(Parts { log, shared: Arc::new(Shared { environment, pending }), applier, flusher })
+        );
+        let flushed = (options.durability == Durability::Relaxed).then_some(durable);
+        let shared = Arc::new(Shared { environment, pending });
+        Ok(Parts { log, application, flushed, shared, log_folder, lock })
+    }
+
+    /// Each part on a thread of its own.
+    fn start(self) -> io::Result<EmbeddedStore> {
+        let applier = Applier::start(self.application)?;
+        let flusher = self.flushed.map(Flusher::start).transpose()?;
+        let writer = Writer::start(Arc::clone(&self.shared), self.log)?;
+        Ok(EmbeddedStore {
+            writer,
+            _applier: applier,
+            _flusher: flusher,
+            shared: self.shared,
+            log_folder: self.log_folder,
+            _lock: self.lock,
+        })
     }
 }
 
