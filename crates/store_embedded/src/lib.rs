@@ -19,7 +19,7 @@
 //! log/MANIFEST   which segments the log has                             manifest.rs
 //! log/DURABLE    how much of the log there must be                      durable.rs
 //! log/segment.N  what the data file may not have yet                    segments.rs, segment_header.rs, record.rs
-//! data.mdb       the rows: an LMDB file                                 environment.rs
+//! data.mdb       the rows: an LMDB file                                 environment.rs, room.rs
 //! lock.mdb       LMDB's table of readers; worthless when closed
 //! data.new/      where data.mdb is made at the first start              creation.rs
 //! ```
@@ -55,6 +55,7 @@ mod position;
 mod private_files;
 mod record;
 mod recovery;
+mod room;
 mod segment_header;
 mod segments;
 mod shared;
@@ -81,8 +82,10 @@ use crate::lock::FolderLock;
 use crate::log::{Appended, Log};
 use crate::pending::{Pacing, Pending};
 use crate::recovery::{OnDamage, Recovered};
+use crate::room::Room;
 use crate::segments::Segments;
 use crate::shared::Shared;
+use crate::trouble::Trouble;
 use crate::writer::Writer;
 
 pub use open_error::OpenError;
@@ -128,6 +131,7 @@ pub struct EmbeddedStore {
     _applier: Applier,
     _flusher: Option<Flusher>,
     shared: Arc<Shared>,
+    durable: Arc<Durable>,
     log_folder: PathBuf,
     _lock: FolderLock,
 }
@@ -149,6 +153,12 @@ impl EmbeddedStore {
         EmbeddedStore::open_with(folder, options, pace, OnDamage::Refuse)
     }
 
+    /// Sets what is called when neither the log nor the data file can be written any more, whatever is tried: only to
+    /// open the store again may help then.
+    pub fn on_failure(&self, call: impl Fn(&StoreError) + Send + Sync + 'static) {
+        self.shared.trouble.on_failure(Box::new(call));
+    }
+
     /// Waits until all that was asked for is done and on disk.
     pub fn close(self) {}
 
@@ -158,12 +168,13 @@ impl EmbeddedStore {
         pace: Pace,
         on_damage: OnDamage,
     ) -> Result<EmbeddedStore, OpenError> {
-        Parts::open(folder, options, pace, on_damage)?.start().map_err(|error| OpenError::io(folder, error))
+        let parts = Parts::open(folder, options, pace, on_damage)?;
+        parts.start().map_err(|error| OpenError::io(folder, error))
     }
 }
 
 impl Parts {
-    /// Opens a folder, as far as to set about the work.
+    /// Opens a folder, so far that work can begin.
     fn open(folder: &Path, options: Options, pace: Pace, on_damage: OnDamage) -> Result<Parts, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
@@ -190,6 +201,7 @@ fn open_environment(
         Some(1) => format_1::make_up_for_a_cut_start(folder)?,
         Some(_) => creation::check_data_file(folder)?,
     }
+    creation::remove_workplace(folder).map_err(failed)?;
     private_files::make_folder(&folder.join(segments::FOLDER_NAME)).map_err(failed)?;
     if let Err(error) = creation::make_room_for_readers(folder) {
         tracing::warn!(%error, "the table of readers has no room of its own");
@@ -205,9 +217,9 @@ fn open_environment(
 struct Parts {
     log: Log,
     application: Application,
-    /// What is to be flushed from time to time, if that is.
-    flushed: Option<Arc<Durable>>,
+    durability: Durability,
     shared: Arc<Shared>,
+    durable: Arc<Durable>,
     log_folder: PathBuf,
     lock: FolderLock,
 }
@@ -226,14 +238,6 @@ impl Parts {
         let log_folder = folder.join(segments::FOLDER_NAME);
         let segments = Arc::new(Segments::of(&log_folder, live).map_err(failed)?);
         let durable = Arc::new(Durable::start(&log_folder, sequence));
-        let log = Log::start(
-            Arc::clone(&environment),
-            Arc::clone(&segments),
-            Arc::clone(&durable),
-            options.durability,
-            sequence,
-            position.is_open,
-        );
         let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
         let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));
         if !batch.is_empty() {
@@ -243,28 +247,35 @@ impl Parts {
             );
             pending.publish(&batch, &Appended { sequence, bytes: log_bytes });
         }
-        let application = Application::new(
-            Arc::clone(&environment),
-            Arc::clone(&pending),
-            segments,
+        let room = Room::of(folder).map_err(failed)?;
+        let shared = Arc::new(Shared { environment, pending, room, trouble: Trouble::default() });
+        let log = Log::start(
+            Arc::clone(&shared),
+            Arc::clone(&segments),
             Arc::clone(&durable),
-            position,
+            options.durability,
+            sequence,
+            position.is_open,
         );
-        let flushed = (options.durability == Durability::Relaxed).then_some(durable);
-        let shared = Arc::new(Shared { environment, pending });
-        Ok(Parts { log, application, flushed, shared, log_folder, lock })
+        let application = Application::new(Arc::clone(&shared), segments, Arc::clone(&durable), position);
+        let durability = options.durability;
+        Ok(Parts { log, application, durability, shared, durable, log_folder, lock })
     }
 
     /// Each part on a thread of its own.
     fn start(self) -> io::Result<EmbeddedStore> {
         let applier = Applier::start(self.application)?;
-        let flusher = self.flushed.map(Flusher::start).transpose()?;
+        let flusher = match self.durability {
+            Durability::Full => None,
+            Durability::Relaxed => Some(Flusher::start(Arc::clone(&self.durable))?),
+        };
         let writer = Writer::start(Arc::clone(&self.shared), self.log)?;
         Ok(EmbeddedStore {
             writer,
             _applier: applier,
             _flusher: flusher,
             shared: self.shared,
+            durable: self.durable,
             log_folder: self.log_folder,
             _lock: self.lock,
         })
@@ -304,7 +315,17 @@ impl Store for EmbeddedStore {
     }
 
     fn health(&self) -> Health {
-        let trouble = self.writer.trouble().or_else(|| self.shared.pending.trouble());
-        trouble.as_ref().map_or(Health::Ok, Health::from)
+        let Shared { room, trouble, pending, .. } = &*self.shared;
+        let failed = room.shortage().or_else(|| pending.trouble()).or_else(|| trouble.get());
+        match failed {
+            // Nobody may be sent here to try again, so whether that would do is found out now.
+            Some(StoreError::ReadOnly(_)) if self.durable.can_be_noted() => Health::Ok,
+            // There is room again, though nobody has used it yet.
+            Some(StoreError::Full(_)) if room.shortage().is_none() && pending.trouble().is_none() => {
+                Health::Ok
+            }
+            Some(error) => Health::from(&error),
+            None => Health::Ok,
+        }
     }
 }

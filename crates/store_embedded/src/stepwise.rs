@@ -1,6 +1,6 @@
 //! The store without threads: writer, applier and flusher are steps that somebody else takes, in an order of his.
 //!
-//! For the simulation (crates/simulation), which has to decide what happens when. The steps are those of the threads.
+//! For the simulation (crates/simulation), which decides what happens when. The steps are those of the threads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,15 +13,19 @@ use crate::durable::Durable;
 use crate::open_error::OpenError;
 use crate::overlay::Overlay;
 use crate::pending::Work;
+use crate::position::Position;
 use crate::recovery::OnDamage;
+use crate::shared::Shared;
 use crate::writer::{Scribe, Writer};
-use crate::{EmbeddedStore, Options, Pace, Parts};
+use crate::{Durability, EmbeddedStore, Options, Pace, Parts};
 
-/// What threads would do. A store is of no use without them.
+/// What threads would do; the store does nothing without them.
 pub struct Steps {
     scribe: Scribe,
     application: Application,
-    flushed: Option<Arc<Durable>>,
+    shared: Arc<Shared>,
+    durable: Arc<Durable>,
+    durability: Durability,
     /// What could not be written to the tree yet.
     unfinished: Option<(Arc<Overlay>, u64)>,
 }
@@ -32,17 +36,24 @@ impl EmbeddedStore {
     pub fn open_stepwise(folder: &Path, options: Options) -> Result<(EmbeddedStore, Steps), OpenError> {
         let parts = Parts::open(folder, options, Pace::Stepwise, OnDamage::Refuse)?;
         let (writer, scribe) = Writer::without_thread(Arc::clone(&parts.shared), parts.log);
-        let applier = Applier::without_thread(Arc::clone(&parts.shared.pending));
+        let steps = Steps {
+            scribe,
+            application: parts.application,
+            shared: Arc::clone(&parts.shared),
+            durable: Arc::clone(&parts.durable),
+            durability: parts.durability,
+            unfinished: None,
+        };
         let store = EmbeddedStore {
             writer,
-            _applier: applier,
+            _applier: Applier::without_thread(Arc::clone(&parts.shared)),
             _flusher: None,
             shared: parts.shared,
+            durable: parts.durable,
             log_folder: parts.log_folder,
             _lock: parts.lock,
         };
-        let (application, flushed) = (parts.application, parts.flushed);
-        Ok((store, Steps { scribe, application, flushed, unfinished: None }))
+        Ok((store, steps))
     }
 }
 
@@ -54,12 +65,14 @@ impl Steps {
 
     /// Brings the tree up to date, or removes some rows of dropped spaces. Says whether there was something to apply.
     pub fn apply(&mut self) -> Result<bool, StoreError> {
-        let Some((rows, sequence)) = self.unfinished.take().or_else(|| self.due()) else {
+        let Some((rows, sequence)) = self.due() else {
             self.application.remove_some();
+            self.application.prepare();
             return Ok(false);
         };
         if let Err(error) = self.application.try_to_apply(&rows, sequence) {
-            self.application.failed(error.clone());
+            self.application.make_room(&error, 1);
+            self.shared.pending.failed(error.clone(), Duration::ZERO);
             self.unfinished = Some((rows, sequence));
             return Err(error);
         }
@@ -67,18 +80,20 @@ impl Steps {
         Ok(true)
     }
 
-    /// A mistake, planted for the simulation to find: the tree says it has what it has not yet.
+    /// A mistake, planted for the simulation to find: the tree says that it has what it has not yet.
     pub fn apply_position_first(&mut self) -> Result<bool, StoreError> {
-        let Some((rows, sequence)) = self.unfinished.take().or_else(|| self.due()) else { return Ok(false) };
-        self.application.claim(sequence)?;
-        self.unfinished = Some((rows, sequence));
+        if let Some((rows, sequence)) = self.due() {
+            self.unfinished = Some((rows, sequence));
+            let position = Position::open(sequence, self.durable.sequence());
+            self.shared.environment.write(|tree, txn| tree.position.set(txn, position))?;
+        }
         self.apply()
     }
 
     /// Flushes the log of a relaxed store.
     pub fn flush(&mut self) {
-        if let Some(durable) = &self.flushed {
-            durable.flush();
+        if self.durability == Durability::Relaxed {
+            self.durable.flush();
         }
     }
 
@@ -89,8 +104,11 @@ impl Steps {
         Ok(())
     }
 
-    fn due(&self) -> Option<(Arc<Overlay>, u64)> {
-        match self.application.next_work(Some(Duration::ZERO)) {
+    fn due(&mut self) -> Option<(Arc<Overlay>, u64)> {
+        if let Some(unfinished) = self.unfinished.take() {
+            return Some(unfinished);
+        }
+        match self.shared.pending.next_work(Some(Duration::ZERO)) {
             Work::Apply(rows, sequence) => Some((rows, sequence)),
             Work::Rest | Work::End => None,
         }
