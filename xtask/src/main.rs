@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod instructions;
+mod long;
 mod step;
 mod tidy;
 
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, tests with real clients, kill -9
 cargo xtask quick    format, lints, tidiness and unit tests
+cargo xtask long     what takes too long for CI: random requests beside DynamoDB Local (--requests, --seed)
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
 cargo xtask instructions    counts the hot paths' instructions and compares them with what was recorded (--update)
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("ci") => ci::all(),
         Some("quick") => ci::quick(),
+        Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
         Some("tidy") => tidy::check(),
         _ => {
