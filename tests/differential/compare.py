@@ -123,6 +123,7 @@ def main():
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=3, help="examples of each difference")
+    parser.add_argument("--known", action="store_true", help="examples also of differences that are known")
     arguments = parser.parse_args()
     partita, local = databases = Database(arguments.partita), Database(arguments.local)
     for table in TABLES:
@@ -132,8 +133,8 @@ def main():
             if status != 200:
                 sys.exit(f"no table {table.name}: {answer}")
     requests = Requests(arguments.seed)
-    statuses, known = collections.Counter(), collections.Counter()
-    unknown = collections.defaultdict(list)
+    statuses = collections.Counter()
+    known, unknown = collections.defaultdict(list), collections.defaultdict(list)
     for _ in range(arguments.requests):
         operation, request = requests.next()
         answers = [database.send(operation, request) for database in databases]
@@ -145,7 +146,7 @@ def main():
             continue
         reason = reason_for(operation, request, (answers[0][0], ours), (answers[1][0], theirs))
         if reason:
-            known[reason] += 1
+            known[reason].append((request, ours, theirs))
         else:
             signature = (operation, summary(answers[0][0], ours), summary(answers[1][0], theirs))
             unknown[signature].append((request, ours, theirs))
@@ -170,13 +171,19 @@ def summary(status, answer):
 def report(arguments, statuses, known, unknown):
     total, answered = sum(statuses.values()), sum(count for (_, status), count in statuses.items() if status == 200)
     print(f"{total} requests of seed {arguments.seed}, {answered} answered, {total - answered} refused by Partita")
-    for reason, count in known.most_common():
-        print(f"known {count:6}  {reason}")
+    for reason, examples in sorted(known.items(), key=lambda entry: -len(entry[1])):
+        print(f"known {len(examples):6}  {reason}")
+        if arguments.known:
+            show(examples[: arguments.show])
     for (operation, ours, theirs), examples in sorted(unknown.items(), key=lambda entry: -len(entry[1])):
         print(f"\nDIFFERS {len(examples)} × {operation}\n  Partita {ours}\n  Local   {theirs}")
-        for request, ours, theirs in examples[: arguments.show]:
-            print(f"    {json.dumps(request)}\n      Partita {json.dumps(ours)}\n      Local   {json.dumps(theirs)}")
+        show(examples[: arguments.show])
     print(f"\n{sum(len(examples) for examples in unknown.values())} differences that are not known")
+
+
+def show(examples):
+    for request, ours, theirs in examples:
+        print(f"    {json.dumps(request)}\n      Partita {json.dumps(ours)}\n      Local   {json.dumps(theirs)}")
 
 
 main()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 KEY = (
     r"The provided key element does not match the schema|Type mismatch for (key|Index Key)|Missing the key"
     r"|empty (string|binary) value|The provided starting key is invalid|Condition parameter type does not match"
+    r"|Key attribute's data type should match"
 )
 OPERAND = r"The document path provided|An operand in the update expression|refers to an attribute that does not exist"
 
@@ -27,6 +28,19 @@ class Refusals:
         if 200 in (ours[0], theirs[0]):
             return False
         return found(self.theirs, theirs) and found(self.ours, ours)
+
+
+@dataclass
+class Transactions:
+    """Both refuse a transaction, by reasons."""
+
+    reason: str
+    differs: object
+
+    def matches(self, operation, request, ours, theirs):
+        if 200 in (ours[0], theirs[0]) or ours[1]["type"] != "TransactionCanceledException":
+            return False
+        return self.differs(ours[1], theirs[1])
 
 
 @dataclass
@@ -71,6 +85,33 @@ def found(pattern, refusal):
     return re.search(pattern, f"{answer['type']}: {answer['message']} {reasons}") is not None
 
 
+def same_reasons(ours, theirs):
+    """The same codes in the same places; Local may have none."""
+    if theirs["type"] != "TransactionCanceledException":
+        return False
+    return len(theirs.get("reasons", [])) < len(ours["reasons"]) or codes(ours) == codes(theirs)
+
+
+def codes(answer):
+    """Local calls a duplicate of an INSERT a ValidationError."""
+    duplicate = lambda reason: "Duplicate primary key" in reason.get("Message", "")
+    return ["DuplicateItem" if duplicate(reason) else reason["Code"] for reason in answer["reasons"]]
+
+
+def conditions_below_keys(ours, theirs):
+    if theirs["type"] != "TransactionCanceledException":
+        return False
+    pairs = zip(ours["reasons"], theirs["reasons"])
+    return all(one["Code"] == two["Code"] or "must be scalars" in one.get("Message", "") for one, two in pairs)
+
+
+def refused_at_once(ours, theirs):
+    """Local tells one of the reasons, in its own words perhaps, or that an item comes twice."""
+    reasons = [reason.get("Message", "") for reason in ours["reasons"]]
+    local_words = r"Invalid attribute value type|conditions on the keys|multiple operations on one item|must be scalars|empty (string|binary) value|Type mismatch|Key attribute's data type|Key value must be"
+    return theirs["message"] in reasons or re.search(local_words + "|" + OPERAND, theirs["message"]) is not None
+
+
 def only_removes(request):
     """An update that creates no item on DynamoDB."""
     expression = request.get("UpdateExpression")
@@ -98,6 +139,12 @@ def created_item_shown(operation, request, ours, theirs):
     return leaves_another_state(operation, request) and not ours.get("Attributes")
 
 
+def last_row_of_range(operation, request, ours, theirs):
+    if operation != "Query" or "Limit" not in request:
+        return False
+    return {**ours, "LastEvaluatedKey": None} == {**theirs, "LastEvaluatedKey": None} and "LastEvaluatedKey" in ours
+
+
 def scan_of_global_index(operation, request, ours, theirs):
     return operation == "Scan" and "FilterExpression" in request and request.get("IndexName", "").startswith("gsi")
 
@@ -107,7 +154,15 @@ def statement_errors(operation, request, ours, theirs):
     if operation != "BatchExecuteStatement" or len(ours["Responses"]) != len(theirs["Responses"]):
         return False
     pairs = zip(ours["Responses"], theirs["Responses"])
-    return all(one == two or "Error" in one and "Error" in two for one, two in pairs)
+    code = lambda one: one.get("Error", {}).get("Code")
+    return all(one == two or code(one) and code(one) == code(two) for one, two in pairs)
+
+
+def overlapping_columns(operation, request, ours, theirs):
+    if operation != "BatchExecuteStatement":
+        return False
+    pairs = zip(ours["Responses"], theirs["Responses"])
+    return all(one == two or "Two document paths" in str(two) or "Error" in one and "Error" in two for one, two in pairs)
 
 
 def update_of_missing_item(operation, request, ours, theirs):
@@ -120,7 +175,7 @@ def update_of_missing_item(operation, request, ours, theirs):
 
 PECULIARITIES = [
     # Local's own words for the same mistake.
-    Refusals("Local's own words: a key of the wrong shape or type", r"Invalid attribute value type|The number of conditions on the keys is invalid|One of the required keys was not given a value|Type mismatch for (key|Index Key|attribute to update)|Key attribute's data type should match|Exclusive Start Key must have same size|Get Condition for key not in key list|Cannot have null key|Condition parameter type does not match|Key value must be of type S, N, or B|may not contain null or empty values", KEY),
+    Refusals("Local's own words: a key of the wrong shape or type", r"Invalid attribute value type|The number of conditions on the keys is invalid|One of the required keys was not given a value|Type mismatch for (key|Index Key|attribute to update)|Key attribute's data type should match|Exclusive Start Key must have same size|Get Condition for key not in key list|Cannot have null key|Condition parameter type does not match|Key value must be of type S, N, or B|Key attribute should be present|may not contain null or empty values|^ValidationException: The provided starting key is invalid $", KEY),
     Refusals("Local's own words: ReturnValues", "Return values set to invalid value", "ReturnValues can only be"),
     Refusals("Local's own words: numbers", "A value provided cannot be converted into a number", "cannot be converted to a numeric value"),
     Refusals("Local's own words: a duplicate in a set has no full stop", r"Input collection .*contains duplicates", r"Input collection .*contains duplicates"),
@@ -128,31 +183,45 @@ PECULIARITIES = [
     Refusals("Local's own words: legacy ADD and DELETE spell types out", r"action (with value )?is not supported for the type", r"action (with value )?is not supported for the type"),
     Refusals("Local's own words: the name of the exception", r"DuplicateItem: ", "DuplicateItemException: "),
     Refusals("Local prints numbers as they were sent", r"BETWEEN operator requires|BETWEEN condition was provided", r"BETWEEN operator requires|BETWEEN condition was provided"),
+    Refusals("Local lets the reserved words size and data through", "", "reserved keyword"),
     Refusals("Local takes names of paths and attributes from a set in another order", r"Two document paths (overlap|conflict)|does not project", r"Two document paths (overlap|conflict)|does not project"),
     Refusals("Local lists types and placeholders in another order", r"valid types: |unused in expressions: keys", r"valid types: |unused in expressions: keys"),
+    Refusals("of several keys or paths that are wrong each tells another first", r"must be scalars|secondary index key|empty (string|binary) value", r"must be scalars|Type mismatch for Index Key|secondary index key|empty (string|binary) value|starting key"),
     Refusals("Local's own words: statements that are not well formed", "Statement wasn't well formed", "Statement wasn't well formed|Unexpected|Unsupported"),
     Refusals("Local names a variable where DynamoDB says what it is", "Unsupported data type: ", "Unsupported data type: "),
     Refusals("Local names another of the key attributes in a filter, or none in a key condition", "non-primary key attributes|missed key schema element|Conditions can be of length", "non-primary key attributes|missed key schema element|key condition not supported"),
-    Refusals("Local's own words: transactions end reasons with a full stop, or have none", r"^TransactionCanceledException", r"^TransactionCanceledException"),
-    Refusals("Local refuses a transaction at once for what DynamoDB cancels it for", r"^ValidationException", r"^TransactionCanceledException"),
-    Refusals("Local cancels a transaction for what DynamoDB refuses at once", r"^TransactionCanceledException", r"^ValidationException"),
+    Transactions("Local's own words: transactions end reasons with a full stop, or leave some out", same_reasons),
+    Transactions("Local evaluates conditions below a key in transactions", conditions_below_keys),
+    Transactions("Local refuses a transaction at once for what DynamoDB cancels it for", refused_at_once),
+    Refusals("Local cancels a transaction for what DynamoDB refuses at once", r"^TransactionCanceledException", r"^ValidationException: (Transaction request cannot include multiple operations|Validation failed in|Invalid \w+Expression|.*(empty (string|binary) value|Input collection|may not be empty|Supplied AttributeValue|numeric value|ExpressionAttribute))"),
     Refusals("a starting key in another partition, or of a table without sort keys: Local's own words", "The provided starting key does not match the range key predicate|The query can return at most one row", "starting key|exclusive start key|The query can return at most one row"),
     Refusals("of several operands that are wrong each tells another first", OPERAND, OPERAND),
-    Refusals("Local does not show the item that failed the condition where the request names no attribute of it [?]", "^ConditionalCheckFailedException", "^ConditionalCheckFailedException"),
+    Refusals("of several operands that are wrong each tells another first", "Incorrect operand type|Incorrect number of operands", "Incorrect operand type|Incorrect number of operands"),
+    Refusals("of several operands that are wrong each tells another first", "Two document paths", "is not defined"),
+    Refusals("of several keys that are wrong each tells another first", "null or empty values", "contains duplicates"),
+    Refusals("of several keys that are wrong each tells another first", KEY, KEY),
+    Refusals("of several conditions on the key that are wrong each tells another first", "KeyConditionExpression", "KeyConditionExpression"),
+    Refusals("of several statements that are wrong each tells another first", r"Validation failed in TransactStatements", r"Validation failed in TransactStatements"),
     # Only one of them refuses.
-    TheyAnswer("Local lets the reserved words size and data through in projections", "reserved keyword", "ProjectionExpression"),
+    TheyAnswer("Local lets the reserved words size and data through", "reserved keyword"),
+    TheyAnswer("Local evaluates conditions below a key in transactions", "must be scalars", "TransactWriteItems"),
     TheyAnswer("Local's PartiQL answers a filter on attributes that the index does not project", "does not project", "ExecuteStatement"),
     TheyAnswer("Local's PartiQL updates and deletes what is not there", "ConditionalCheckFailed", "Execute"),
-    TheyAnswer("Local lets DELETE take a set from an attribute that is an index's key [?]", "Type mismatch for Index Key", "DELETE"),
+    TheyAnswer("Local does not look at the type that an update gives an index's key", "Type mismatch for Index Key", "Update"),
     TheyAnswer("Local starts behind the only item of a partition", "The provided exclusive start key is invalid", "Query"),
-    TheyRefuse("Local refuses columns of a SELECT that overlap [?]", "Two document paths overlap", "SELECT"),
+    TheyRefuse("Local refuses columns of a SELECT that overlap [?]", "Two document paths (overlap|conflict)", "SELECT"),
+    TheyRefuse("Local does not see the key of an item that an update creates [?]", "refers to an attribute that does not exist", "UpdateExpression"),
+    TheyRefuse("Local refuses starting keys at the end of a range of binaries", "starting key does not match the range key predicate", "Query"),
+    TheyRefuse("Local takes one side of an OR for the key", "Condition parameter type does not match schema type", " OR "),
     TheyRefuse("Local refuses to remove a path from an item that is not there", "The document path provided in the update expression is invalid", "REMOVE"),
     TheyRefuse("Local refuses to read one item twice in a batch of statements", "Provided list of item keys contains duplicates", "BatchExecuteStatement"),
     TheyRefuse("Local refuses a batch of statements for one that is wrong", "", "BatchExecuteStatement"),
     # Both answer.
     Results("Local creates an item where there is nothing to take away from", created_item_shown),
+    Results("Local ends a page without a key at the last row that the key condition allows", last_row_of_range),
     Results("Local's scan of a global index filters by attributes that the index does not have", scan_of_global_index),
     Results("Local's own words in a batch of statements", statement_errors),
+    Results("Local refuses columns of a SELECT that overlap [?]", overlapping_columns),
     Results("Local's PartiQL updates and deletes what is not there", update_of_missing_item),
 ]
 
@@ -168,7 +237,7 @@ CHECKS = [
     r"Key attributes must be scalars",
     r"can only contain non-primary key attributes",
     r"does not project",
-    r"starting key|exclusive start key",
+    r"starting key|exclusive start key|Exclusive Start Key|at most one row|Type mismatch for attribute to update",
     r"ReturnValues can only be|Return values set",
     r"Cannot update attribute",
     r"The conditional request failed",
@@ -179,9 +248,11 @@ CHECKS = [
     r"Consistent reads are not supported",
     r"does not have the specified index",
     r"attempted to update the secondary index key",
-    r"Query (key condition|filter|condition)|KeyConditionExpression|Query condition missed",
+    r"Query (key condition|filter|condition)|KeyConditionExpression|Query condition missed|Conditions can be of length",
+    r"Invalid attribute type name",
     r"ComparisonOperator|action (with value )?is not supported",
     r"BETWEEN (operator|condition)",
+    r"Incorrect operand type|Incorrect number of operands",
     r"Two document paths",
     r"Where clause|Unsupported|Statement|statement",
     r"Provided list of item keys contains duplicates|multiple operations on one item",
