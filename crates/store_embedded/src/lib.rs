@@ -43,6 +43,8 @@ mod failure;
 mod flusher;
 mod format;
 mod format_1;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod job;
 mod lock;
