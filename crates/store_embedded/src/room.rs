@@ -10,7 +10,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_store::StoreError;
-use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use crate::creation::DATA_NAME;
@@ -80,7 +79,7 @@ impl Room {
         let mut outcome = Ok(());
         for step in STEPS {
             let bytes = needed + step;
-            outcome = match rustix::fs::fallocate(&self.data_file, FallocateFlags::KEEP_SIZE, length, bytes) {
+            outcome = match allocate_behind(&self.data_file, length, bytes) {
                 // A file system that cannot do this cannot be helped.
                 Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
                     self.end.store(length + bytes, Ordering::Relaxed);
@@ -91,6 +90,18 @@ impl Room {
         }
         outcome
     }
+}
+
+/// Allocates room behind a file's end without making it longer.
+#[cfg(target_os = "linux")]
+fn allocate_behind(file: &File, length: u64, bytes: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, length, bytes)
+}
+
+/// Other systems have no such call.
+#[cfg(not(target_os = "linux"))]
+fn allocate_behind(_: &File, _: u64, _: u64) -> Result<(), Errno> {
+    Err(Errno::OPNOTSUPP)
 }
 
 /// The room for so much that is pending: pages are filled by half at worst.
