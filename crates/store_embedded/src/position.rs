@@ -37,9 +37,9 @@ impl PositionRow {
                 ([run, sequence], []) => {
                     Ok(Position { run: u64::from_le_bytes(*run), sequence: u64::from_le_bytes(*sequence) })
                 }
-                _ => Err(StoreError::Damaged("the log's position is malformed".to_string())),
+                _ => Err(StoreError::damaged("the log's position is malformed")),
             },
-            Entry::Long(_) => Err(StoreError::Damaged("the log's position is malformed".to_string())),
+            Entry::Long(_) => Err(StoreError::damaged("the log's position is malformed")),
         }
     }
 

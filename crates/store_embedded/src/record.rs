@@ -104,7 +104,7 @@ impl<'a> Record<'a> {
         let mut body = self.body;
         while !body.is_empty() {
             let write = next_write(&mut body).ok_or_else(|| {
-                StoreError::Damaged(format!("record {} of the log is malformed", self.stamp.sequence))
+                StoreError::damaged(format!("record {} of the log is malformed", self.stamp.sequence))
             })?;
             batch.take(vec![write], |_| Ok(Counters::default()))?;
         }

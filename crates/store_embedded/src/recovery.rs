@@ -120,7 +120,7 @@ fn replay(
         let lost = |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
         let blocks = read(place).map_err(lost)?;
         let record = Record::find(&blocks, applied.run)
-            .ok_or_else(|| StoreError::Damaged(format!("record {sequence} of its commit log has changed")))?;
+            .ok_or_else(|| StoreError::damaged(format!("record {sequence} of its commit log has changed")))?;
         record.replay(&mut batch)?;
         if batch.bytes() >= BATCH_BYTES || *sequence == last {
             let position = Position { run: applied.run, sequence: *sequence };

@@ -15,7 +15,9 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use partita_store::{Counters, Decision, Direction, KeyRange, Rows, Space, Store, StoreError, Usage, Write};
+use partita_store::{
+    Counters, Damage, Decision, Direction, KeyRange, Rows, Space, Store, StoreError, Usage, Write,
+};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -146,5 +148,16 @@ impl partita_store::Snapshot for Snapshot {
                 return Ok(());
             }
         }
+    }
+
+    /// Memory has no damage.
+    fn range_past_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        _: impl FnMut(Damage) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.range(range, direction, visit)
     }
 }
