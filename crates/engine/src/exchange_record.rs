@@ -57,7 +57,7 @@ pub fn id_of_arn(arn: &str) -> &str {
 }
 
 pub fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
-    serde_json::from_slice(row).map_err(|error| StoreError::Damaged(format!("an exchange's record: {error}")))
+    serde_json::from_slice(row).map_err(|error| StoreError::damaged(format!("an exchange's record: {error}")))
 }
 
 /// A client token as one request uses it.

@@ -49,7 +49,7 @@ impl Chunks {
 
     pub fn get(&self, txn: &RoTxn<'_>, long: LongValue) -> Result<Vec<u8>, StoreError> {
         let damaged =
-            || StoreError::Damaged(format!("a chunk of long value {} is missing or altered", long.id));
+            || StoreError::damaged(format!("a chunk of long value {} is missing or altered", long.id));
         let length = usize::try_from(long.length).map_err(|_| damaged())?;
         let mut value = Vec::with_capacity(length.min(1 << 20));
         let bounds = chunk_key(long.id, 0)..=chunk_key(long.id, u32::MAX);
@@ -81,12 +81,11 @@ impl Chunks {
 
     fn next_id(&self, txn: &RoTxn<'_>) -> Result<u64, Failure> {
         let Some((key, _)) = self.database.last(txn)? else { return Ok(0) };
-        let (id, _) = key
-            .split_first_chunk::<8>()
-            .ok_or_else(|| StoreError::Damaged("the key of a chunk is cut".to_string()))?;
+        let (id, _) =
+            key.split_first_chunk::<8>().ok_or_else(|| StoreError::damaged("the key of a chunk is cut"))?;
         u64::from_be_bytes(*id)
             .checked_add(1)
-            .ok_or_else(|| StoreError::Damaged("the key of a chunk is out of range".to_string()).into())
+            .ok_or_else(|| StoreError::damaged("the key of a chunk is out of range").into())
     }
 }
 

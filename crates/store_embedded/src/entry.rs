@@ -46,7 +46,7 @@ pub(crate) fn long_entry(key: &[u8], long: LongValue) -> Vec<u8> {
 
 /// Checks an entry and tells what it is.
 pub(crate) fn read<'a>(key: &[u8], entry: &'a [u8]) -> Result<Entry<'a>, StoreError> {
-    let damaged = || StoreError::Damaged(format!("the checksum of row {} does not fit", shown(key)));
+    let damaged = || StoreError::damaged(format!("the checksum of row {} does not fit", shown(key)));
     let (header, payload) = entry.split_first_chunk::<HEADER_BYTES>().ok_or_else(damaged)?;
     let [kind, sum @ ..] = *header;
     if checksum(key, kind, payload) != u32::from_le_bytes(sum) {

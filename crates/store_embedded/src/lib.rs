@@ -70,12 +70,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
+use tokio::sync::oneshot::Receiver;
 
 use crate::applier::Applier;
 use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::flusher::Flusher;
-use crate::job::Asked;
+use crate::job::{Asked, Job};
 use crate::lock::FolderLock;
 use crate::log::{Appended, Log};
 use crate::pending::{Pacing, Pending};
@@ -146,6 +147,22 @@ impl EmbeddedStore {
 
     /// Waits until all that was asked for is done and on disk.
     pub fn close(self) {}
+
+    /// Hands a decision over. Here and not in the future: the writes happen even if nobody polls it.
+    fn ask<T: Send + 'static>(
+        &self,
+        (job, answer): (impl Job + 'static, Receiver<Result<T, StoreError>>),
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        let sent = self.writer.send(Box::new(job));
+        async move {
+            if sent.is_err() {
+                return Err(StoreError::Closed);
+            }
+            answer
+                .await
+                .unwrap_or_else(|_| Err(StoreError::Io("the writer gave the decision up".to_string())))
+        }
+    }
 
     fn open_with(
         folder: &Path,
@@ -257,19 +274,17 @@ impl Store for EmbeddedStore {
     fn decide<T: Send + 'static>(
         &self,
         keys: Vec<Vec<u8>>,
-        decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
+        mut decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let (job, answer) = Asked::new(keys, decision);
-        // Handed over here and not in the future: the writes happen even if nobody polls it.
-        let sent = self.writer.send(Box::new(job));
-        async move {
-            if sent.is_err() {
-                return Err(StoreError::Closed);
-            }
-            answer
-                .await
-                .unwrap_or_else(|_| Err(StoreError::Io("the writer gave the decision up".to_string())))
-        }
+        self.ask(Asked::new(keys, false, move |rows: &Rows<'_>, _: &[usize]| decision(rows)))
+    }
+
+    fn decide_over_damage<T: Send + 'static>(
+        &self,
+        keys: Vec<Vec<u8>>,
+        decision: impl FnMut(&Rows<'_>, &[usize]) -> Decision<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        self.ask(Asked::new(keys, true, decision))
     }
 
     fn usage(&self) -> Result<Usage, StoreError> {

@@ -70,5 +70,5 @@ impl PositionRow {
 }
 
 fn malformed() -> StoreError {
-    StoreError::Damaged("the log's position is malformed".to_string())
+    StoreError::damaged("the log's position is malformed")
 }

@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use partita_store::{Direction, KeyRange, StoreError};
+use partita_store::{Damage, Direction, KeyRange, StoreError};
 
 use crate::environment::Reader;
 use crate::overlay::Row;
@@ -41,27 +41,74 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
         &self,
         range: &KeyRange,
         direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.walk(range, direction, visit, |damage| Err(StoreError::Damaged(damage)))
+    }
+
+    fn range_past_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut damaged: impl FnMut(Damage) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.walk(range, direction, visit, |damage| Ok(damaged(damage)))
+    }
+}
+
+impl EmbeddedSnapshot<'_> {
+    /// Shows the rows of `range` in order. What cannot be read is told to `damaged`, which decides whether to go on.
+    fn walk(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut damaged: impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut over = OverRows::of(&self.layers, range, direction);
-        let mut ended = false;
-        self.tree.range(&self.reader.txn, range, direction, |row| {
+        let (mut ended, mut last) = (false, None);
+        let walked = self.tree.range(&self.reader.txn, range, direction, |row| {
+            last = Some(row.key);
             let mut flow = over.show_before(row.key, &mut visit);
             if flow.is_continue() {
                 flow = match over.take(row.key) {
                     Some(newer) => show(newer, &mut visit),
                     None if self.layers.drop_from_tree(row.key) => ControlFlow::Continue(()),
-                    None => visit(row.key, &row.value()?),
+                    None => match row.value() {
+                        Ok(value) => visit(row.key, &value),
+                        Err(StoreError::Damaged(damage)) => damaged(damage)?,
+                        Err(error) => return Err(error),
+                    },
                 };
             }
             ended = flow.is_break();
             Ok(flow)
-        })?;
+        });
+        match walked {
+            // Not a row but the way to the next is damaged.
+            Err(StoreError::Damaged(Damage { keys: None, reason })) => {
+                let keys = Some(rest_of(range, direction, last));
+                ended = damaged(Damage { keys, reason })?.is_break();
+            }
+            walked => walked?,
+        }
         while !ended && let Some(row) = over.next() {
             ended = show(row, &mut visit).is_break();
         }
         Ok(())
     }
+}
+
+/// The part of a range that comes behind a row.
+fn rest_of(range: &KeyRange, direction: Direction, last: Option<&[u8]>) -> KeyRange {
+    let mut rest = range.clone();
+    match (direction, last) {
+        (_, None) => {}
+        (Direction::Ascending, Some(last)) => rest.start = KeyRange::of_row(last).end,
+        (Direction::Descending, Some(last)) => rest.end = last.to_vec(),
+    }
+    rest
 }
 
 fn show(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> ControlFlow<()> {

@@ -145,10 +145,12 @@ impl Tree {
         key: &[u8],
         entry: &'t [u8],
     ) -> Result<Cow<'t, [u8]>, StoreError> {
-        match entry::read(key, entry)? {
-            Entry::Short(value) => Ok(Cow::Borrowed(value)),
-            Entry::Long(long) => Ok(Cow::Owned(self.chunks.get(txn, long)?)),
-        }
+        let value = match entry::read(key, entry) {
+            Ok(Entry::Short(value)) => Ok(Cow::Borrowed(value)),
+            Ok(Entry::Long(long)) => self.chunks.get(txn, long).map(Cow::Owned),
+            Err(error) => Err(error),
+        };
+        value.map_err(|error| error.in_row(key))
     }
 
     /// Where the value stored at `key` has chunks, if it has. A damaged entry's chunks are left behind: its id may

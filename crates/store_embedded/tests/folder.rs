@@ -173,16 +173,48 @@ fn altered_values_are_never_shown() {
         seen += 1;
         ControlFlow::Continue(())
     });
-    assert!(matches!(result, Err(StoreError::Damaged(_))));
+    let first = Some(KeyRange::of_row(&key(1, &3_u32.to_be_bytes())));
+    assert!(matches!(result, Err(StoreError::Damaged(damage)) if damage.keys == first));
     assert_eq!(seen, 3);
+    for direction in [Direction::Ascending, Direction::Descending] {
+        assert_eq!(past_damage(&snapshot, &range, direction), (195, hit_keys(&hit, direction)));
+    }
     drop(snapshot);
     let depends = wait(store.decide(vec![key(1, &3_u32.to_be_bytes())], |_| {
         partita_store::Decision::commit(vec![put(&key(1, b"other"), b"1")], ())
     }));
     assert!(matches!(depends, Err(StoreError::Damaged(_))));
+    let keys = [2_u32, 3].map(|n| key(1, &n.to_be_bytes())).to_vec();
+    let told = wait(store.decide_over_damage(keys, |rows, damaged| {
+        partita_store::Decision::rejection((rows[0].is_some(), rows[1].is_some(), damaged.to_vec()))
+    }));
+    assert_eq!(told.unwrap(), (true, false, vec![1]));
     // Written anew, the rows are whole again.
     write(&store, hit.iter().map(|n| put(&key(1, &n.to_be_bytes()), &value(*n))).collect()).unwrap();
     for number in hit {
         assert!(get(&store, &key(1, &number.to_be_bytes())).unwrap().unwrap() == value(number));
     }
+}
+
+fn hit_keys(hit: &[u32], direction: Direction) -> Vec<Vec<u8>> {
+    let mut keys: Vec<_> = hit.iter().map(|number| key(1, &number.to_be_bytes())).collect();
+    if direction == Direction::Descending {
+        keys.reverse();
+    }
+    keys
+}
+
+/// How many rows a range shows past the damage, and the keys of those it cannot.
+fn past_damage(snapshot: &impl Snapshot, range: &KeyRange, direction: Direction) -> (usize, Vec<Vec<u8>>) {
+    let (mut seen, mut damaged) = (0, Vec::new());
+    let visit = |_: &[u8], _: &[u8]| {
+        seen += 1;
+        ControlFlow::Continue(())
+    };
+    let tell = |damage: partita_store::Damage| {
+        damaged.extend(damage.keys.unwrap().row().map(<[u8]>::to_vec));
+        ControlFlow::Continue(())
+    };
+    snapshot.range_past_damage(range, direction, visit, tell).unwrap();
+    (seen, damaged)
 }
