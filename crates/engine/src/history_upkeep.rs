@@ -34,18 +34,27 @@ struct Looked {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn history_step(&self) -> Result<Progress, Exception> {
-        let now = self.clock.now_millis();
         let mut progress = Progress::Done;
         for history in self.catalog.histories().values() {
-            if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
-                self.expire_pins(history, now).await?;
-            } else if !history.is_needed() {
-                self.end_history(history).await?;
-            } else if history.trim_is_due(now) {
-                progress = progress.and(self.trim_history(history, now).await?);
+            let name = format!("the history of {} in space {}", history.table, history.space);
+            if !self.pauses.is_waiting(&name) {
+                let step = self.keep_history_up(history).await;
+                progress = progress.and(self.pauses.judge(&name, step));
             }
         }
         Ok(progress)
+    }
+
+    async fn keep_history_up(&self, history: &Arc<History>) -> Result<Progress, Exception> {
+        let now = self.clock.now_millis();
+        if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
+            self.expire_pins(history, now).await?;
+        } else if !history.is_needed() {
+            self.end_history(history).await?;
+        } else if history.trim_is_due(now) {
+            return self.trim_history(history, now).await;
+        }
+        Ok(Progress::Done)
     }
 
     async fn expire_pins(&self, history: &History, now: u64) -> Result<(), Exception> {

@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
+mod aside;
 mod backfill;
 mod backup_record;
 mod batch_execute_statement;
@@ -23,7 +24,6 @@ mod bulk_record;
 mod bulk_report;
 mod bulk_run;
 mod bulk_step;
-mod bulk_work;
 mod cancel_bulk_operation;
 mod capacity;
 mod catalog;
@@ -31,8 +31,10 @@ mod change;
 mod change_history;
 mod change_table;
 pub mod clock;
+mod complaints;
 mod create_backup;
 mod create_table;
+mod data_files;
 mod delete_backup;
 mod delete_item;
 mod delete_table;
@@ -75,6 +77,7 @@ mod list_tags_of_resource;
 pub mod maintenance;
 mod object_source;
 mod past;
+mod pauses;
 mod put_item;
 mod query;
 mod read;
@@ -105,24 +108,25 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
+mod workplace;
 mod write;
 mod write_batch;
 mod write_plan;
 mod write_report;
 
 use bucket::Buckets;
-use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
 use exchange_upkeep::TokenCursor;
-use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
+use pauses::Pauses;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream_options::StreamOptions;
+use workplace::Workplaces;
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
@@ -147,10 +151,10 @@ pub struct Engine<S> {
     token_cursor: TokenCursor,
     /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
-    /// The object that an import is reading.
-    open_object: Mutex<Option<OpenObject>>,
-    /// What bulk operations keep from step to step.
-    bulk_work: Mutex<BulkWork>,
+    /// What imports and bulk operations keep from step to step.
+    workplaces: Workplaces,
+    /// Background work that has failed and is tried again later.
+    pauses: Pauses,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -176,8 +180,8 @@ impl<S: Store> Engine<S> {
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
             token_cursor: TokenCursor::default(),
-            open_object: Mutex::new(None),
-            bulk_work: Mutex::default(),
+            workplaces: Workplaces::default(),
+            pauses: Pauses::default(),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
