@@ -26,12 +26,12 @@ const BUFFER_BYTES: usize = 8 * 1_024;
 /// A larger buffer is given back after the request that needed it.
 const KEPT_BYTES: usize = 64 * 1_024;
 /// More headers are unusual.
-const HEADERS: usize = 32;
+pub(crate) const HEADERS: usize = 32;
 /// Requests with one of these are unusual.
 const UNUSUAL: [&str; 6] =
     ["transfer-encoding", "content-encoding", "expect", "upgrade", "origin", "trailer"];
 
-type Pairs<'a> = [(&'a str, &'a [u8]); HEADERS];
+pub(crate) type Pairs<'a> = [(&'a str, &'a [u8]); HEADERS];
 
 /// How a connection left the lane.
 pub enum Left {
@@ -83,7 +83,7 @@ pub async fn serve<S: Store>(
 }
 
 /// What the bytes at hand are.
-enum Look<'a> {
+pub(crate) enum Look<'a> {
     Whole(Usual<'a>),
     /// So many bytes of the next request are not here yet.
     Missing(usize),
@@ -91,14 +91,14 @@ enum Look<'a> {
 }
 
 /// A request for this lane.
-struct Usual<'a> {
-    signed: SignedRequest<'a>,
+pub(crate) struct Usual<'a> {
+    pub signed: SignedRequest<'a>,
     content_type: Option<&'static str>,
     /// Where the next one begins.
-    end: usize,
+    pub end: usize,
 }
 
-fn look<'a>(bytes: &'a [u8], pairs: &'a mut Pairs<'a>) -> Look<'a> {
+pub(crate) fn look<'a>(bytes: &'a [u8], pairs: &'a mut Pairs<'a>) -> Look<'a> {
     if bytes.is_empty() {
         return Look::Missing(1);
     }

@@ -7,6 +7,8 @@ mod cors;
 mod courtesy;
 mod eagerness;
 mod fast_lane;
+#[doc(hidden)]
+pub mod fuzzing;
 mod housekeeping;
 mod http_date;
 mod lingering;
