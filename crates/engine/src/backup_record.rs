@@ -78,7 +78,7 @@ impl<S: Store> Engine<S> {
         let counters = |space: Space| Ok(if space == table.space { total } else { Counters::default() });
         Ok(BackupDescription {
             details: record.details,
-            table: Box::new(describe(&table, &self.region, counters)?),
+            table: Box::new(describe(&table, &self.region, self.clock.now_millis(), counters)?),
             time_to_live: table.expiry.as_ref().map(|expiry| expiry.attribute.clone()),
         })
     }

@@ -4,14 +4,12 @@ use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
-use crate::table::Table;
 use crate::{scalar_keys, storage_failed};
 use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableItems, TableKeys, UnprocessedKeys};
 use partita_api::{Exception, messages};
 use partita_store::{Snapshot, Store};
 use partita_value::{Item, limits};
 use std::collections::HashSet;
-use std::sync::Arc;
 
 impl<S: Store> Engine<S> {
     pub fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Exception> {
@@ -21,18 +19,13 @@ impl<S: Store> Engine<S> {
         let mut output = BatchGetItemOutput::default();
         let mut capacity = Vec::new();
         let mut room = limits::BATCH_GET_BYTES;
-        for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
+        for (wanted, keys) in request.tables.iter().zip(planned) {
             let read = read_keys(&snapshot, wanted, &keys, &mut room)?;
-            capacity.extend(read.consumption.report(&table, request.return_consumed_capacity, None));
-            output.responses.push(TableItems {
-                table: table.name.clone(),
-                named: wanted.named.clone(),
-                items: read.items,
-            });
+            capacity.extend(read.consumption.report(&wanted.table, request.return_consumed_capacity, None));
+            output.responses.push(TableItems { table: wanted.table.clone(), items: read.items });
             if read.processed < keys.len() {
                 output.unprocessed.push(UnprocessedKeys {
-                    table: table.name.clone(),
-                    named: wanted.named.clone(),
+                    table: wanted.table.clone(),
                     keys: wanted.keys[read.processed..].to_vec(),
                     consistent_read: wanted.consistent_read,
                     wording: wanted.wording.clone(),
@@ -43,7 +36,7 @@ impl<S: Store> Engine<S> {
         Ok(output)
     }
 
-    fn plan_keys(&self, wanted: &TableKeys) -> Result<(Arc<Table>, Vec<ItemKey>), Exception> {
+    fn plan_keys(&self, wanted: &TableKeys) -> Result<Vec<ItemKey>, Exception> {
         let table = self.catalog.table(&wanted.table)?;
         let keys = wanted.keys.iter().map(|key| ItemKey::of_request(&table, key));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
@@ -52,7 +45,7 @@ impl<S: Store> Engine<S> {
         if distinct.len() < keys.len() {
             return Err(Exception::validation(messages::DUPLICATE_KEYS));
         }
-        Ok((table, keys))
+        Ok(keys)
     }
 }
 

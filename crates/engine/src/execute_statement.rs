@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::statement_write::duplicate_item;
+use crate::write_report::ReportWish;
 use partita_api::Exception;
 use partita_api::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
 use partita_partiql::Statement;
@@ -15,10 +16,14 @@ impl<S: Store> Engine<S> {
         if let Statement::Select(select) = &request.statement {
             return self.select(select, &request);
         }
-        let wanted = request.return_consumed_capacity;
+        let wish = ReportWish {
+            table: request.statement.table().clone(),
+            capacity: request.return_consumed_capacity,
+            metrics_of: None,
+        };
         let planned = self.single_action(request.statement, request.return_item_on_condition_failure)?;
         let write = self.plan_action(planned.action)?;
-        let written = self.write_and_report(write, wanted, None).await;
+        let written = self.write_and_report(write, wish).await;
         let output = if planned.inserts { written.map_err(duplicate_item)? } else { written? };
         Ok(ExecuteStatementOutput {
             items: output.attributes.into_iter().collect(),

@@ -31,6 +31,15 @@ pub fn project(projection: Option<&Projection>, item: ItemRef<'_>) -> Item {
     }
 }
 
+/// Whether each entry's item is read besides, because the index does not hold all that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    Nothing,
+    /// The filter needs the item; shown is what the index holds.
+    ToFilter,
+    ToShow,
+}
+
 /// A page to read: which rows, and what to make of them.
 pub struct PageRequest<'a> {
     pub table: &'a Table,
@@ -45,8 +54,7 @@ pub struct PageRequest<'a> {
     pub filter: Option<&'a Condition>,
     pub projection: Option<&'a Projection>,
     pub count_only: bool,
-    /// The index does not hold all that is asked for: read each entry's item.
-    pub fetch_items: bool,
+    pub fetch: Fetch,
     pub consistency: Consistency,
 }
 
@@ -112,14 +120,16 @@ impl<'a> Reading<'a> {
     fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<ControlFlow<()>, Exception> {
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
-        if self.request.fetch_items {
+        if self.request.fetch == Fetch::Nothing {
+            self.keep(entry, entry)?;
+        } else {
             let key = ItemKey::of_stored_item(self.request.table, entry);
             let consistency = self.request.consistency;
-            let (kept, size) = read_item(snapshot, &key, |item| self.keep(item))?;
+            let shows_item = self.request.fetch == Fetch::ToShow;
+            let (kept, size) =
+                read_item(snapshot, &key, |item| self.keep(item, if shows_item { item } else { entry }))?;
             self.fetched.table += read_units(size, consistency);
             kept.transpose()?;
-        } else {
-            self.keep(entry)?;
         }
         let limit_reached =
             self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
@@ -130,8 +140,8 @@ impl<'a> Reading<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Takes the item into the page if the filter lets it through.
-    fn keep(&mut self, item: ItemRef<'_>) -> Result<(), ExpressionError> {
+    /// Takes what is shown of the item into the page if the filter lets the item through.
+    fn keep(&mut self, item: ItemRef<'_>, shown: ItemRef<'_>) -> Result<(), ExpressionError> {
         if let Some(filter) = self.request.filter
             && !filter.matches(Some(item))?
         {
@@ -139,7 +149,7 @@ impl<'a> Reading<'a> {
         }
         self.page.count += 1;
         if let Some(items) = &mut self.page.items {
-            items.push(project(self.request.projection, item));
+            items.push(project(self.request.projection, shown));
         }
         Ok(())
     }

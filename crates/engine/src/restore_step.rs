@@ -152,7 +152,13 @@ impl<S: Store> Engine<S> {
     ) -> Result<RestoreTableFromBackupOutput, Exception> {
         self.open_restores.add(&restore.id);
         self.wake_maintenance();
-        let table = describe(&Table::new(record), &self.region, |_| Ok(Counters::default()))?;
+        let table =
+            describe(
+                &Table::new(record),
+                &self.region,
+                self.clock.now_millis(),
+                |_| Ok(Counters::default()),
+            )?;
         Ok(RestoreTableFromBackupOutput { table })
     }
 

@@ -18,11 +18,7 @@ impl<S: Store> Engine<S> {
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let start_key = request.exclusive_start_key.as_ref();
         start_key.map_or(Ok(()), |key| check_start_key(&selection, key))?;
-        let fetch_items = selection.must_fetch_items(
-            request.select,
-            request.projection.as_ref(),
-            request.filter.as_ref(),
-        )?;
+        let fetch = selection.fetch(request.select, request.projection.as_ref(), request.filter.as_ref())?;
         let segment = request.segment.unwrap_or(Segment { number: 0, total: 1 });
         let mut range = stored_key::segment(selection.space(), segment.number, segment.total);
         if let Some(start_key) = start_key {
@@ -45,11 +41,12 @@ impl<S: Store> Engine<S> {
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),
-            fetch_items,
+            fetch,
             consistency: Consistency::of(request.consistent_read),
         };
         let read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
-        let consumed_capacity = read.consumption.report(&table, request.return_consumed_capacity, None);
+        let consumed_capacity =
+            read.consumption.report(&request.table, request.return_consumed_capacity, None);
         Ok(ScanOutput { page: read.page, consumed_capacity })
     }
 }
