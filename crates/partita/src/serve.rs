@@ -9,7 +9,7 @@ use partita_engine::stream_options::StreamOptions;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
 use partita_server::{Listen, Reach, Server, tls};
-use partita_store::Store;
+use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
@@ -31,9 +31,18 @@ pub fn run(arguments: Serve) -> Result<(), Box<dyn Error>> {
             DurabilityLevel::Relaxed => Durability::Relaxed,
         };
         let store = EmbeddedStore::open(&arguments.data, Options { durability })?;
+        store.on_failure(end);
         let kept = format!("data in {}, {}", arguments.data.display(), describe(durability));
         runtime.block_on(serve(&arguments, store, reach, &kept))
     }
+}
+
+/// What the process ends with when its disk takes no more writes, whatever is tried: to be started again.
+const STORAGE_FAILED: i32 = 74;
+
+fn end(error: &StoreError) {
+    eprintln!("partita: {error}. The process ends, to be started again.");
+    std::process::exit(STORAGE_FAILED)
 }
 
 fn describe(durability: Durability) -> &'static str {

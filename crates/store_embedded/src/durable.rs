@@ -75,14 +75,17 @@ impl Durable {
         }
     }
 
-    fn write_note(&self, sequence: u64) {
+    /// Whether the log's folder can be written to.
+    pub fn can_be_noted(&self) -> bool {
+        self.write_note(self.sequence())
+    }
+
+    fn write_note(&self, sequence: u64) -> bool {
         let mut note = [0; 12];
         note[..8].copy_from_slice(&sequence.to_le_bytes());
         note[8..].copy_from_slice(&crc32fast::hash(&sequence.to_le_bytes()).to_le_bytes());
-        if let Some(file) = &self.note {
-            // An old note says less and nothing wrong.
-            let _ = file.write_all_at(&note, 0);
-        }
+        // Should it fail, the old note stands, which says less and nothing wrong.
+        self.note.as_ref().is_some_and(|file| file.write_all_at(&note, 0).is_ok())
     }
 
     pub fn sequence(&self) -> u64 {

@@ -138,6 +138,11 @@ impl Environment {
         Ok(Usage { file_bytes: self.env.real_disk_size().map_err(store_error)?, used_bytes })
     }
 
+    /// How much of the file holds nothing.
+    pub fn unused_bytes(&self) -> u64 {
+        self.usage().map_or(0, |usage| usage.file_bytes.saturating_sub(usage.used_bytes))
+    }
+
     fn write_once<T>(
         &self,
         change: &mut impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,

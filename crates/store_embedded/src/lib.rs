@@ -19,7 +19,7 @@
 //! log/MANIFEST   which segments the log has                             manifest.rs
 //! log/DURABLE    how much of the log there must be                      durable.rs
 //! log/segment.N  what the data file may not have yet                    segments.rs, segment_header.rs, record.rs
-//! data.mdb       the rows: an LMDB file                                 environment.rs
+//! data.mdb       the rows: an LMDB file                                 environment.rs, room.rs
 //! lock.mdb       LMDB's table of readers; worthless when closed
 //! data.new/      where data.mdb is made at the first start              creation.rs
 //! ```
@@ -55,6 +55,7 @@ mod position;
 mod private_files;
 mod record;
 mod recovery;
+mod room;
 mod segment_header;
 mod segments;
 mod shared;
@@ -81,8 +82,10 @@ use crate::lock::FolderLock;
 use crate::log::{Appended, Log};
 use crate::pending::{Pacing, Pending};
 use crate::recovery::{OnDamage, Recovered};
+use crate::room::Room;
 use crate::segments::Segments;
 use crate::shared::Shared;
+use crate::trouble::Trouble;
 use crate::writer::Writer;
 
 pub use open_error::OpenError;
@@ -124,6 +127,7 @@ pub struct EmbeddedStore {
     _applier: Applier,
     _flusher: Option<Flusher>,
     shared: Arc<Shared>,
+    durable: Arc<Durable>,
     log_folder: PathBuf,
     _lock: FolderLock,
 }
@@ -143,6 +147,12 @@ impl EmbeddedStore {
     #[doc(hidden)]
     pub fn open_at_pace(folder: &Path, options: Options, pace: Pace) -> Result<EmbeddedStore, OpenError> {
         EmbeddedStore::open_with(folder, options, pace, OnDamage::Refuse)
+    }
+
+    /// Sets what is called when neither the log nor the data file can be written any more, whatever is tried: only to
+    /// open the store again may help then.
+    pub fn on_failure(&self, call: impl Fn(&StoreError) + Send + Sync + 'static) {
+        self.shared.trouble.on_failure(Box::new(call));
     }
 
     /// Waits until all that was asked for is done and on disk.
@@ -180,10 +190,18 @@ impl EmbeddedStore {
         let environment = Arc::new(open_environment(folder, found_format, on_damage)?);
         let recovered = recovery::recover(folder, &environment, on_damage)?;
         let parts = Parts::assemble(folder, options, pace, environment, recovered)?;
-        let Parts { log, shared, applier, flusher } = parts;
+        let Parts { log, shared, durable, applier, flusher } = parts;
         let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
         let log_folder = folder.join(segments::FOLDER_NAME);
-        Ok(EmbeddedStore { writer, _applier: applier, _flusher: flusher, shared, log_folder, _lock: lock })
+        Ok(EmbeddedStore {
+            writer,
+            _applier: applier,
+            _flusher: flusher,
+            shared,
+            durable,
+            log_folder,
+            _lock: lock,
+        })
     }
 }
 
@@ -214,6 +232,7 @@ fn open_environment(
 struct Parts {
     log: Log,
     shared: Arc<Shared>,
+    durable: Arc<Durable>,
     applier: Applier,
     flusher: Option<Flusher>,
 }
@@ -231,14 +250,6 @@ impl Parts {
         let log_folder = folder.join(segments::FOLDER_NAME);
         let segments = Arc::new(Segments::of(&log_folder, live).map_err(failed)?);
         let durable = Arc::new(Durable::start(&log_folder, sequence));
-        let log = Log::start(
-            Arc::clone(&environment),
-            Arc::clone(&segments),
-            Arc::clone(&durable),
-            options.durability,
-            sequence,
-            position.is_open,
-        );
         let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
         let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));
         if !batch.is_empty() {
@@ -248,19 +259,23 @@ impl Parts {
             );
             pending.publish(&batch, &Appended { sequence, bytes: log_bytes });
         }
-        let applier = Applier::start(
-            Arc::clone(&environment),
-            Arc::clone(&pending),
-            segments,
+        let room = Room::of(folder).map_err(failed)?;
+        let shared = Arc::new(Shared { environment, pending, room, trouble: Trouble::default() });
+        let log = Log::start(
+            Arc::clone(&shared),
+            Arc::clone(&segments),
             Arc::clone(&durable),
-            position,
-        )
-        .map_err(failed)?;
+            options.durability,
+            sequence,
+            position.is_open,
+        );
+        let applier = Applier::start(Arc::clone(&shared), segments, Arc::clone(&durable), position);
+        let applier = applier.map_err(failed)?;
         let flusher = match options.durability {
             Durability::Full => None,
-            Durability::Relaxed => Some(Flusher::start(durable).map_err(failed)?),
+            Durability::Relaxed => Some(Flusher::start(Arc::clone(&durable)).map_err(failed)?),
         };
-        Ok(Parts { log, shared: Arc::new(Shared { environment, pending }), applier, flusher })
+        Ok(Parts { log, shared, durable, applier, flusher })
     }
 }
 
@@ -295,7 +310,17 @@ impl Store for EmbeddedStore {
     }
 
     fn health(&self) -> Health {
-        let trouble = self.writer.trouble().or_else(|| self.shared.pending.trouble());
-        trouble.as_ref().map_or(Health::Ok, Health::from)
+        let Shared { room, trouble, pending, .. } = &*self.shared;
+        let failed = room.shortage().or_else(|| pending.trouble()).or_else(|| trouble.get());
+        match failed {
+            // Nobody may be sent here to try again, so whether that would do is found out now.
+            Some(StoreError::ReadOnly(_)) if self.durable.can_be_noted() => Health::Ok,
+            // There is room again, though nobody has used it yet.
+            Some(StoreError::Full(_)) if room.shortage().is_none() && pending.trouble().is_none() => {
+                Health::Ok
+            }
+            Some(error) => Health::from(&error),
+            None => Health::Ok,
+        }
     }
 }

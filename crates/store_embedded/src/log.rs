@@ -6,20 +6,25 @@
 //! counts for nothing. If that fails as well, the group is refused.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use partita_store::StoreError;
 
 use crate::Durability;
 use crate::batch::Batch;
 use crate::durable::Durable;
-use crate::environment::Environment;
 use crate::failure::log_error;
 use crate::position::Position;
 use crate::record::{self, BLOCK_BYTES, Stamp};
 use crate::segments::{FIRST_RECORD_AT, Segment, Segments};
+use crate::shared::Shared;
+
+/// How long a segment is waited for when the disk is full. The tree gets what is pending twice a second.
+const PATIENCE_WHEN_FULL: Duration = Duration::from_secs(2);
+const PAUSE_WHEN_FULL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Log {
-    environment: Arc<Environment>,
+    shared: Arc<Shared>,
     segments: Arc<Segments>,
     durable: Arc<Durable>,
     durability: Durability,
@@ -46,23 +51,14 @@ pub(crate) struct Appended {
 impl Log {
     /// Continues behind the record `sequence`, the last that recovery found.
     pub fn start(
-        environment: Arc<Environment>,
+        shared: Arc<Shared>,
         segments: Arc<Segments>,
         durable: Arc<Durable>,
         durability: Durability,
         sequence: u64,
         is_open: bool,
     ) -> Log {
-        Log {
-            environment,
-            segments,
-            durable,
-            durability,
-            sequence,
-            is_open,
-            current: None,
-            record: Vec::new(),
-        }
+        Log { shared, segments, durable, durability, sequence, is_open, current: None, record: Vec::new() }
     }
 
     /// Appends a group. Once this returns it is as durable as asked for; after an error it is not there.
@@ -97,15 +93,34 @@ impl Log {
             self.leave_segment();
         }
         if self.current.is_none() {
-            let segment = self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error))?;
+            let segment = self.take_segment(bytes)?;
             self.current = Some(Writing { segment, offset: FIRST_RECORD_AT });
         }
         if !self.is_open {
-            let position = Position::open(self.sequence, self.sequence);
-            self.environment.write(|tree, txn| tree.position.set(txn, position))?;
+            self.open()?;
             self.is_open = true;
         }
         Ok(())
+    }
+
+    /// On a full disk the only segments to be had are those whose records go to the tree meanwhile.
+    fn take_segment(&self, bytes: u64) -> Result<Segment, StoreError> {
+        let until = Instant::now() + PATIENCE_WHEN_FULL;
+        loop {
+            match self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error)) {
+                Err(StoreError::Full(_)) if Instant::now() < until => {
+                    self.shared.room.run_short();
+                    std::thread::sleep(PAUSE_WHEN_FULL);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Has the tree say that the log may have more than it.
+    fn open(&self) -> Result<(), StoreError> {
+        let position = Position::open(self.sequence, self.sequence);
+        self.shared.environment.write(|tree, txn| tree.position.set(txn, position))
     }
 
     /// Writes the encoded record as the next one.
@@ -142,4 +157,112 @@ impl Log {
 
 fn write_at(segment: &Segment, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(&*segment.file, bytes, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::path::Path;
+
+    use partita_store::{Counters, Write};
+
+    use super::*;
+    use crate::environment::Environment;
+    use crate::pending::{Pacing, Pending};
+    use crate::recovery::{self, OnDamage};
+    use crate::room::Room;
+    use crate::trouble::Trouble;
+
+    fn shared(folder: &Path) -> Arc<Shared> {
+        std::fs::create_dir_all(folder.join("log")).unwrap();
+        Arc::new(Shared {
+            environment: Arc::new(Environment::open(folder).unwrap()),
+            pending: Arc::new(Pending::new(Pacing::of(crate::Pace::Lazy), Vec::new())),
+            room: Room::of(folder).unwrap(),
+            trouble: Trouble::default(),
+        })
+    }
+
+    fn log(folder: &Path, shared: &Arc<Shared>, durability: Durability) -> Log {
+        let segments = Arc::new(Segments::of(&folder.join("log"), Vec::new()).unwrap());
+        let durable = Arc::new(Durable::start(&folder.join("log"), 0));
+        Log::start(Arc::clone(shared), segments, durable, durability, 0, false)
+    }
+
+    fn batch(number: u8) -> Batch {
+        let mut batch = Batch::default();
+        let put = Write::Put { key: vec![0, 0, 0, 1, number], value: vec![number; 100] };
+        batch.take(vec![put], |_| Ok(Counters::default())).unwrap();
+        batch
+    }
+
+    /// Has the log write to another file instead of its segment.
+    fn spoil(log: &mut Log, file: File) {
+        log.current.as_mut().unwrap().segment.file = Arc::new(file);
+    }
+
+    /// Takes everything and cannot be flushed.
+    fn unflushable() -> File {
+        File::options().read(true).write(true).open("/dev/null").unwrap()
+    }
+
+    /// Cannot be written.
+    fn unwritable() -> File {
+        File::open("/dev/null").unwrap()
+    }
+
+    fn recovered(folder: &Path, shared: &Shared) -> Vec<u8> {
+        let recovered = recovery::recover(folder, &shared.environment, OnDamage::Refuse).unwrap();
+        recovered.batch.rows().map(|(key, _)| key[4]).collect()
+    }
+
+    #[test]
+    fn one_failure_is_got_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let shared = shared(folder.path());
+        let mut log = log(folder.path(), &shared, Durability::Full);
+        for (number, spoilt) in [(1, None), (2, Some(unflushable())), (3, None), (4, Some(unwritable()))] {
+            if let Some(file) = spoilt {
+                spoil(&mut log, file);
+            }
+            assert_eq!(log.append(&batch(number)).unwrap().sequence, u64::from(number));
+        }
+        assert_eq!(recovered(folder.path(), &shared), [1, 2, 3, 4]);
+        assert_eq!(log.segments.live_segments(), 3);
+    }
+
+    #[test]
+    fn what_was_refused_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let shared = shared(folder.path());
+        let mut log = log(folder.path(), &shared, Durability::Full);
+        log.append(&batch(1)).unwrap();
+        // The segment fails, and no other can be had.
+        spoil(&mut log, unwritable());
+        let there = folder.path().join("log");
+        std::fs::rename(&there, folder.path().join("away")).unwrap();
+        assert!(matches!(log.append(&batch(2)), Err(StoreError::LogFailed(_))));
+        std::fs::rename(folder.path().join("away"), &there).unwrap();
+        assert_eq!(recovered(folder.path(), &shared), [1]);
+        log.append(&batch(3)).unwrap();
+        assert_eq!(recovered(folder.path(), &shared), [1, 3]);
+    }
+
+    #[test]
+    fn a_relaxed_log_goes_on_in_another_segment_when_a_flush_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let shared = shared(folder.path());
+        let mut log = log(folder.path(), &shared, Durability::Relaxed);
+        log.append(&batch(1)).unwrap();
+        log.durable.add(&Arc::new(unflushable()), 1);
+        log.durable.flush();
+        log.append(&batch(2)).unwrap();
+        assert_eq!(log.segments.live_segments(), 2);
+        // Nobody may rely on the first one yet.
+        assert_eq!(log.durable.sequence(), 0);
+        log.durable.applied(1);
+        log.durable.flush();
+        assert_eq!(log.durable.sequence(), 2);
+        assert_eq!(recovered(folder.path(), &shared), [1, 2]);
+    }
 }

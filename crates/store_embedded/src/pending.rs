@@ -163,10 +163,13 @@ impl Pending {
         let mut progress = self.lock();
         let mut brake = None;
         loop {
-            if let Some(trouble) = &progress.trouble {
+            let filled = self.pacing.filled(&progress, &self.layers().active);
+            // On a full disk what comes here makes room, as long as memory has some.
+            if let Some(trouble) = &progress.trouble
+                && (filled >= 1.0 || !matches!(trouble, StoreError::Full(_)))
+            {
                 return Err(trouble.clone());
             }
-            let filled = self.pacing.filled(&progress, &self.layers().active);
             if filled <= 0.0 {
                 return Ok(());
             }

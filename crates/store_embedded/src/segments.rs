@@ -47,6 +47,8 @@ struct Shelves {
     /// Those whose records the tree may lack, oldest first.
     live: VecDeque<Live>,
     last_number: u64,
+    /// The tree has all records up to this one.
+    applied: u64,
     /// Opened when it is first needed.
     manifest: Option<Manifest>,
 }
@@ -90,11 +92,7 @@ impl Segments {
     /// A segment with room for `bytes`, whose first record will be `first`.
     pub fn take(&self, bytes: u64, first: Stamp) -> io::Result<Segment> {
         let bytes = bytes + FIRST_RECORD_AT;
-        let kept = if bytes <= SEGMENT_BYTES { self.lock().free.pop() } else { None };
-        let free = match kept {
-            Some(free) => free,
-            None => self.make(bytes.max(SEGMENT_BYTES))?,
-        };
+        let free = self.free_one(bytes)?;
         let mut salt = Salt::default();
         getrandom::fill(&mut salt)?;
         let description = Description {
@@ -116,6 +114,19 @@ impl Segments {
         Ok(Segment { file: free.file, bytes: free.bytes, salt })
     }
 
+    fn free_one(&self, bytes: u64) -> io::Result<Free> {
+        if bytes <= SEGMENT_BYTES {
+            let mut shelves = self.lock();
+            if shelves.free.is_empty() {
+                self.free_applied(&mut shelves)?;
+            }
+            if let Some(free) = shelves.free.pop() {
+                return Ok(free);
+            }
+        }
+        self.make(bytes.max(SEGMENT_BYTES))
+    }
+
     /// The segment that was taken last takes no more; its last record is `last`.
     pub fn put_back(&self, last: u64) {
         if let Some(segment) = self.lock().live.back_mut() {
@@ -126,7 +137,13 @@ impl Segments {
     /// Frees the segments whose records the tree has, up to `applied`.
     pub fn free(&self, applied: u64) -> io::Result<()> {
         let mut shelves = self.lock();
+        shelves.applied = applied;
+        self.free_applied(&mut shelves)
+    }
+
+    fn free_applied(&self, shelves: &mut Shelves) -> io::Result<()> {
         let mut freed = Vec::new();
+        let applied = shelves.applied;
         let is_over = |segment: &mut Live| segment.last.is_some_and(|last| last <= applied);
         while let Some(segment) = shelves.live.pop_front_if(is_over) {
             freed.push(segment);
@@ -137,7 +154,7 @@ impl Segments {
         shelves.list(&self.folder)?;
         for Live { file, description, .. } in freed {
             let bytes = file.metadata()?.len();
-            self.keep_or_remove(&mut shelves, Free { file, number: description.number, bytes })?;
+            self.keep_or_remove(shelves, Free { file, number: description.number, bytes })?;
         }
         Ok(())
     }
@@ -198,6 +215,11 @@ impl Segments {
         };
         let file = Arc::new(private_files::fill(&self.path(number), bytes)?);
         Ok(Free { file, number, bytes })
+    }
+
+    #[cfg(test)]
+    pub fn live_segments(&self) -> usize {
+        self.lock().live.len()
     }
 
     fn path(&self, number: u64) -> PathBuf {

@@ -1,7 +1,8 @@
-//! Why writes do not get on at the moment, for those who ask after the store's health.
+//! Why writes do not get on at the moment, for those who ask after the store's health; and what is called when they
+//! will not get on any more.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use partita_store::StoreError;
 
@@ -10,6 +11,7 @@ pub(crate) struct Trouble {
     /// Looked at first: mostly there is none.
     is_there: AtomicBool,
     error: Mutex<Option<StoreError>>,
+    on_failure: OnceLock<Box<dyn Fn(&StoreError) + Send + Sync>>,
 }
 
 impl Trouble {
@@ -25,6 +27,19 @@ impl Trouble {
 
     pub fn get(&self) -> Option<StoreError> {
         self.lock().clone()
+    }
+
+    /// Sets what is called when only a new start can help.
+    pub fn on_failure(&self, call: Box<dyn Fn(&StoreError) + Send + Sync>) {
+        let _ = self.on_failure.set(call);
+    }
+
+    /// Only a new start can help.
+    pub fn fail(&self, error: &StoreError) {
+        tracing::error!(%error, "the store cannot go on: open it again");
+        if let Some(call) = self.on_failure.get() {
+            call(error);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<StoreError>> {
