@@ -1,7 +1,7 @@
 //! What CI checks, in the order in which failures are cheapest to find.
 
 use crate::step::run;
-use crate::{instructions, tidy};
+use crate::{complexity, instructions, tidy};
 
 pub fn quick() -> Result<(), String> {
     run("format", "cargo", &["fmt", "--all", "--check"])?;
@@ -14,6 +14,7 @@ pub fn all() -> Result<(), String> {
     quick()?;
     run("release build", "cargo", &["build", "--release", "--package", "partita"])?;
     instructions::check(false)?;
+    complexity::check()?;
     run("real clients", "bash", &["tests/blackbox/run.sh"])?;
     run("kill -9", "bash", &["tests/crash/run.sh"])
 }

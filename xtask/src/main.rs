@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod complexity;
 mod instructions;
 mod step;
 mod tidy;
@@ -13,6 +14,7 @@ cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, 
 cargo xtask quick    format, lints, tidiness and unit tests
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
 cargo xtask instructions    counts the hot paths' instructions and compares them with what was recorded (--update)
+cargo xtask complexity    counts instructions of every decoder, expression, statement, file reader and model check at n, 2n and 4n
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
 
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("ci") => ci::all(),
         Some("quick") => ci::quick(),
+        Some("complexity") => complexity::check(),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
         Some("tidy") => tidy::check(),
         _ => {

@@ -13,7 +13,7 @@ impl<S: Store> Engine<S> {
         request: ExecuteStatement,
     ) -> Result<ExecuteStatementOutput, Exception> {
         if let Statement::Select(select) = &request.statement {
-            return self.select(select, &request);
+            return self.select(select, &request).await;
         }
         let wanted = request.return_consumed_capacity;
         let planned = self.single_action(request.statement, request.return_item_on_condition_failure)?;
