@@ -90,6 +90,7 @@ mod scalar_keys;
 mod scan;
 mod selection;
 mod shard_iterator;
+mod slices;
 mod start_bulk_put_items;
 mod statement_read;
 mod statement_write;
@@ -263,7 +264,7 @@ impl<S: Store> Engine<S> {
         use {Request as Q, Response as A};
         Ok(match request {
             Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
-            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q)?),
+            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q).await?),
             Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
             Q::CancelBulkOperation(q) => A::CancelBulkOperation(self.cancel_bulk_operation(q).await?),
             Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
@@ -300,14 +301,14 @@ impl<S: Store> Engine<S> {
             Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
             Q::ListTagsOfResource(q) => A::ListTagsOfResource(self.list_tags_of_resource(&q)?),
             Q::PutItem(q) => A::PutItem(self.put_item(q).await?),
-            Q::Query(q) => A::Query(self.query(&q)?),
+            Q::Query(q) => A::Query(self.query(&q).await?),
             Q::RestoreTableFromBackup(q) => {
                 A::RestoreTableFromBackup(self.restore_table_from_backup(q).await?)
             }
             Q::RestoreTableToPointInTime(q) => {
                 A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
             }
-            Q::Scan(q) => A::Scan(self.scan(&q)?),
+            Q::Scan(q) => A::Scan(self.scan(&q).await?),
             Q::StartBulkPutItems(q) => A::StartBulkPutItems(self.start_bulk_put_items(q).await?),
             Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
             Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),

@@ -54,6 +54,25 @@ pub struct Condition {
     pub(crate) node: Node,
     /// The paths it mentions, in the order written.
     paths: PathsRead,
+    weight: Weight,
+}
+
+/// What deciding costs at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Weight {
+    /// How often something in the item is looked at.
+    looks: usize,
+    /// The bytes of the values that are looked at, as often as they are.
+    value_bytes: usize,
+}
+
+impl std::iter::Sum for Weight {
+    fn sum<I: Iterator<Item = Weight>>(all: I) -> Weight {
+        all.fold(Weight::default(), |one, two| Weight {
+            looks: one.looks + two.looks,
+            value_bytes: one.value_bytes + two.value_bytes,
+        })
+    }
 }
 
 /// What a condition is made of.
@@ -116,7 +135,8 @@ impl Condition {
     pub fn from_node(mut node: Node) -> Condition {
         let mut paths = PathsRead::default();
         node.each_path(&mut |path| paths.add(path));
-        Condition { node, paths: paths.finish() }
+        let weight = node.weight();
+        Condition { node, paths: paths.finish(), weight }
     }
 
     pub fn node(&self) -> &Node {
@@ -126,6 +146,11 @@ impl Condition {
     /// Whether the item satisfies the condition; `None` is an item that does not exist.
     pub fn matches(&self, item: Option<ItemRef<'_>>) -> Result<bool, ExpressionError> {
         Ok(self.node.matches(&self.paths.of(item)))
+    }
+
+    /// About how many bytes are looked at to decide about an item of so many bytes, at most.
+    pub fn work(&self, item_bytes: usize) -> usize {
+        self.weight.value_bytes + self.weight.looks * item_bytes
     }
 
     /// The top-level attributes it mentions, each once, in the order written.
@@ -173,6 +198,22 @@ impl Node {
                 (Some(Looked::View(value)), Some(part)) => contains(value, part),
                 _ => false,
             },
+        }
+    }
+
+    fn weight(&self) -> Weight {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().map(Node::weight).sum(),
+            Node::Not(node) => node.weight(),
+            Node::Exists(_) | Node::NotExists(_) => Weight { looks: 1, value_bytes: 0 },
+            Node::HasType(operand, _) => operand.weight(),
+            Node::Compare(_, one, two) | Node::BeginsWith(one, two) | Node::Contains(one, two) => {
+                [one, two].into_iter().map(Operand::weight).sum()
+            }
+            Node::Between(one, two, three) => [one, two, three].into_iter().map(Operand::weight).sum(),
+            Node::In(operand, candidates) => {
+                std::iter::once(operand).chain(candidates).map(Operand::weight).sum()
+            }
         }
     }
 
@@ -240,6 +281,15 @@ impl Operand {
             Operand::Value(_) => {}
             Operand::Size(inner) => inner.each_path(visit),
             Operand::Test(node) => node.each_path(visit),
+        }
+    }
+
+    fn weight(&self) -> Weight {
+        match self {
+            Operand::Path(_) => Weight { looks: 1, value_bytes: 0 },
+            Operand::Value(value) => Weight { looks: 0, value_bytes: value.byte_count() },
+            Operand::Size(inner) => inner.weight(),
+            Operand::Test(node) => node.weight(),
         }
     }
 

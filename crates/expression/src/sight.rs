@@ -12,7 +12,7 @@ pub(crate) const FEW: usize = 8;
 pub(crate) struct PathsRead {
     paths: Vec<Path>,
     /// None where the paths are few.
-    tree: Option<PathTree>,
+    tree: Option<Box<PathTree>>,
 }
 
 impl PathsRead {
@@ -24,7 +24,7 @@ impl PathsRead {
 
     /// All paths have been added.
     pub(crate) fn finish(mut self) -> PathsRead {
-        self.tree = (self.paths.len() > FEW).then(|| PathTree::of(&self.paths));
+        self.tree = (self.paths.len() > FEW).then(|| Box::new(PathTree::of(&self.paths)));
         self
     }
 

@@ -28,6 +28,11 @@ impl Value {
     pub fn view(&self) -> ValueRef<'_> {
         ValueRef::read(&self.0).unwrap_or(ValueRef::Null)
     }
+
+    /// How many bytes the encoded value takes.
+    pub fn byte_count(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl From<ValueRef<'_>> for Value {
