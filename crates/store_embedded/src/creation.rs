@@ -27,8 +27,7 @@ pub(crate) fn create(folder: &Path) -> Result<(), OpenError> {
     if !folder.join(DATA_NAME).exists() {
         make_data_file(folder)?;
     }
-    format::finish(folder).map_err(failed)?;
-    remove_workplace(folder).map_err(failed)
+    format::finish(folder).map_err(failed)
 }
 
 /// Makes an empty data file, durably and at once.
@@ -70,7 +69,8 @@ pub(crate) fn make_room_for_readers(folder: &Path) -> io::Result<()> {
     private_files::options().open(path)?.write_all(&vec![0; READERS_BYTES])
 }
 
-fn remove_workplace(folder: &Path) -> io::Result<()> {
+/// Removes the folder in which the data file was made.
+pub(crate) fn remove_workplace(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder.join(FOLDER_NAME)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -111,7 +111,7 @@ impl Durable {
         if files.is_empty() {
             return;
         }
-        let failed = files.iter().filter_map(|file| file.sync_data().err()).last();
+        let failed = files.iter().filter_map(|file| file.sync_data().err()).reduce(|_, later| later);
         let mut unflushed = self.lock();
         if let Some(error) = failed {
             tracing::error!(%error, "the commit log could not be flushed; going on in another segment");

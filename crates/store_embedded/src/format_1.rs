@@ -70,7 +70,7 @@ pub(crate) fn empty_log(
     replay(run, last, &found, environment).map_err(failed)?;
     let position = Position::closed(last);
     environment.write(|tree, txn| tree.position.set(txn, position)).map_err(failed)?;
-    make_private(&log).map_err(|error| OpenError::io(folder, error))
+    make_private(folder).map_err(|error| OpenError::io(folder, error))
 }
 
 /// Where a record stands.
@@ -164,10 +164,14 @@ fn replay(
     Ok(())
 }
 
-/// Segments were readable for everybody; they are used again.
-fn make_private(log: &Path) -> io::Result<()> {
-    for file in segment_files(log)? {
-        fs::set_permissions(file, Permissions::from_mode(0o600))?;
+/// Some files were readable for everybody; they are used again.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let log = folder.join(FOLDER_NAME);
+    for entry in fs::read_dir(folder)?.chain(fs::read_dir(&log)?) {
+        let path = entry?.path();
+        if path.is_file() {
+            fs::set_permissions(path, Permissions::from_mode(0o600))?;
+        }
     }
     fs::set_permissions(log, Permissions::from_mode(0o700))
 }

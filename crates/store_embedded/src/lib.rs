@@ -217,6 +217,7 @@ fn open_environment(
         Some(1) => format_1::make_up_for_a_cut_start(folder)?,
         Some(_) => creation::check_data_file(folder)?,
     }
+    creation::remove_workplace(folder).map_err(failed)?;
     private_files::make_folder(&folder.join(segments::FOLDER_NAME)).map_err(failed)?;
     if let Err(error) = creation::make_room_for_readers(folder) {
         tracing::warn!(%error, "the table of readers has no room of its own");

@@ -6,12 +6,14 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use partita_store::StoreError;
 
+type OnFailure = Box<dyn Fn(&StoreError) + Send + Sync>;
+
 #[derive(Default)]
 pub(crate) struct Trouble {
     /// Looked at first: mostly there is none.
     is_there: AtomicBool,
     error: Mutex<Option<StoreError>>,
-    on_failure: OnceLock<Box<dyn Fn(&StoreError) + Send + Sync>>,
+    on_failure: OnceLock<OnFailure>,
 }
 
 impl Trouble {
@@ -30,7 +32,7 @@ impl Trouble {
     }
 
     /// Sets what is called when only a new start can help.
-    pub fn on_failure(&self, call: Box<dyn Fn(&StoreError) + Send + Sync>) {
+    pub fn on_failure(&self, call: OnFailure) {
         let _ = self.on_failure.set(call);
     }
 
