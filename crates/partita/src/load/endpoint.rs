@@ -52,8 +52,7 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
         state.cursors.clear();
         checkpoint.save(&state)?;
     }
-    checkpoint.remove()?;
-    Ok(Loaded { tables: state.tables.len() as u64, items: state.items })
+    Ok(Loaded { tables: state.tables.len() as u64, items: state.items, checkpoint })
 }
 
 /// The database to read: asked with the same keys, unless a profile of its own is named.
