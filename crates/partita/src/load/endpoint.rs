@@ -59,13 +59,7 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
 fn origin(arguments: &Load, source: &str) -> Endpoint {
     let mut from = Endpoint { endpoint: Some(source.to_owned()), ..arguments.endpoint.clone() };
     if let Some(profile) = &arguments.from_profile {
-        from = Endpoint {
-            profile: profile.clone(),
-            access_key: None,
-            secret_key: None,
-            session_token: None,
-            ..from
-        };
+        from = Endpoint { profile: profile.clone(), only_profile: true, ..from };
     }
     if arguments.from_region.is_some() {
         from.region.clone_from(&arguments.from_region);
