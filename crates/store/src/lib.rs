@@ -142,6 +142,19 @@ pub enum StoreError {
     Closed,
 }
 
+/// Rows that are damaged: what stood in this range, other than what was shown of it, cannot be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    pub range: KeyRange,
+    pub what: String,
+}
+
+impl From<Damage> for StoreError {
+    fn from(damage: Damage) -> StoreError {
+        StoreError::Damaged(damage.what)
+    }
+}
+
 /// How many bytes a store takes and how many of them hold rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -149,16 +162,42 @@ pub struct Usage {
     pub used_bytes: u64,
 }
 
+/// What a walk along a range comes across.
+pub enum Shown<'a> {
+    /// A row's key and value.
+    Row(&'a [u8], &'a [u8]),
+    Damage(Damage),
+}
+
 /// Rows as they were at one moment. Short-lived: take one a page, never while waiting for a client.
 pub trait Snapshot {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError>;
 
-    /// Shows `visit` the rows of `range` in order until it breaks.
+    /// Shows `visit` the rows of `range` in order until it breaks. Damage among them is an error.
     fn range(
         &self,
         range: &KeyRange,
         direction: Direction,
         visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut damage = None;
+        let mut visit = visit;
+        self.range_around_damage(range, direction, |shown| match shown {
+            Shown::Row(key, value) => visit(key, value),
+            Shown::Damage(found) => {
+                damage = Some(found);
+                ControlFlow::Break(())
+            }
+        })?;
+        damage.map_or(Ok(()), |damage| Err(damage.into()))
+    }
+
+    /// Shows `visit` the rows of `range` in order until it breaks, and between them what is damaged.
+    fn range_around_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(Shown<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 }
 

@@ -14,7 +14,6 @@ use partita_store::StoreError;
 
 use crate::dropped_spaces;
 use crate::environment::Environment;
-use crate::failure::Failure;
 use crate::log::Unflushed;
 use crate::overlay::Overlay;
 use crate::pending::{Pending, Work};
@@ -114,15 +113,9 @@ impl State {
     }
 
     fn remove_some(&mut self) {
-        let more = self.environment.write(|tree, txn| match dropped_spaces::remove_some(tree, txn) {
-            Ok(Some(more)) => Ok(more),
-            // Nothing to do is no reason to commit.
-            Ok(None) => Err(Failure::Store(StoreError::Closed)),
-            Err(failure) => Err(failure),
-        });
-        self.removing = match more {
+        self.removing = match dropped_spaces::remove_some(&self.environment) {
             Ok(true) => true,
-            Ok(false) | Err(StoreError::Closed) => {
+            Ok(false) => {
                 self.pending.removed();
                 false
             }

@@ -11,18 +11,18 @@ use crate::lock;
 use crate::open_error::OpenError;
 
 /// The format this program writes, and the highest it reads.
-pub(crate) const CURRENT: u32 = 1;
+pub(crate) const CURRENT: u32 = 2;
 
 const FILE_NAME: &str = "FORMAT";
 /// What `FORMAT` is called until it is whole.
 const UNFINISHED_NAME: &str = "FORMAT.new";
 const BEGINNING: &str = "partita embedded store, format ";
 
-/// Refuses what this program cannot open. Writes nothing.
-pub(crate) fn check(folder: &Path) -> Result<(), OpenError> {
+/// Refuses what this program cannot open, and says which format it has. Writes nothing.
+pub(crate) fn check(folder: &Path) -> Result<u32, OpenError> {
     match fs::read_to_string(folder.join(FILE_NAME)) {
         Ok(text) => check_text(folder, &text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => check_empty(folder),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => check_empty(folder).map(|()| CURRENT),
         Err(error) => Err(OpenError::io(folder, error)),
     }
 }
@@ -32,6 +32,11 @@ pub(crate) fn establish(folder: &Path) -> Result<(), OpenError> {
     if folder.join(FILE_NAME).exists() {
         return Ok(());
     }
+    set_current(folder)
+}
+
+/// Says that the folder has the current format now, durably.
+pub(crate) fn set_current(folder: &Path) -> Result<(), OpenError> {
     let write = || -> io::Result<()> {
         let unfinished = folder.join(UNFINISHED_NAME);
         let mut file = File::create(&unfinished)?;
@@ -48,10 +53,10 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-fn check_text(folder: &Path, text: &str) -> Result<(), OpenError> {
+fn check_text(folder: &Path, text: &str) -> Result<u32, OpenError> {
     let version = text.trim_end().strip_prefix(BEGINNING).and_then(|version| version.parse::<u32>().ok());
     match version {
-        Some(1..=CURRENT) => Ok(()),
+        Some(found @ 1..=CURRENT) => Ok(found),
         Some(found) if found > CURRENT => {
             Err(OpenError::NewerFormat { folder: folder.to_path_buf(), found, supported: CURRENT })
         }

@@ -10,14 +10,23 @@
 //!    together with the `position` in the log that this comes up to, and frees the log's `segments` for new records.
 //! 6. After a crash `recovery` writes to the tree what the log has beyond the tree's position.
 //!
-//! A snapshot is the two overlays and an LMDB transaction; neither ever waits for the writer.
+//! A snapshot is the two overlays and a `root` of the tree; neither ever waits for the writer.
+//!
+//! # Damage
+//! LMDB trusts what its file has. So it is let near checked pages only: readers walk its trees themselves (`walk`), each
+//! page being compared with its sum when it is first read (`pages`), and before rows are written the pages on the way
+//! are checked (`write_paths`), and those that are damaged written anew (`repair`).
 //!
 //! # The folder
 //! ```text
 //! LOCK           who has the folder open; locked while it is            lock.rs
-//! FORMAT         "partita embedded store, format 1"                     format.rs
+//! FORMAT         "partita embedded store, format 2"                     format.rs
 //! log/segment.N  what the data file may not have yet                    segments.rs, record.rs
 //! data.mdb       the rows: an LMDB file                                 environment.rs
+//! sums           what each page of data.mdb must be                     page_sums.rs
+//! DAMAGE         keys whose rows were lost with a page; usually none    damage_notes.rs
+//! REPAIR         a page that is being written anew                      repair.rs
+//! data.new/      data.mdb and sums while they are made                  data_file.rs
 //! lock.mdb       LMDB's table of readers; worthless when closed
 //! ```
 //! # The databases in data.mdb
@@ -30,27 +39,39 @@
 
 mod applier;
 mod batch;
+mod branch_repair;
 mod chunks;
+mod damage_notes;
+mod damaged_leaf;
+mod data_file;
 mod dropped_spaces;
 mod entry;
 mod environment;
 mod failure;
 mod flusher;
 mod format;
-mod gate;
 mod job;
 mod lock;
 mod log;
 mod open_error;
 mod overlay;
+mod page;
+mod page_accounts;
+mod page_bits;
+mod page_sums;
+mod pages;
 mod pending;
 mod position;
 mod record;
 mod recovery;
+mod repair;
+mod root;
 mod segments;
 mod shared;
 mod snapshot;
 mod tree;
+mod walk;
+mod write_paths;
 mod writer;
 
 use std::future::Future;
@@ -147,12 +168,13 @@ impl EmbeddedStore {
         make_folder(folder).map_err(failed)?;
         let mut lock = FolderLock::take(folder)?;
         // Again: the first look was not under the lock.
-        format::check(folder)?;
+        let found = format::check(folder)?;
         lock.sign().map_err(failed)?;
         format::establish(folder)?;
         let log_folder = folder.join(segments::FOLDER_NAME);
         make_folder(&log_folder).map_err(failed)?;
 
+        upgrade(folder, found)?;
         let environment = Arc::new(Environment::open(folder)?);
         // LMDB makes its files durable, but not their names.
         format::sync_folder(folder).map_err(failed)?;
@@ -179,6 +201,18 @@ impl EmbeddedStore {
         let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
         Ok(EmbeddedStore { writer, _applier: applier, _flusher: flusher, shared, log_folder, _lock: lock })
     }
+}
+
+/// Brings a folder of an earlier format to the current one. Cut short, it is done again from the beginning.
+fn upgrade(folder: &Path, found: u32) -> Result<(), OpenError> {
+    if found < 2 {
+        if pages::file_of(folder).exists() {
+            tracing::info!("the data file of an earlier version is looked through, and gets checksums");
+            data_file::build_sums(folder)?;
+        }
+        format::set_current(folder)?;
+    }
+    Ok(())
 }
 
 /// Makes a folder and those above it, durably, unless it is there.

@@ -7,11 +7,12 @@
 //! it starts the next.
 
 use heed::types::Bytes;
-use heed::{Database, RoTxn, RwTxn};
+use heed::{Database, RwTxn};
 use partita_store::StoreError;
 
 use crate::entry::{self, Entry};
-use crate::failure::{Failure, store_error};
+use crate::failure::Failure;
+use crate::root::{Root, damaged};
 
 const KEY: &[u8] = b"applied";
 
@@ -28,10 +29,10 @@ pub(crate) struct PositionRow {
 }
 
 impl PositionRow {
-    pub fn get(&self, txn: &RoTxn<'_>) -> Result<Position, StoreError> {
-        let Some(stored) = self.database.get(txn, KEY).map_err(store_error)? else {
-            return Ok(Position::default());
-        };
+    pub fn get(root: &Root) -> Result<Position, StoreError> {
+        let tree = root.tree(root.named.log);
+        let Some(stored) = tree.get(KEY).map_err(damaged)? else { return Ok(Position::default()) };
+        let stored = tree.bytes(stored).map_err(damaged)?;
         match entry::read(KEY, stored)? {
             Entry::Short(payload) => match payload.as_chunks::<8>() {
                 ([run, sequence], []) => {

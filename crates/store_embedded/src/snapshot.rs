@@ -3,28 +3,29 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::Peekable;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use partita_store::{Direction, KeyRange, StoreError};
+use partita_store::{Damage, Direction, KeyRange, Shown, StoreError};
 
-use crate::environment::Reader;
 use crate::overlay::Row;
 use crate::pending::Layers;
+use crate::root::{Part, Root, StoredRow};
 use crate::shared::Shared;
-use crate::tree::Tree;
 
 /// See [`partita_store::Snapshot`]. An open one keeps old pages alive: do not hold it long.
 pub struct EmbeddedSnapshot<'a> {
-    tree: &'a Tree,
-    reader: Reader<'a>,
+    root: Arc<Root>,
     layers: Arc<Layers>,
+    /// A store does not end before its snapshots.
+    _shared: PhantomData<&'a Shared>,
 }
 
 impl<'a> EmbeddedSnapshot<'a> {
     pub(crate) fn take(shared: &'a Shared) -> Result<EmbeddedSnapshot<'a>, StoreError> {
-        let (layers, reader) = shared.pending.over(&shared.environment)?;
-        Ok(EmbeddedSnapshot { tree: &shared.environment.tree, reader, layers })
+        let (layers, root) = shared.pending.over(&shared.environment);
+        Ok(EmbeddedSnapshot { root, layers, _shared: PhantomData })
     }
 }
 
@@ -33,25 +34,33 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
         match self.layers.get(key) {
             Some(row) => Ok(row.map(Cow::Borrowed)),
             None if self.layers.drop_from_tree(key) => Ok(None),
-            None => self.tree.get(&self.reader.txn, key),
+            None => self.root.get(key),
         }
     }
 
-    fn range(
+    fn range_around_damage(
         &self,
         range: &KeyRange,
         direction: Direction,
-        mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut visit: impl FnMut(Shown<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let mut over = OverRows::of(&self.layers, range, direction);
         let mut ended = false;
-        self.tree.range(&self.reader.txn, range, direction, |row| {
+        self.root.range(range, direction, |part| {
+            let row = match part {
+                Part::Row(row) => row,
+                Part::Lost(damage) => {
+                    let flow = self.show_damage(damage, &mut visit);
+                    ended = flow.is_break();
+                    return Ok(flow);
+                }
+            };
             let mut flow = over.show_before(row.key, &mut visit);
             if flow.is_continue() {
                 flow = match over.take(row.key) {
                     Some(newer) => show(newer, &mut visit),
                     None if self.layers.drop_from_tree(row.key) => ControlFlow::Continue(()),
-                    None => visit(row.key, &row.value()?),
+                    None => show_stored(&row, &mut visit)?,
                 };
             }
             ended = flow.is_break();
@@ -64,9 +73,39 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
     }
 }
 
-fn show(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+impl EmbeddedSnapshot<'_> {
+    /// What was lost of dropped spaces is of no interest.
+    fn show_damage(
+        &self,
+        damage: Damage,
+        visit: &mut impl FnMut(Shown<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let is_of_one_space = damage.range.start.first_chunk::<4>() == damage.range.end.first_chunk::<4>();
+        if is_of_one_space && self.layers.drop_from_tree(&damage.range.start) {
+            return ControlFlow::Continue(());
+        }
+        visit(Shown::Damage(damage))
+    }
+}
+
+/// A row whose own value is damaged is shown as such.
+fn show_stored(
+    row: &StoredRow<'_>,
+    visit: &mut impl FnMut(Shown<'_>) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, StoreError> {
     match row.value() {
-        Some(value) => visit(row.key(), value),
+        Ok(value) => Ok(visit(Shown::Row(row.key, &value))),
+        Err(StoreError::Damaged(what)) => {
+            let range = KeyRange { start: row.key.to_vec(), end: [row.key, &[0]].concat() };
+            Ok(visit(Shown::Damage(Damage { range, what })))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn show(row: &Row, visit: &mut impl FnMut(Shown<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    match row.value() {
+        Some(value) => visit(Shown::Row(row.key(), value)),
         None => ControlFlow::Continue(()),
     }
 }
@@ -122,7 +161,7 @@ impl<'a> OverRows<'a> {
     fn show_before(
         &mut self,
         key: &[u8],
-        visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        visit: &mut impl FnMut(Shown<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         while let Some(row) = self.peek()
             && self.order(row.key(), key).is_lt()

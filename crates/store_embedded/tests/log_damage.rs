@@ -40,7 +40,7 @@ fn crashed(folder: &Path, durability: Durability) -> (PathBuf, Vec<u64>) {
         ends.push(end);
     }
     fs::create_dir_all(left.join("log")).unwrap();
-    for name in ["FORMAT", "data.mdb"] {
+    for name in ["FORMAT", "data.mdb", "sums"] {
         fs::copy(open.join(name), left.join(name)).unwrap();
     }
     for entry in fs::read_dir(open.join("log")).unwrap().map(Result::unwrap) {
@@ -73,7 +73,7 @@ fn check(store: &EmbeddedStore, end: u32) {
 fn copy(left: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to.join("log")).unwrap();
-    for name in ["FORMAT", "data.mdb"] {
+    for name in ["FORMAT", "data.mdb", "sums"] {
         fs::copy(left.join(name), to.join(name)).unwrap();
     }
     let from = segment(left);

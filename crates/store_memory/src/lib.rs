@@ -15,7 +15,9 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use partita_store::{Counters, Decision, Direction, KeyRange, Rows, Space, Store, StoreError, Usage, Write};
+use partita_store::{
+    Counters, Decision, Direction, KeyRange, Rows, Shown, Space, Store, StoreError, Usage, Write,
+};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -123,11 +125,11 @@ impl partita_store::Snapshot for Snapshot {
         Ok(self.rows.get(key).map(|row| Cow::Borrowed(&row[..])))
     }
 
-    fn range(
+    fn range_around_damage(
         &self,
         range: &KeyRange,
         direction: Direction,
-        mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut visit: impl FnMut(Shown<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         if range.start >= range.end {
             return Ok(());
@@ -142,7 +144,7 @@ impl partita_store::Snapshot for Snapshot {
                 Direction::Descending => rows.next_back(),
             };
             let Some((key, value)) = next else { return Ok(()) };
-            if visit(key, value).is_break() {
+            if visit(Shown::Row(key, value)).is_break() {
                 return Ok(());
             }
         }
