@@ -208,6 +208,12 @@ pub struct Damage {
     pub reason: String,
 }
 
+impl From<Damage> for StoreError {
+    fn from(damage: Damage) -> StoreError {
+        StoreError::Damaged(damage)
+    }
+}
+
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.reason)
@@ -225,7 +231,7 @@ pub struct Usage {
 pub trait Snapshot {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError>;
 
-    /// Shows `visit` the rows of `range` in order until it breaks.
+    /// Shows `visit` the rows of `range` in order until it breaks. Damage among them is an error.
     fn range(
         &self,
         range: &KeyRange,

@@ -85,7 +85,7 @@ fn header(key: &[u8], kind: u8, payload: &[u8]) -> [u8; HEADER_BYTES] {
 }
 
 /// The beginning of a key, for an error's text.
-fn shown(key: &[u8]) -> String {
+pub(crate) fn shown(key: &[u8]) -> String {
     let mut text: String = key.iter().take(24).map(|byte| format!("{byte:02x}")).collect();
     if key.len() > 24 {
         text.push('…');

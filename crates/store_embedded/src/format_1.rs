@@ -157,7 +157,7 @@ fn replay(
         record::replay(*sequence, record.body, &mut batch)?;
         if batch.bytes() >= BATCH_BYTES || *sequence == last {
             let rows = Overlay::default().with(&batch);
-            environment.write(|tree, txn| tree.apply(txn, rows.dropped(), rows.all()))?;
+            environment.apply_rows(&rows)?;
             batch = Batch::default();
         }
     }
