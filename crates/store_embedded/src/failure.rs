@@ -78,3 +78,20 @@ pub(crate) fn log_error(error: &io::Error) -> StoreError {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_operator_can_mend_is_told_apart() {
+        let (full, quota, read_only, denied, failed) = (28, 122, 30, 13, 5);
+        let of = |code: i32| io::Error::from_raw_os_error(code);
+        assert!(matches!(log_error(&of(full)), StoreError::Full(_)));
+        assert!(matches!(log_error(&of(quota)), StoreError::Full(_)));
+        assert!(matches!(log_error(&of(read_only)), StoreError::ReadOnly(_)));
+        assert!(matches!(log_error(&of(denied)), StoreError::ReadOnly(_)));
+        assert!(matches!(log_error(&of(failed)), StoreError::LogFailed(_)));
+        assert!(matches!(io_error(&of(failed)), StoreError::Io(_)));
+    }
+}

@@ -11,7 +11,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_store::StoreError;
-use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use crate::creation::DATA_NAME;
@@ -96,11 +95,23 @@ impl Room {
 }
 
 fn reserve(file: &File, from: u64, bytes: u64) -> Result<(), StoreError> {
-    match rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, from, bytes) {
+    match allocate(file, from, bytes) {
         // A file system that cannot do this cannot be helped.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
         Err(error) => Err(io_error(&error.into())),
     }
+}
+
+/// Allocates room within or behind a file without making it longer.
+#[cfg(target_os = "linux")]
+fn allocate(file: &File, from: u64, bytes: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, from, bytes)
+}
+
+/// Other systems have no such call.
+#[cfg(not(target_os = "linux"))]
+fn allocate(_: &File, _: u64, _: u64) -> Result<(), Errno> {
+    Err(Errno::OPNOTSUPP)
 }
 
 /// The room for so much that is pending: pages are filled by half at worst.
