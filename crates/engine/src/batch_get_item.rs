@@ -22,7 +22,7 @@ impl<S: Store> Engine<S> {
         let mut capacity = Vec::new();
         let mut room = limits::BATCH_GET_BYTES;
         for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
-            let read = read_keys(&self.store, wanted, &keys, &mut room).await?;
+            let read = read_keys(&self.store, &table, (wanted, &keys), &mut room).await?;
             capacity.extend(read.consumption.report(&table, request.return_consumed_capacity, None));
             output.responses.push(TableItems {
                 table: table.name.clone(),
@@ -65,12 +65,12 @@ struct TableRead {
 
 async fn read_keys(
     store: &impl Store,
-    wanted: &TableKeys,
-    keys: &[ItemKey],
+    table: &Table,
+    (wanted, keys): (&TableKeys, &[ItemKey]),
     room: &mut usize,
 ) -> Result<TableRead, Exception> {
     let mut read = TableRead { items: Vec::new(), processed: 0, consumption: Consumption::default() };
-    while read.read_slice(store, wanted, keys, room)? {
+    while read.read_slice(store, table, (wanted, keys), room)? {
         let_others().await;
     }
     Ok(read)
@@ -81,14 +81,15 @@ impl TableRead {
     fn read_slice(
         &mut self,
         store: &impl Store,
-        wanted: &TableKeys,
-        keys: &[ItemKey],
+        table: &Table,
+        (wanted, keys): (&TableKeys, &[ItemKey]),
         room: &mut usize,
     ) -> Result<bool, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
         let mut slice = Slice::new();
         for key in keys.iter().skip(self.processed) {
-            let (item, size) = read_item(&snapshot, key, |item| project(wanted.projection.as_ref(), item))?;
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(wanted.projection.as_ref(), item))?;
             let Some(left) = room.checked_sub(size) else { return Ok(false) };
             *room = left;
             self.items.extend(item);

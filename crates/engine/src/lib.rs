@@ -106,6 +106,7 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
+mod verdicts;
 mod write;
 mod write_batch;
 mod write_plan;
@@ -154,6 +155,8 @@ pub struct Engine<S> {
     bulk_work: Mutex<BulkWork>,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
+    /// New tables have no secret of their own: for tests that compare rows.
+    fixed_tokens: bool,
     /// Called when there is new background work.
     waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -180,6 +183,7 @@ impl<S: Store> Engine<S> {
             open_object: Mutex::new(None),
             bulk_work: Mutex::default(),
             ids: AtomicU64::new(0),
+            fixed_tokens: false,
             waker: OnceLock::new(),
         })
     }
@@ -192,6 +196,11 @@ impl<S: Store> Engine<S> {
     /// The same, with incremental exports that may cover another time than AWS's.
     pub fn with_shortest_export(self, shortest_export: Duration) -> Engine<S> {
         Engine { shortest_export, ..self }
+    }
+
+    /// The same, with tables whose rows lie where everybody can tell.
+    pub fn with_fixed_tokens(self) -> Engine<S> {
+        Engine { fixed_tokens: true, ..self }
     }
 
     /// Tells the engine where it is reached.
@@ -230,6 +239,13 @@ impl<S: Store> Engine<S> {
         if let Some(wake) = self.waker.get() {
             wake();
         }
+    }
+
+    /// What a new table's tokens are made with: as random as the keys of the standard library's maps, which come from
+    /// the operating system.
+    fn new_token_key(&self) -> Option<[u64; 2]> {
+        use std::hash::{BuildHasher, RandomState};
+        (!self.fixed_tokens).then(|| [1, 2].map(|half: u64| RandomState::new().hash_one(half)))
     }
 
     /// An id in the form of a UUID, unique in this database.

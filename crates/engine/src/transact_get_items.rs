@@ -28,7 +28,8 @@ impl<S: Store> Engine<S> {
         let mut responses = Vec::with_capacity(keys.len());
         let mut total = 0;
         for ((get, table), key) in request.gets.iter().zip(&tables).zip(&keys) {
-            let (item, size) = read_item(&snapshot, key, |item| project(get.projection.as_ref(), item))?;
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(get.projection.as_ref(), item))?;
             total += size;
             if total > limits::TRANSACTION_BYTES {
                 return Err(Exception::validation(

@@ -1,11 +1,12 @@
 //! The whole path of a request, in order:
 //!
 //! ```text
-//! bytes → body (16 MiB, compression) → content type → target and JSON → signature → typed request
+//! bytes → body (16 MiB, compression) → content type → target → signature → typed request
 //!       → engine → typed response → JSON → checksum, request id, compression → bytes
 //! ```
 
 use crate::access::Reach;
+use crate::aside::{LARGE_BYTES, aside, weighed};
 use crate::body::{self, BodyError, RequestBody};
 use crate::content_coding::Coding;
 use crate::cors::Page;
@@ -98,23 +99,32 @@ impl<S: Store> Pipeline<S> {
         let outcome = guard(self.run(signed, body))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
-        Reply::new(outcome, content_type, Coding::accepted(signed.headers))
+        let coding = Coding::accepted(signed.headers);
+        let bytes = outcome.as_ref().map_or(0, |json| if coding.is_some() { json.len() } else { 0 });
+        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding)).await;
+        reply.unwrap_or_else(|exception| Reply::new(Err(exception), content_type, None))
     }
 
     /// From a body to the JSON of an answer, behind room for its head.
     async fn run(&self, signed: &SignedRequest<'_>, body: &[u8]) -> Result<Vec<u8>, Exception> {
         let Some(operation) = operation(signed.headers) else { return Err(unknown_operation(body)) };
-        let decoded = match partita_wire::decode(operation, body) {
-            Err(Rejection::Malformed(exception)) => return Err(exception),
-            decoded => decoded,
+        if let Err(refused) = self.check_access(signed) {
+            // Only that a body is no JSON is told before; nothing else is looked at until it is known who asks.
+            return Err(if is_no_json(body) { Exception::serialization("") } else { refused });
+        }
+        let decoded = if body.len() > LARGE_BYTES {
+            let body = body.to_vec();
+            aside(move || partita_wire::decode(operation, &body)).await?
+        } else {
+            partita_wire::decode(operation, body)
         };
-        self.check_access(signed)?;
         let mut request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
         let mut response = self.engine.execute(request).await?;
         self.models.after(under_way, &mut response);
-        Ok(partita_wire::encode_behind(HEAD_ROOM, &response))
+        let bytes = partita_wire::item_bytes(&response);
+        weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await
     }
 
     /// Shows, attaches and detaches models, for whoever may send requests.
@@ -160,10 +170,14 @@ fn operation(headers: Headers<'_>) -> Option<Operation> {
 
 /// Even for an unknown operation, what is no JSON is refused for that.
 fn unknown_operation(body: &[u8]) -> Exception {
-    if !body.is_empty() && !partita_wire::is_json(body) {
-        return Exception::new(ExceptionKind::SerializationException, "");
+    if is_no_json(body) {
+        return Exception::serialization("");
     }
     Exception::new(ExceptionKind::UnknownOperationException, "")
+}
+
+fn is_no_json(body: &[u8]) -> bool {
+    !body.is_empty() && !partita_wire::is_json(body)
 }
 
 fn is_head_too_long(parts: &Parts) -> bool {
