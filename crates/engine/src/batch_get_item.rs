@@ -5,12 +5,14 @@ use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
 use crate::slices::{Slice, let_others};
+use crate::table::Table;
 use crate::{scalar_keys, storage_failed};
 use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableItems, TableKeys, UnprocessedKeys};
 use partita_api::{Exception, messages};
 use partita_store::Store;
 use partita_value::{Item, limits};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 impl<S: Store> Engine<S> {
     pub async fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Exception> {
@@ -19,8 +21,8 @@ impl<S: Store> Engine<S> {
         let mut output = BatchGetItemOutput::default();
         let mut capacity = Vec::new();
         let mut room = limits::BATCH_GET_BYTES;
-        for (wanted, keys) in request.tables.iter().zip(planned) {
-            let read = read_keys(&self.store, wanted, &keys, &mut room).await?;
+        for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
+            let read = read_keys(&self.store, &table, (wanted, &keys), &mut room).await?;
             capacity.extend(read.consumption.report(&wanted.table, request.return_consumed_capacity, None));
             output.responses.push(TableItems { table: wanted.table.clone(), items: read.items });
             if read.processed < keys.len() {
@@ -36,7 +38,7 @@ impl<S: Store> Engine<S> {
         Ok(output)
     }
 
-    fn plan_keys(&self, wanted: &TableKeys) -> Result<Vec<ItemKey>, Exception> {
+    fn plan_keys(&self, wanted: &TableKeys) -> Result<(Arc<Table>, Vec<ItemKey>), Exception> {
         let table = self.catalog.table(&wanted.table)?;
         let keys = wanted.keys.iter().map(|key| ItemKey::of_request(&table, key));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
@@ -45,7 +47,7 @@ impl<S: Store> Engine<S> {
         if distinct.len() < keys.len() {
             return Err(Exception::validation(messages::DUPLICATE_KEYS));
         }
-        Ok(keys)
+        Ok((table, keys))
     }
 }
 
@@ -58,12 +60,12 @@ struct TableRead {
 
 async fn read_keys(
     store: &impl Store,
-    wanted: &TableKeys,
-    keys: &[ItemKey],
+    table: &Table,
+    (wanted, keys): (&TableKeys, &[ItemKey]),
     room: &mut usize,
 ) -> Result<TableRead, Exception> {
     let mut read = TableRead { items: Vec::new(), processed: 0, consumption: Consumption::default() };
-    while read.read_slice(store, wanted, keys, room)? {
+    while read.read_slice(store, table, (wanted, keys), room)? {
         let_others().await;
     }
     Ok(read)
@@ -74,14 +76,15 @@ impl TableRead {
     fn read_slice(
         &mut self,
         store: &impl Store,
-        wanted: &TableKeys,
-        keys: &[ItemKey],
+        table: &Table,
+        (wanted, keys): (&TableKeys, &[ItemKey]),
         room: &mut usize,
     ) -> Result<bool, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
         let mut slice = Slice::new();
         for key in keys.iter().skip(self.processed) {
-            let (item, size) = read_item(&snapshot, key, |item| project(wanted.projection.as_ref(), item))?;
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(wanted.projection.as_ref(), item))?;
             let Some(left) = room.checked_sub(size) else { return Ok(false) };
             *room = left;
             self.items.extend(item);

@@ -23,6 +23,7 @@ use partita_exchange::compression::Compression;
 use partita_exchange::item_writer;
 use partita_exchange::manifest::{self, DataFile};
 use partita_store::{Snapshot, Space, Store, StoreError};
+use partita_value::ordered_key::TokenKey;
 use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -45,6 +46,9 @@ pub struct ExportRecord {
     /// The moment behind which changes are exported, and the one up to which; a full export has the same twice.
     pub moments: [Moment; 2],
     pub key: KeySchema,
+    /// What the table's tokens are made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_key: Option<[u64; 2]>,
     /// The last key, without its space, that is in a data file.
     pub cursor: Option<Vec<u8>>,
     /// Those that early versions stored here.
@@ -222,7 +226,9 @@ fn read_slice(
     record: &ExportRecord,
     part: &mut Part,
 ) -> Result<(), Exception> {
-    let selection = ExportSelection::new(record.export.filter.as_deref(), &record.key, history.items())?;
+    let token_key = record.token_key.map_or(TokenKey::FIXED, TokenKey::new);
+    let filter = record.export.filter.as_deref();
+    let selection = ExportSelection::new(filter, (&record.key, token_key), history.items())?;
     let past = Past::of(snapshot, history);
     let past = match &selection.rows {
         Some(rows) => past.within(rows.clone()),

@@ -110,6 +110,7 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
+mod verdicts;
 mod warm_throughput;
 mod workplace;
 mod write;
@@ -160,6 +161,8 @@ pub struct Engine<S> {
     pauses: Pauses,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
+    /// New tables have no secret of their own: for tests that compare rows.
+    fixed_tokens: bool,
     /// Called when there is new background work.
     waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -186,6 +189,7 @@ impl<S: Store> Engine<S> {
             workplaces: Workplaces::default(),
             pauses: Pauses::default(),
             ids: AtomicU64::new(0),
+            fixed_tokens: false,
             waker: OnceLock::new(),
         })
     }
@@ -203,6 +207,11 @@ impl<S: Store> Engine<S> {
     /// Whether writes are taken, and if not, why.
     pub fn health(&self) -> Health {
         self.store.health()
+    }
+
+    /// The same, with tables whose rows lie where everybody can tell.
+    pub fn with_fixed_tokens(self) -> Engine<S> {
+        Engine { fixed_tokens: true, ..self }
     }
 
     /// Tells the engine where it is reached.
@@ -241,6 +250,13 @@ impl<S: Store> Engine<S> {
         if let Some(wake) = self.waker.get() {
             wake();
         }
+    }
+
+    /// What a new table's tokens are made with: as random as the keys of the standard library's maps, which come from
+    /// the operating system.
+    fn new_token_key(&self) -> Option<[u64; 2]> {
+        use std::hash::{BuildHasher, RandomState};
+        (!self.fixed_tokens).then(|| [1, 2].map(|half: u64| RandomState::new().hash_one(half)))
     }
 
     /// An id in the form of a UUID, unique in this database.

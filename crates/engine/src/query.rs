@@ -42,7 +42,7 @@ impl<S: Store> Engine<S> {
         let fetch = selection.fetch(request.select, request.projection.as_ref(), None)?;
         scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
         let direction = if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
-        let mut range = bounds.range(selection.space());
+        let mut range = bounds.range(selection.space(), table.token_key);
         if let Some(position) = start {
             range = go_on_behind(range, direction, position);
         }
@@ -82,7 +82,8 @@ fn start_position(
     }
     let value = |attribute: &KeyAttribute| start_key.get(&attribute.name).unwrap_or(ValueRef::Null);
     let partition: Vec<ValueRef<'_>> = selection.schema().partition.iter().map(value).collect();
-    let range = bounds.range_in(selection.space(), &ordered_key::token(partition.iter().copied()));
+    let token = ordered_key::keyed_token(selection.table.token_key, partition.iter().copied());
+    let range = bounds.range_in(selection.space(), &token);
     let text = match partition.into_iter().eq(bounds.partition_values()) {
         _ if !range.contains(&position) => OUTSIDE_SORT_TERMS,
         false if bounds.has_sort_terms() => OTHER_PARTITION,

@@ -17,11 +17,13 @@ use std::ops::ControlFlow;
 /// Reads one item and shows it to `look`; the size of what was found comes back too.
 pub fn read_item<T>(
     snapshot: &impl Snapshot,
+    table: &Table,
     key: &ItemKey,
     look: impl FnOnce(ItemRef<'_>) -> T,
 ) -> Result<(Option<T>, usize), Exception> {
     let row = snapshot.get(&key.stored).map_err(storage_failed)?;
     let item = row.as_deref().and_then(ItemRef::new);
+    let item = item.map(|item| key.checked(&table.key, item)).transpose()?;
     Ok((item.map(look), item.map_or(0, |item| item.size())))
 }
 
@@ -148,8 +150,9 @@ impl<'a> Reading<'a> {
             let key = ItemKey::of_stored_item(self.request.table, entry);
             let consistency = self.request.consistency;
             let shows_item = self.request.fetch == Fetch::ToShow;
-            let (kept, size) =
-                read_item(snapshot, &key, |item| self.keep(item, if shows_item { item } else { entry }))?;
+            let (kept, size) = read_item(snapshot, self.request.table, &key, |item| {
+                self.keep(item, if shows_item { item } else { entry })
+            })?;
             self.fetched.table += read_units(size, consistency);
             kept.transpose()?;
         }

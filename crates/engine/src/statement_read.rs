@@ -262,7 +262,7 @@ fn planned<'a>(selection: &Selection<'a>, range: &'a ReadRange) -> Result<Planne
     let bounds = KeyBounds::new(schema, &range.key, |_| Ok(()))?;
     let pins_all = selection.index.is_none() && bounds.pins(schema);
     Ok(PlannedRange {
-        rows: bounds.range(selection.space()),
+        rows: bounds.range(selection.space(), selection.table.token_key),
         sort_prefix: bounds.sort_prefix(),
         filter: range.filter.as_ref(),
         partition: range.key.terms.get(..schema.partition.len()).unwrap_or_default(),

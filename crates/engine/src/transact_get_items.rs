@@ -30,8 +30,9 @@ impl<S: Store> Engine<S> {
         let mut consumed = PerTable::default();
         let mut responses = Vec::with_capacity(keys.len());
         let mut total = 0;
-        for (get, key) in request.gets.iter().zip(&keys) {
-            let (item, size) = read_item(&snapshot, key, |item| project(get.projection.as_ref(), item))?;
+        for ((get, table), key) in request.gets.iter().zip(&tables).zip(&keys) {
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(get.projection.as_ref(), item))?;
             total += size;
             if total > limits::TRANSACTION_BYTES {
                 return Err(Exception::validation(

@@ -8,7 +8,7 @@
 //! 4. The store commits all rows at once, and the outcomes come back.
 //!
 //! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
-//! that meets such an entry asks for its row, and the decision is taken again with it ([`Committed::Needs`]).
+//! that meets such an entry asks for its row, and the decision is taken again with it ([`Decided::Needs`]).
 //! So does one that finds a stream or a history of which its request did not know yet.
 
 use crate::Engine;
@@ -21,6 +21,7 @@ use crate::item_key::ItemKey;
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::Table;
+use crate::verdicts::{ATTEMPTS, Verdicts};
 use crate::write_batch::{Batch, past_key};
 use crate::write_plan::{Recording, plan};
 use partita_api::reporting::ReturnValues;
@@ -79,10 +80,19 @@ enum Unity {
 /// What became of a commit: an outcome or exception per write, or a repeated transaction.
 enum Committed {
     Outcomes(Vec<Result<Outcome, Exception>>),
-    /// Nothing was decided yet: these rows must be known first.
-    Needs(Vec<Vec<u8>>),
     Repeated(Vec<usize>),
     TokenMismatch,
+}
+
+/// What a decision came to.
+enum Decided {
+    Committed(Committed),
+    /// Nothing was decided yet: these rows must be known first.
+    Needs(Vec<Vec<u8>>),
+    /// Conditions were decided ahead about items that have changed since.
+    Outdated,
+    /// The store gave other rows than it was asked for; nothing was written.
+    Impossible,
 }
 
 /// What became of a transaction that was not refused as a whole.
@@ -95,7 +105,7 @@ pub enum Transaction {
 impl<S: Store> Engine<S> {
     pub async fn write_one(&self, write: ItemWrite) -> Result<Outcome, Exception> {
         let mut outcomes = self.write_each(vec![write]).await?;
-        outcomes.pop().unwrap_or_else(|| Ok(Outcome::default()))
+        outcomes.pop().unwrap_or_else(|| Err(impossible("a write without an outcome")))
     }
 
     /// Writes that succeed or fail each on its own, in one commit.
@@ -114,7 +124,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
         match self.commit(writes, Unity::Each, None, note).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
-            Committed::Repeated(_) | Committed::TokenMismatch | Committed::Needs(_) => Ok(Vec::new()),
+            // Both are rejections: nothing was written.
+            Committed::Repeated(_) | Committed::TokenMismatch => {
+                Err(impossible("writes without a token that were judged by one"))
+            }
         }
     }
 
@@ -126,7 +139,6 @@ impl<S: Store> Engine<S> {
     ) -> Result<Transaction, Exception> {
         match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
-            Committed::Needs(_) => Ok(Transaction::Done(Vec::new())),
             Committed::TokenMismatch => Err(Exception::new(
                 ExceptionKind::IdempotentParameterMismatchException,
                 messages::TOKEN_MISMATCH,
@@ -154,16 +166,31 @@ impl<S: Store> Engine<S> {
         let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
         let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
+        let mut attempts = 1;
+        let mut verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
         loop {
-            let (plan, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
+            let (asked, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows, &*note);
+            let ahead = Ahead { verdicts: Arc::clone(&verdicts), insist: attempts < ATTEMPTS };
+            let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*note);
             match self.store.decide(keys, decision).await.map_err(storage_failed)? {
-                Committed::Needs(more) => extra_keys.extend(more),
-                committed => return Ok(committed),
+                Decided::Committed(committed) => return Ok(committed),
+                Decided::Needs(more) => extra_keys.extend(more),
+                Decided::Outdated => {
+                    attempts += 1;
+                    verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
+                }
+                Decided::Impossible => return Err(impossible("other rows than were asked for")),
             }
         }
     }
+}
+
+/// What was found out before the decision.
+struct Ahead {
+    verdicts: Arc<Verdicts>,
+    /// Whether it is to be found out again where it no longer holds.
+    insist: bool,
 }
 
 /// All that a commit is decided by, besides the rows.
@@ -211,40 +238,62 @@ impl Plan {
         keys
     }
 
+    fn row_count(&self, extra_keys: &[Vec<u8>]) -> usize {
+        let collections = self.writes.iter().filter(|write| write.table.collections.is_some()).count();
+        extra_keys.len() + usize::from(self.token.is_some()) + self.writes.len() + collections
+    }
+
     fn decide(
         &self,
         extra_keys: &[Vec<u8>],
         rows: &Rows<'_>,
+        ahead: &Ahead,
         note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
-    ) -> Decision<Committed> {
+    ) -> Decision<Decided> {
+        if rows.len() != self.row_count(extra_keys) {
+            return Decision::rejection(Decided::Impossible);
+        }
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
         match self.token.as_ref().map(|token| token.judge(token_row)) {
             Some(Verdict::Repeated) => {
-                return Decision::rejection(Committed::Repeated(item_sizes(&self.writes, rows)));
+                let sizes = item_sizes(&self.writes, rows);
+                return Decision::rejection(Decided::Committed(Committed::Repeated(sizes)));
             }
-            Some(Verdict::Mismatch) => return Decision::rejection(Committed::TokenMismatch),
+            Some(Verdict::Mismatch) => {
+                return Decision::rejection(Decided::Committed(Committed::TokenMismatch));
+            }
             Some(Verdict::New) | None => {}
         }
+        let items = with_rows(&self.writes, rows).map(|(_, old, _)| old);
+        if ahead.insist && !ahead.verdicts.are_about(items) {
+            return Decision::rejection(Decided::Outdated);
+        }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows);
+        let outcomes = self.plan_all(&mut batch, rows, &ahead.verdicts);
         if !batch.needed.is_empty() {
-            return Decision::rejection(Committed::Needs(batch.needed));
+            return Decision::rejection(Decided::Needs(batch.needed));
         }
         if self.unity == Unity::Together && outcomes.iter().any(Result::is_err) {
-            return Decision::rejection(Committed::Outcomes(outcomes));
+            return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
         batch.rows.extend(note(&outcomes));
-        Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
+        Decision::commit(batch.into_writes(), Decided::Committed(Committed::Outcomes(outcomes)))
     }
 
-    fn plan_all(&self, batch: &mut Batch<'_>, rows: &Rows<'_>) -> Vec<Result<Outcome, Exception>> {
-        let each = with_rows(&self.writes, rows).map(|(write, old, collection)| {
+    fn plan_all(
+        &self,
+        batch: &mut Batch<'_>,
+        rows: &Rows<'_>,
+        verdicts: &Verdicts,
+    ) -> Vec<Result<Outcome, Exception>> {
+        let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
             let Some(table) = self.catalog.current(&write.table) else {
                 return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
             };
+            let old = old.map(|item| write.key.checked(&table.key, item)).transpose()?;
             let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
             let history = table.history.and_then(|space| self.catalog.history(space));
             let record = Recording {
@@ -252,10 +301,17 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            plan(batch, &table, record, write, (old, Counters::read(collection)))
+            let verdict = verdicts.of(number, old);
+            plan(batch, &table, record, (write, verdict), (old, Counters::read(collection)))
         });
         each.collect()
     }
+}
+
+/// What cannot be is a fault of ours: it is told as one, not taken for success.
+fn impossible(what: &str) -> Exception {
+    tracing::error!("{what}: this is a bug in Partita; nothing was written");
+    Exception::internal("Internal server error")
 }
 
 fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {

@@ -8,6 +8,7 @@
 //! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
 
 use crate::access::Reach;
+use crate::aside::{LARGE_BYTES, aside, weighed};
 use crate::body::{self, BodyError};
 use crate::budget::{Budget, SMALL_BYTES, Share};
 use crate::content_coding::{Coding, DecodeError};
@@ -132,7 +133,12 @@ impl<S: Store> Pipeline<S> {
         let outcome = guard(self.run(signed, &mut share))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
-        Reply::new(outcome, content_type, Coding::accepted(signed.headers), share)
+        let coding = Coding::accepted(signed.headers);
+        let bytes = outcome.as_ref().map_or(0, |json| if coding.is_some() { json.len() } else { 0 });
+        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
+        reply.unwrap_or_else(|exception| {
+            Reply::new(Err(exception.into()), content_type, None, self.budget.share())
+        })
     }
 
     /// From a body to the JSON of an answer, behind room for its head.
@@ -148,7 +154,12 @@ impl<S: Store> Pipeline<S> {
         if body.len() > SMALL_BYTES {
             share.grow_by(WORK_FACTOR * body.len())?;
         }
-        let decoded = partita_wire::decode(operation, &body);
+        let decoded = if body.len() > LARGE_BYTES {
+            let body = body.into_owned();
+            aside(move || partita_wire::decode(operation, &body)).await?
+        } else {
+            partita_wire::decode(operation, &body)
+        };
         let mut request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
@@ -159,7 +170,8 @@ impl<S: Store> Pipeline<S> {
             Effect::Either | Effect::Writes => self.engine.execute(request).await?,
         };
         self.models.after(under_way, &mut response);
-        let json = partita_wire::encode_behind(HEAD_ROOM, &response);
+        let bytes = partita_wire::item_bytes(&response);
+        let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
         if json.capacity() > SMALL_BYTES {
             match effect(operation) {
                 Effect::Reads => share.grow_to(json.capacity())?,
@@ -254,10 +266,14 @@ fn operation(headers: Headers<'_>) -> Option<Operation> {
 
 /// Even for an unknown operation, what is no JSON is refused for that.
 fn unknown_operation(body: &[u8]) -> Exception {
-    if !body.is_empty() && !partita_wire::is_json(body) {
-        return Exception::new(ExceptionKind::SerializationException, "");
+    if is_no_json(body) {
+        return Exception::serialization("");
     }
     Exception::new(ExceptionKind::UnknownOperationException, "")
+}
+
+fn is_no_json(body: &[u8]) -> bool {
+    !body.is_empty() && !partita_wire::is_json(body)
 }
 
 fn is_head_too_long(parts: &Parts) -> bool {

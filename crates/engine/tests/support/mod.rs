@@ -21,7 +21,8 @@ pub struct Database<S> {
 impl<S: Store> Database<S> {
     pub fn new(store: S) -> Database<S> {
         let millis = Arc::new(AtomicU64::new(START_MILLIS));
-        let engine = Engine::open(store, "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
+        let engine =
+            Engine::open(store, "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap().with_fixed_tokens();
         Database { engine, millis }
     }
 
@@ -35,7 +36,9 @@ impl<S: Store> Database<S> {
         drop(engine);
         // Nothing is opened in the millisecond in which it was closed.
         millis.fetch_add(1, Ordering::Relaxed);
-        let engine = Engine::open(open(), "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
+        let engine = Engine::open(open(), "us-east-1", Clock::Manual(Arc::clone(&millis)))
+            .unwrap()
+            .with_fixed_tokens();
         Database { engine, millis }
     }
 
