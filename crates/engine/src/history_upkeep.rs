@@ -45,10 +45,7 @@ impl<S: Store> Engine<S> {
         let mut progress = Progress::Done;
         for history in self.catalog.histories().values() {
             let name = format!("the history of {} in space {}", history.table, history.space);
-            if !self.pauses.is_waiting(&name) {
-                let step = self.keep_history_up(history).await;
-                progress = progress.and(self.pauses.judge(&name, step));
-            }
+            progress = progress.and(self.pauses.step(&name, self.keep_history_up(history)).await);
         }
         Ok(progress)
     }
