@@ -10,8 +10,10 @@ use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Records read in one step.
-const PAGE_RECORDS: usize = 256;
+/// Items read in one step.
+const PAGE_ITEMS: usize = 256;
+/// … or this many records, those included that are no items.
+const PAGE_RECORDS: usize = 4_096;
 /// … or this many bytes.
 const PAGE_BYTES: u64 = 1 << 20;
 /// As much is shown of a record that is no item.
@@ -134,10 +136,15 @@ impl OpenObject {
     }
 
     fn page(&mut self) -> Result<Page, ExchangeFailure> {
-        let (mut page, mut without_records) = (Page::default(), 0);
-        while page.records.len() < PAGE_RECORDS && page.bytes + without_records < PAGE_BYTES && !page.ended {
+        let (mut page, mut items, mut without_records) = (Page::default(), 0, 0);
+        while items < PAGE_ITEMS
+            && page.records.len() < PAGE_RECORDS
+            && page.bytes + without_records < PAGE_BYTES
+            && !page.ended
+        {
             match self.reader.read() {
                 Ok(Next::Record(record)) => {
+                    items += usize::from(record.put.is_ok());
                     page.bytes += record.bytes;
                     page.records.push(self.judged(record));
                 }

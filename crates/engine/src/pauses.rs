@@ -3,6 +3,7 @@
 use crate::maintenance::Progress;
 use partita_api::Exception;
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,18 @@ struct Pause {
 impl Pauses {
     fn locked(&self) -> MutexGuard<'_, HashMap<String, Pause>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a step of a piece of work, unless it waits.
+    pub async fn step(
+        &self,
+        name: &str,
+        step: impl Future<Output = Result<Progress, Exception>>,
+    ) -> Progress {
+        if self.is_waiting(name) {
+            return Progress::Done;
+        }
+        self.judge(name, step.await)
     }
 
     pub fn is_waiting(&self, name: &str) -> bool {

@@ -39,7 +39,7 @@ impl Journal {
 
 /// Every fourth change deletes; before the first there is nothing.
 fn is_there(version: u64) -> bool {
-    version % 4 != 0
+    !version.is_multiple_of(4)
 }
 
 /// A moment that somebody has a picture of: each pair has one of the versions between.
