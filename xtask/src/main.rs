@@ -6,6 +6,7 @@ mod complexity;
 mod fuzz;
 mod instructions;
 mod list_append;
+mod long;
 mod step;
 mod tidy;
 
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, tests with real clients, kill -9
 cargo xtask quick    format, lints, tidiness and unit tests
+cargo xtask long     what takes too long for CI: random requests beside DynamoDB Local (--requests, --seed)
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
 cargo xtask instructions    counts the hot paths' instructions and compares them with what was recorded (--update)
 cargo xtask fuzz     replays fuzz/corpus and fuzzes every target for 5 s (--seconds N; TARGET FILE runs one input)
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         Some("list-append") => list_append::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("quick") => ci::quick(),
         Some("complexity") => complexity::check(),
+        Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
         Some("tidy") => tidy::check(),
         _ => {

@@ -30,7 +30,8 @@ impl ExportSelection {
             refuse_key_attributes(key, filter, false)?;
         }
         let condition = filter.as_ref().and_then(|filter| filter.key_condition.as_ref());
-        let bounds = condition.map(|condition| KeyBounds::new(key, condition, |_| Ok(()))).transpose()?;
+        let bounds =
+            condition.map(|condition| KeyBounds::new(key, None, condition, |_| Ok(()))).transpose()?;
         let rows = bounds.as_ref().map(|bounds| bounds.range(items, token_key));
         let sort_prefix = bounds.as_ref().and_then(KeyBounds::sort_prefix);
         let sort_prefix = sort_prefix.map(|(attribute, prefix)| (attribute.to_owned(), prefix.to_vec()));

@@ -3,7 +3,7 @@
 //! An item has an entry in an index if it has all of the index's key attributes. The entry's key orders
 //! it; its value is the part of the item that the index projects, itself an encoded item.
 
-use crate::item_key::{ItemKey, key_item, part_bytes};
+use crate::item_key::{ItemKey, key_item, part_bytes, refuse_empty};
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::table::{Expiry, Index, Table};
@@ -120,23 +120,11 @@ fn type_mismatch(index: &Index, attribute: &KeyAttribute, actual: &str) -> Excep
 }
 
 /// A key value is of the declared type and not empty.
-pub fn check_key_value(
-    index: &Index,
-    attribute: &KeyAttribute,
-    value: ValueRef<'_>,
-) -> Result<(), Exception> {
+fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>) -> Result<(), Exception> {
     if value.scalar_type() != Some(attribute.kind) {
         return Err(type_mismatch(index, attribute, value.type_name()));
     }
-    let empty = match value {
-        ValueRef::S(b"") => "string",
-        ValueRef::B(b"") => "binary",
-        _ => return Ok(()),
-    };
-    Err(Exception::validation(format!(
-        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty {empty} value. IndexName: {}, IndexKey: {}",
-        index.name, attribute.name
-    )))
+    refuse_empty(Some(index), attribute, value)
 }
 
 fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {

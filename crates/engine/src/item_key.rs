@@ -1,7 +1,7 @@
 //! Primary keys: taken out of items and requests, checked against the schema.
 
 use crate::stored_key::{Key, Token};
-use crate::table::Table;
+use crate::table::{Index, Table};
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::{Exception, messages};
 use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
@@ -118,18 +118,33 @@ fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> 
 }
 
 pub fn check_not_empty(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> {
-    for attribute in schema.attributes() {
-        let empty = match item.get(&attribute.name) {
-            Some(ValueRef::S(b"")) => "string",
-            Some(ValueRef::B(b"")) => "binary",
-            _ => continue,
-        };
-        return Err(Exception::validation(format!(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {empty} value. Key: {}",
-            attribute.name
-        )));
-    }
-    Ok(())
+    schema.attributes().try_for_each(|attribute| match item.get(&attribute.name) {
+        Some(value) => refuse_empty(None, attribute, value),
+        None => Ok(()),
+    })
+}
+
+/// A value of a key, the table's or an index's, is not empty.
+pub fn refuse_empty(
+    index: Option<&Index>,
+    attribute: &KeyAttribute,
+    value: ValueRef<'_>,
+) -> Result<(), Exception> {
+    let kind = match value {
+        ValueRef::S(b"") => "string",
+        ValueRef::B(b"") => "binary",
+        _ => return Ok(()),
+    };
+    let empty = format!("The AttributeValue for a key attribute cannot contain an empty {kind} value.");
+    let name = &attribute.name;
+    let text = match index {
+        None => format!("{empty} Key: {name}"),
+        Some(index) => format!(
+            "A value specified for a secondary index key is not supported. {empty} IndexName: {}, IndexKey: {name}",
+            index.name
+        ),
+    };
+    Err(Exception::validation(format!("One or more parameter values are not valid. {text}")))
 }
 
 /// The size of what an item has of one half of a key.

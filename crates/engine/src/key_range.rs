@@ -1,6 +1,8 @@
 //! A key condition against a key schema: which rows it means.
 
+use crate::item_key::refuse_empty;
 use crate::stored_key::{Token, after, partition_prefix, rows_beginning_with};
+use crate::table::Index;
 use partita_api::Exception;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_expression::{KeyComparison, KeyCondition, KeyTerm};
@@ -23,9 +25,11 @@ pub struct KeyBounds<'a> {
 }
 
 impl<'a> KeyBounds<'a> {
-    /// AWS goes through the key attribute by attribute; `first` is what else there is to check of each.
+    /// AWS goes through the key attribute by attribute; `first` is what else there is to check of each. `index` is whose key
+    /// it is, if it is not the table's.
     pub fn new(
         schema: &'a KeySchema,
+        index: Option<&Index>,
         condition: &'a KeyCondition,
         first: impl Fn(&KeyAttribute) -> Result<(), Exception>,
     ) -> Result<KeyBounds<'a>, Exception> {
@@ -35,11 +39,11 @@ impl<'a> KeyBounds<'a> {
             if schema.len() == 1 && condition.terms.len() > 1 {
                 return Err(Exception::validation(NOT_SUPPORTED));
             }
-            partition.push(partition_value(schema, condition, attribute)?);
+            partition.push(partition_value(schema, index, condition, attribute)?);
         }
         schema.sort.iter().try_for_each(first)?;
         let mut bounds = KeyBounds { partition, equal: Vec::new(), last: None };
-        bounds.read_sort_terms(schema, condition)?;
+        bounds.read_sort_terms(schema, index, condition)?;
         let used = bounds.partition.len() + bounds.equal.len() + usize::from(bounds.last.is_some());
         if used < condition.terms.len() {
             return Err(unused_term(schema, condition));
@@ -51,11 +55,12 @@ impl<'a> KeyBounds<'a> {
     fn read_sort_terms(
         &mut self,
         schema: &'a KeySchema,
+        index: Option<&Index>,
         condition: &'a KeyCondition,
     ) -> Result<(), Exception> {
         for attribute in &schema.sort {
             let Some(term) = find(condition, attribute) else { return Ok(()) };
-            check_operands(attribute, term)?;
+            check_operands(index, attribute, term)?;
             match &term.comparison {
                 KeyComparison::Equal(value) => self.equal.push(value),
                 range => {
@@ -142,13 +147,14 @@ fn find<'a>(condition: &'a KeyCondition, attribute: &KeyAttribute) -> Option<&'a
 
 fn partition_value<'a>(
     schema: &KeySchema,
+    index: Option<&Index>,
     condition: &'a KeyCondition,
     attribute: &KeyAttribute,
 ) -> Result<&'a Value, Exception> {
     let Some(term) = find(condition, attribute) else {
         return Err(if is_composite(schema) { unequal("HASH", attribute) } else { missed(attribute) });
     };
-    check_operands(attribute, term)?;
+    check_operands(index, attribute, term)?;
     match &term.comparison {
         KeyComparison::Equal(value) => Ok(value),
         _ if is_composite(schema) => Err(unequal("HASH", attribute)),
@@ -189,7 +195,7 @@ fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
     }
 }
 
-fn check_operands(attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Exception> {
+fn check_operands(index: Option<&Index>, attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Exception> {
     if term.comparison == KeyComparison::NotIndexable {
         return Err(Exception::validation(NOT_INDEXABLE));
     }
@@ -199,15 +205,7 @@ fn check_operands(attribute: &KeyAttribute, term: &KeyTerm) -> Result<(), Except
                 "One or more parameter values were invalid: Condition parameter type does not match schema type",
             ));
         }
-        let kind = match value {
-            ValueRef::S(b"") => "string",
-            ValueRef::B(b"") => "binary",
-            _ => continue,
-        };
-        return Err(Exception::validation(format!(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {}",
-            attribute.name
-        )));
+        refuse_empty(index, attribute, value)?;
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ impl<S: Store> Engine<S> {
         }
         let start_key = request.exclusive_start_key.as_ref();
         start_key.map_or(Ok(()), |key| selection.check_start_key_size(key))?;
-        let bounds = KeyBounds::new(schema, &request.key_condition, |attribute| {
+        let bounds = KeyBounds::new(schema, selection.index, &request.key_condition, |attribute| {
             start_key.map_or(Ok(()), |key| check_start_attribute(key, attribute))
         })?;
         let start = start_key.map(|key| start_position(&selection, &bounds, key)).transpose()?;

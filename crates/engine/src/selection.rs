@@ -1,8 +1,7 @@
 //! What Query and Scan have in common: which table or index they read, what of it they may ask for, and
 //! where a page goes on.
 
-use crate::index_entry::check_key_value;
-use crate::item_key::{ItemKey, check_not_empty, fits};
+use crate::item_key::{ItemKey, check_not_empty, fits, refuse_empty};
 use crate::read::Fetch;
 use crate::stored_key::Key;
 use crate::table::{Index, Table};
@@ -115,7 +114,7 @@ impl<'a> Selection<'a> {
         check_not_empty(&self.table.key, key)?;
         let Some(index) = self.index else { return Ok(()) };
         index.key.attributes().try_for_each(|attribute| match key.get(&attribute.name) {
-            Some(value) => check_key_value(index, attribute, value),
+            Some(value) => refuse_empty(Some(index), attribute, value),
             None => Ok(()),
         })
     }

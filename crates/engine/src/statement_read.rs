@@ -259,7 +259,7 @@ fn whole<'a>(selection: &Selection<'_>, filter: Option<&'a Condition>) -> Planne
 
 fn planned<'a>(selection: &Selection<'a>, range: &'a ReadRange) -> Result<PlannedRange<'a>, Exception> {
     let schema = selection.schema();
-    let bounds = KeyBounds::new(schema, &range.key, |_| Ok(()))?;
+    let bounds = KeyBounds::new(schema, selection.index, &range.key, |_| Ok(()))?;
     let pins_all = selection.index.is_none() && bounds.pins(schema);
     Ok(PlannedRange {
         rows: bounds.range(selection.space(), selection.table.token_key),

@@ -81,10 +81,12 @@ pub(crate) enum Problem {
     ValueNesting(String),
     #[error("Unsupported data type: {0} under key {1} at {2}")]
     DataType(String, String, Place),
-    #[error("Empty bags are not supported")]
-    EmptyBag,
+    #[error("Empty bags are not supported at {0}")]
+    EmptyBag(Place),
     #[error("Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags")]
     MixedBag,
+    #[error("Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags at {0}")]
+    BagMember(Place),
     #[error("One or more parameter values were invalid: Input collection [{0}] contains duplicates.")]
     DuplicateTexts(String),
     #[error(

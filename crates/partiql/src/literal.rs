@@ -3,6 +3,7 @@
 use crate::error::{Problem, StatementError};
 use crate::statement_parser::kind_name;
 use crate::syntax::{Expression, ExpressionKind};
+use crate::token::Place;
 use partita_value::limits::NESTING_LEVELS;
 use partita_value::{Encoder, Item, ItemBuilder, Number, Value};
 use std::collections::HashSet;
@@ -86,7 +87,7 @@ fn write(
             }
             encoder.end_map(mark);
         }
-        ExpressionKind::Bag(members) => write_bag(encoder, members, path)?,
+        ExpressionKind::Bag(members) => write_bag(encoder, members, expression.place, path)?,
         _ => return Err(no_literal(expression, &path.concat()).into()),
     }
     Ok(())
@@ -101,7 +102,12 @@ fn no_literal(expression: &Expression, path: &str) -> Problem {
 }
 
 /// A set: texts or numbers, each once.
-fn write_bag(encoder: &mut Encoder, members: &[Expression], path: &[String]) -> Result<(), StatementError> {
+fn write_bag(
+    encoder: &mut Encoder,
+    members: &[Expression],
+    place: Place,
+    path: &[String],
+) -> Result<(), StatementError> {
     let mut texts = Vec::new();
     let mut numbers = Vec::new();
     for (index, member) in members.iter().enumerate() {
@@ -111,11 +117,11 @@ fn write_bag(encoder: &mut Encoder, members: &[Expression], path: &[String]) -> 
             ExpressionKind::Parameter(_) => {
                 return Err(no_literal(member, &format!("{}[{index}]", path.concat())).into());
             }
-            _ => return Err(Problem::MixedBag.into()),
+            _ => return Err(Problem::BagMember(member.place).into()),
         }
     }
     match (texts.as_slice(), numbers.as_slice()) {
-        ([], []) => Err(Problem::EmptyBag.into()),
+        ([], []) => Err(Problem::EmptyBag(place).into()),
         (texts, []) => {
             encoder.string_set(texts).map_err(|_| Problem::DuplicateTexts(texts.join(", ")).into())
         }

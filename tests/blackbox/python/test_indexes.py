@@ -424,6 +424,8 @@ class TestKeysAreScalars:
             albums.scan(FilterExpression=f"attribute_exists({path})")
         with invalid(self.TEXT + told):
             albums.update(key, f"SET label = {path}")
+        with invalid(self.TEXT + told):
+            albums.update(key, "REMOVE label", ConditionExpression=f"attribute_not_exists({path})")
 
     def test_no_update_writes_into_one(self, albums):
         with invalid(self.TEXT + "IndexKey: genre"):

@@ -263,6 +263,36 @@ class TestChanged:
         with invalid("The provisioned throughput for the table will not change"):
             client.update_table(TableName=name, ProvisionedThroughput=PROVISIONED["ProvisionedThroughput"])
 
+    def test_units_for_every_index_when_a_table_gets_units(self, client, make_table):
+        name = make_table("pk:S", also="g:S", indexes=[index("byG", "g")]).name
+        units = PROVISIONED["ProvisionedThroughput"]
+        with invalid("ProvisionedThroughput must be specified for index: byG"):
+            client.update_table(TableName=name, **PROVISIONED)
+        changed = [{"Update": {"IndexName": "byG", "ProvisionedThroughput": units}}]
+        with invalid("The only Updates for index: byG when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"):
+            client.update_table(TableName=name, GlobalSecondaryIndexUpdates=changed)
+        client.update_table(TableName=name, **PROVISIONED, GlobalSecondaryIndexUpdates=changed)
+        described = until_active(client, name)["GlobalSecondaryIndexes"][0]["ProvisionedThroughput"]
+        assert described.items() >= units.items()
+
+    def test_four_decreases_a_day(self, client, make_table):
+        name = make_table(**PROVISIONED).name
+        for read in (4, 3, 2, 1):
+            client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": read, "WriteCapacityUnits": 5})
+        assert until_active(client, name)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 4
+        with refused("LimitExceededException", "Number of decreases today: 4. Last decrease at"):
+            client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 4})
+        client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 6})
+
+    def test_warm_throughput_only_rises(self, client, make_table):
+        name = make_table().name
+        client.update_table(TableName=name, WarmThroughput={"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000})
+        client.update_table(TableName=name, WarmThroughput={"WriteUnitsPerSecond": 6000})
+        with invalid("decreasing WarmThroughput is not supported"):
+            client.update_table(TableName=name, WarmThroughput={"ReadUnitsPerSecond": 12999})
+        warm = until_active(client, name)["WarmThroughput"]
+        assert (warm["ReadUnitsPerSecond"], warm["WriteUnitsPerSecond"]) == (13000, 6000)
+
     def test_nothing_to_change_is_refused(self, client, make_table):
         with invalid():
             client.update_table(TableName=make_table().name)

@@ -1,4 +1,4 @@
-"""Time to live: expired items go within seconds, others stay, and the setting can be turned on and off."""
+"""Time to live: expired items go within seconds, others stay, and the setting changes once an hour."""
 
 import time
 
@@ -27,14 +27,16 @@ class TestSetting:
     def test_off_at_first(self, client, make_table):
         assert state(client, make_table()) == {"TimeToLiveStatus": "DISABLED"}
 
-    def test_on_and_off(self, client, make_table):
+    def test_on_and_not_off_within_the_hour(self, client, make_table):
         table = make_table()
         assert set_ttl(client, table, True) == {"Enabled": True, "AttributeName": "expires"}
         assert state(client, table)["TimeToLiveStatus"] in ("ENABLING", "ENABLED")
         assert state(client, table)["AttributeName"] == "expires"
         until_state(client, table, "ENABLED")
-        assert set_ttl(client, table, False) == {"Enabled": False, "AttributeName": "expires"}
-        until_state(client, table, "DISABLED")
+        with invalid("Time to live has been modified multiple times within a fixed interval"):
+            set_ttl(client, table, False)
+        with invalid("TimeToLive is active on a different AttributeName: current AttributeName is expires"):
+            set_ttl(client, table, False, "other")
 
     def test_twice_the_same(self, client, make_table):
         table = make_table()
