@@ -1,11 +1,11 @@
 //! A client: one transaction after another, noted with what it saw and how it ended.
 
 use crate::connection::{Answer, Connection};
-use crate::history::{Element, Key, Outcome, Seen, Transaction};
-use crate::lists::Lists;
-use crate::random::Random;
-use crate::request;
 use crate::server::Server;
+use partita_list_append::history::{Element, Key, Outcome, Seen, Transaction};
+use partita_list_append::lists::Lists;
+use partita_list_append::random::Random;
+use partita_list_append::request;
 use std::io;
 use std::time::Instant;
 

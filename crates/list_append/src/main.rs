@@ -1,25 +1,20 @@
 //! `cargo xtask list-append`: transactions against a server that is killed, and the proof that they were strictly serializable.
 //!
 //! Clients append to lists and read them, several at once in a transaction, on conditions about others. Meanwhile the server
-//! is killed with SIGKILL and started again. In the end all lists are read, and [`checker`] looks for anything that no order
+//! is killed with SIGKILL and started again. In the end all lists are read, and the checker looks for anything that no order
 //! of whole transactions explains.
 
-mod checker;
 mod client;
 mod connection;
-mod graph;
-mod history;
-mod lists;
-mod random;
-mod request;
 mod server;
 
 use clap::Parser;
 use client::Client;
 use connection::Connection;
-use history::{Element, Key, Outcome, Transaction};
-use lists::Lists;
-use random::Random;
+use partita_list_append::history::{Element, Key, Outcome, Transaction};
+use partita_list_append::lists::Lists;
+use partita_list_append::random::Random;
+use partita_list_append::{checker, request};
 use server::Server;
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,0 +1,127 @@
+//! Transactions that append to lists and read them; in the end they must have been strictly serializable.
+
+use super::{Ask, Database, Scenario, exception, is_unclear};
+use partita_list_append::checker;
+use partita_list_append::history::{Element, Key, Outcome, Seen, Transaction};
+use partita_list_append::lists::Lists;
+use partita_list_append::random::Random;
+use partita_list_append::request;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const CLIENTS: usize = 5;
+const WIDTH: usize = 3;
+
+#[derive(Default)]
+pub struct ListAppend {
+    lists: Lists,
+    /// How long a list was when it was last looked at.
+    lengths: BTreeMap<Key, usize>,
+    doing: [Option<Doing>; CLIENTS],
+    history: Vec<Transaction>,
+    writes: usize,
+}
+
+enum Doing {
+    Read(Vec<Key>),
+    Append { appends: Vec<(Key, Element)>, expected: Vec<(Key, usize)> },
+}
+
+impl ListAppend {
+    fn append(&mut self, client: usize, random: &mut Random) -> Ask {
+        let count = 1 + random.below(WIDTH);
+        let appends: Vec<(Key, Element)> =
+            self.lists.some(random, count).into_iter().map(|key| (key, self.lists.element(key))).collect();
+        let others = random.below(WIDTH);
+        let compared = self.lists.some(random, others);
+        let length = |key: Key| self.lengths.get(&key).map(|length| (key, *length));
+        let expected: Vec<_> = compared.into_iter().filter_map(length).collect();
+        self.writes += 1;
+        let body = request::transact_write(&format!("token-{}", self.writes), &appends, &expected);
+        self.doing[client] = Some(Doing::Append { appends, expected });
+        Ask { operation: "TransactWriteItems", body }
+    }
+
+    fn note(
+        &mut self,
+        (begun, ended): (u64, u64),
+        appends: Vec<(Key, Element)>,
+        observations: Vec<(Key, Seen)>,
+        outcome: Outcome,
+    ) {
+        for (key, seen) in &observations {
+            if let Seen::List(list) = seen {
+                self.lengths.insert(*key, list.len());
+            }
+        }
+        self.history.push(Transaction { appends, observations, begun, ended, outcome });
+    }
+}
+
+impl Scenario for ListAppend {
+    fn clients(&self) -> usize {
+        CLIENTS
+    }
+
+    fn set_up(&self) -> Vec<Ask> {
+        vec![Ask { operation: "CreateTable", body: request::create_table() }]
+    }
+
+    fn next(&mut self, client: usize, random: &mut Random, _now: u64) -> Option<Ask> {
+        if random.once_in(2) {
+            return Some(self.append(client, random));
+        }
+        let count = 1 + random.below(WIDTH);
+        let keys = self.lists.some(random, count);
+        let body = request::transact_get(&keys);
+        self.doing[client] = Some(Doing::Read(keys));
+        Some(Ask { operation: "TransactGetItems", body })
+    }
+
+    fn answered(&mut self, client: usize, answer: &Value, begun: u64, ended: u64) -> Result<(), String> {
+        let outcome = match exception(answer) {
+            _ if is_unclear(answer) => Outcome::Unknown,
+            None => Outcome::Done,
+            Some("TransactionCanceledException") => Outcome::Refused,
+            Some(_) => return Err(format!("a client is told {answer}")),
+        };
+        match self.doing[client].take() {
+            Some(Doing::Read(keys)) if outcome == Outcome::Done => {
+                let seen = request::lists(&keys, answer);
+                self.note((begun, ended), Vec::new(), seen, outcome);
+            }
+            Some(Doing::Append { appends, expected }) => {
+                let held = expected.into_iter().map(|(key, length)| (key, Seen::Length(length))).collect();
+                self.note((begun, ended), appends, held, outcome);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self, client: usize, begun: u64, ended: u64) {
+        if let Some(Doing::Append { appends, .. }) = self.doing[client].take() {
+            self.note((begun, ended), appends, Vec::new(), Outcome::Unknown);
+        }
+    }
+
+    fn check(&mut self, database: &mut dyn Database) -> Result<(), String> {
+        let mut last = BTreeMap::new();
+        for key in self.lists.keys() {
+            let answer = database.ask("GetItem", &request::get(key));
+            if exception(&answer).is_some() {
+                return Err(format!("a client is told {answer}"));
+            }
+            last.insert(key, request::list(&answer["Item"]));
+        }
+        match checker::check(&self.history, &last).first() {
+            None => Ok(()),
+            Some(anomaly) => Err(anomaly.to_string()),
+        }
+    }
+
+    fn largest_jump(&self) -> i64 {
+        // Tokens are forgotten after ten minutes, which nobody relies on here.
+        -86_400_000
+    }
+}

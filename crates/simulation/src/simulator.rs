@@ -1,0 +1,432 @@
+//! Who is next: clients, the store's steps, the engine's upkeep, the clock, a fault, the end. One thread, one seed.
+
+use crate::disk::{Disk, Faults};
+use crate::image::Image;
+use crate::intercept;
+use crate::plant::{Plant, PlantedStore};
+use crate::scenario::{Ask, Database, Scenario};
+use partita_api::Operation;
+use partita_engine::Engine;
+use partita_engine::clock::Clock;
+use partita_list_append::random::Random;
+use partita_store_embedded::{Durability, EmbeddedStore, Options, Steps};
+use partita_wire::Rejection;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+/// 2026-11-15T00:00:00Z.
+const START_MILLIS: u64 = 1_794_700_800_000;
+/// More turns than any request takes.
+const MOST_TURNS: usize = 10_000;
+
+/// When the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crashes {
+    Never,
+    /// At this call of the disk, and then never again.
+    At(u64),
+    /// Again and again.
+    Often,
+}
+
+/// All that a run depends on, beside the scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub seed: u64,
+    pub turns: usize,
+    pub crashes: Crashes,
+    pub faults: Faults,
+    /// Whether files of the log are lost or damaged between two lives.
+    pub damage: bool,
+    pub durability: Durability,
+    pub plant: Option<Plant>,
+}
+
+impl Plan {
+    pub fn of_seed(seed: u64) -> Plan {
+        Plan {
+            seed,
+            turns: 600,
+            crashes: Crashes::Often,
+            faults: Faults::default(),
+            damage: false,
+            durability: Durability::Full,
+            plant: None,
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Sum and number of all that happened.
+    pub trace: (u64, u64),
+    pub crashes: usize,
+    /// Calls of the disk.
+    pub calls: u64,
+    pub answers: usize,
+    /// The store found damage and did not open.
+    pub refused: bool,
+}
+
+/// Runs a scenario. An error says what does not hold, with the last of what happened.
+pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
+    let mut random = Random::new(plan.seed);
+    let folders =
+        tempfile::Builder::new().prefix("simulation").tempdir().map_err(|error| error.to_string())?;
+    let root = folders.path().canonicalize().map_err(|error| error.to_string())?;
+    std::fs::create_dir(root.join("0")).map_err(|error| error.to_string())?;
+    let mut disk = Disk::new(root.join("0"), Random::new(random.next()), plan.plant);
+    disk.only_kills = plan.durability == Durability::Relaxed;
+    intercept::install(disk);
+    let mut simulator = Simulator {
+        plan: *plan,
+        random,
+        clock: Arc::new(AtomicU64::new(START_MILLIS)),
+        turn: 0,
+        lives: 0,
+        folders: root,
+        summary: Summary::default(),
+    };
+    let outcome = simulator.run(scenario);
+    let disk = intercept::uninstall();
+    let mut summary = simulator.summary;
+    let last = disk.map_or_else(String::new, |disk| {
+        (summary.trace, summary.calls) = (disk.trace.sum(), disk.calls);
+        disk.trace.last()
+    });
+    outcome.map(|()| summary).map_err(|what| format!("{what}\n{plan:?}\nwhat happened last:\n{last}"))
+}
+
+struct Simulator {
+    plan: Plan,
+    random: Random,
+    clock: Arc<AtomicU64>,
+    turn: u64,
+    lives: u64,
+    /// Each life has a folder of its own in this one.
+    folders: PathBuf,
+    summary: Summary,
+}
+
+type Answering = Pin<Box<dyn Future<Output = Value>>>;
+
+/// A request under way.
+struct Task {
+    begun: u64,
+    answer: Answering,
+}
+
+/// The database from a start to the next crash.
+struct Life {
+    engine: Arc<Engine<PlantedStore>>,
+    steps: Steps,
+    tasks: Vec<Option<Task>>,
+    upkeep: Option<Answering>,
+}
+
+/// Why a life ended.
+enum End {
+    Crash,
+    /// There are no more turns.
+    Time,
+}
+
+impl Simulator {
+    fn run(&mut self, scenario: &mut dyn Scenario) -> Result<(), String> {
+        while self.turn < self.plan.turns as u64 {
+            self.arm();
+            let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
+            let end = self.live(&mut life, scenario)?;
+            self.end(life, &end, scenario)?;
+        }
+        disarm();
+        let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
+        scenario.finish(&mut life)?;
+        Ok(())
+    }
+
+    /// Chooses when the power goes next.
+    fn arm(&mut self) {
+        let ahead = 1 + self.random.below(250) as u64;
+        let crashes = self.plan.crashes;
+        let first = self.lives == 0;
+        intercept::with(|disk| {
+            disk.crash_at = match crashes {
+                Crashes::Never => None,
+                Crashes::At(call) => first.then_some(call),
+                Crashes::Often => Some(disk.calls + ahead),
+            };
+        });
+    }
+
+    /// Opens the store. Nothing but damage may keep it from that.
+    fn open(&mut self, clients: usize) -> Result<Option<Life>, String> {
+        let folder = self.folders.join(self.lives.to_string());
+        note(format!("open {}", self.lives));
+        let options = Options { durability: self.plan.durability };
+        let (store, steps) = match EmbeddedStore::open_stepwise(&folder, options) {
+            Ok(opened) => opened,
+            Err(error) if self.plan.damage => {
+                note(format!("refused: {error}"));
+                self.summary.refused = true;
+                return Ok(None);
+            }
+            Err(error) => return Err(format!("the store does not open: {error}")),
+        };
+        let store = PlantedStore::new(store, self.plan.plant);
+        let clock = Clock::Manual(Arc::clone(&self.clock));
+        let engine = Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?;
+        let tasks = (0..clients).map(|_| None).collect();
+        Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None }))
+    }
+
+    fn live(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<End, String> {
+        for Ask { operation, body } in scenario.set_up() {
+            life.ask(operation, &body);
+            if has_crashed() {
+                return Ok(End::Crash);
+            }
+        }
+        scenario.check(life)?;
+        if has_crashed() {
+            return Ok(End::Crash);
+        }
+        let faults = self.plan.faults;
+        intercept::with(|disk| disk.faults = faults);
+        while self.turn < self.plan.turns as u64 {
+            self.turn += 1;
+            self.take_turn(life, scenario)?;
+            if has_crashed() {
+                return Ok(End::Crash);
+            }
+        }
+        Ok(End::Time)
+    }
+
+    fn take_turn(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<(), String> {
+        match self.random.below(100) {
+            0..50 => return self.serve(life, scenario),
+            50..72 => {
+                life.steps.write();
+            }
+            72..84 => {
+                // What fails is tried again.
+                let _ = match self.plan.plant {
+                    Some(Plant::ApplyOutOfOrder) => life.steps.apply_position_first(),
+                    _ => life.steps.apply(),
+                };
+            }
+            84..87 => life.steps.flush(),
+            87..93 => life.keep_up(),
+            93..97 => self.pass_time(scenario.largest_jump()),
+            97..99 => scenario.look(life)?,
+            _ => {
+                let full = self.plan.faults.write > 0 && self.random.once_in(2);
+                intercept::with(|disk| disk.faults.full = full);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a client go on, or begin something new.
+    fn serve(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<(), String> {
+        let client = self.random.below(life.tasks.len());
+        let mut task = match life.tasks[client].take() {
+            Some(task) => task,
+            None => {
+                let now = self.clock.load(Ordering::Relaxed);
+                let Some(Ask { operation, body }) = scenario.next(client, &mut self.random, now) else {
+                    return Ok(());
+                };
+                note(format!("client {client}: {operation} {body}"));
+                Task { begun: self.turn, answer: life.begin(operation, &body) }
+            }
+        };
+        match poll(&mut task.answer) {
+            Poll::Pending => life.tasks[client] = Some(task),
+            Poll::Ready(answer) => {
+                note(format!("client {client} is answered: {}", answer["__type"]));
+                self.summary.answers += 1;
+                scenario.answered(client, &answer, task.begun, self.turn)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_time(&mut self, largest_jump: i64) {
+        let millis = match self.random.below(10) {
+            0 if largest_jump != 0 => {
+                let far = self.random.below(largest_jump.unsigned_abs() as usize) as i64;
+                // Scenarios that allow it also see the clock go back, not so far.
+                if largest_jump < 0 && self.random.once_in(2) { -far / 100 } else { far }
+            }
+            1..4 => 1_000,
+            _ => self.random.below(20) as i64,
+        };
+        note(format!("the clock moves by {millis} ms"));
+        self.clock.fetch_add(millis as u64, Ordering::Relaxed);
+    }
+
+    /// The end of a life, and what is left of it.
+    fn end(&mut self, mut life: Life, end: &End, scenario: &mut dyn Scenario) -> Result<(), String> {
+        let crashed = has_crashed();
+        if matches!(end, End::Time) && !crashed && self.random.once_in(2) {
+            disarm();
+            note("close".to_owned());
+            life.close();
+        }
+        intercept::with(|disk| {
+            disk.faults = Faults::default();
+            if !disk.has_crashed() {
+                disk.crash();
+            }
+        });
+        for (client, task) in life.tasks.iter_mut().enumerate() {
+            if let Some(task) = task.take() {
+                scenario.lost(client, task.begun, self.turn);
+            }
+        }
+        drop(life);
+        self.summary.crashes += usize::from(crashed);
+        let Some(mut image) = intercept::with(|disk| disk.left.take()).flatten() else {
+            return Err("nothing is left".to_owned());
+        };
+        if self.plan.damage {
+            self.damage(&mut image);
+        }
+        self.start_again(&image).map_err(|error| error.to_string())
+    }
+
+    fn start_again(&mut self, image: &Image) -> std::io::Result<()> {
+        // What a life left behind is of no more use, and what is done here is not simulated.
+        let Some(mut disk) = intercept::uninstall() else { return Ok(()) };
+        std::fs::remove_dir_all(self.folders.join(self.lives.to_string()))?;
+        self.lives += 1;
+        let folder = self.folders.join(self.lives.to_string());
+        image.write(&folder)?;
+        disk.restart(folder, image, intercept::inode_of);
+        intercept::install(disk);
+        Ok(())
+    }
+
+    /// Loses or damages a file of the log.
+    fn damage(&mut self, image: &mut Image) {
+        let log: Vec<PathBuf> = image.0.keys().filter(|path| path.starts_with("log")).cloned().collect();
+        if log.is_empty() || self.random.once_in(2) {
+            return;
+        }
+        let path = &log[self.random.below(log.len())];
+        let Some(Some(bytes)) = image.0.get_mut(path) else { return };
+        let way = self.random.below(4);
+        note(format!("damage {} in way {way}", path.display()));
+        match way {
+            0 => {
+                image.0.remove(path);
+            }
+            1 => bytes.truncate(self.random.below(bytes.len() + 1)),
+            _ if bytes.is_empty() => {}
+            2 => {
+                // Most of a segment is empty: damage what is not.
+                let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0) + 1;
+                let at = self.random.below(used);
+                bytes[at] ^= 1 << self.random.below(8);
+            }
+            _ => {
+                let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0) + 1;
+                let block = self.random.below(used.div_ceil(4_096)) * 4_096;
+                let end = (block + 4_096).min(bytes.len());
+                bytes[block..end].fill(0);
+            }
+        }
+    }
+}
+
+impl Life {
+    fn begin(&self, operation: &str, body: &str) -> Answering {
+        let engine = Arc::clone(&self.engine);
+        let operation = Operation::from_name(operation).expect("scenarios know the operations");
+        let request = partita_wire::decode(operation, body.as_bytes());
+        Box::pin(async move {
+            let outcome = match request {
+                Ok(request) => engine.execute(request).await,
+                Err(Rejection::Malformed(exception) | Rejection::Invalid(exception)) => Err(exception),
+            };
+            let json = match outcome {
+                Ok(response) => partita_wire::encode(&response),
+                Err(exception) => partita_wire::encode_exception(&exception),
+            };
+            serde_json::from_slice(&json).unwrap_or_default()
+        })
+    }
+
+    /// One turn of the engine's upkeep, or of waiting for its writes.
+    fn keep_up(&mut self) {
+        let engine = Arc::clone(&self.engine);
+        let mut upkeep = self.upkeep.take().unwrap_or_else(|| {
+            Box::pin(async move {
+                // What fails is tried again.
+                let _ = engine.maintain().await;
+                Value::Null
+            })
+        });
+        if poll(&mut upkeep).is_pending() {
+            self.upkeep = Some(upkeep);
+        }
+    }
+
+    /// A clean end: all requests are over, and the tree has everything.
+    fn close(&mut self) {
+        self.upkeep = None;
+        // If it fails the next start looks through the log.
+        let _ = self.steps.close();
+    }
+}
+
+impl Database for Life {
+    fn ask(&mut self, operation: &str, body: &str) -> Value {
+        let mut answer = self.begin(operation, body);
+        for _ in 0..MOST_TURNS {
+            if let Poll::Ready(answer) = poll(&mut answer) {
+                return answer;
+            }
+            self.steps.write();
+            if has_crashed() {
+                break;
+            }
+        }
+        Value::Null
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        // Before the engine that they borrow a part of: else the store would not end here.
+        self.tasks.clear();
+        self.upkeep = None;
+    }
+}
+
+fn poll(answer: &mut Answering) -> Poll<Value> {
+    answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn has_crashed() -> bool {
+    intercept::with(|disk| disk.has_crashed()).unwrap_or_default()
+}
+
+/// From here on neither the power goes nor anything fails.
+fn disarm() {
+    intercept::with(|disk| {
+        disk.crash_at = None;
+        disk.faults = Faults::default();
+    });
+}
+
+fn note(event: String) {
+    intercept::with(|disk| disk.trace.note(event));
+}

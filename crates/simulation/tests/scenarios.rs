@@ -1,0 +1,79 @@
+//! Scenarios over a few seeds; `cargo xtask simulate --seeds 1000` takes many.
+
+use partita_simulation::disk::Faults;
+use partita_simulation::{Crashes, Plan, Plant, scenario, simulate};
+use partita_store_embedded::Durability;
+
+fn run(name: &str, plan: &Plan) -> Result<partita_simulation::Summary, String> {
+    simulate(scenario::named(name).expect("it is named in the crate").as_mut(), plan)
+}
+
+fn holds(name: &str, plan: Plan) {
+    if let Err(what) = run(name, &plan) {
+        panic!("{name}: {what}");
+    }
+}
+
+const SEEDS: u64 = 6;
+
+fn each(mut check: impl FnMut(&str, Plan)) {
+    for name in scenario::NAMES {
+        (0..SEEDS).for_each(|seed| check(name, Plan::of_seed(seed)));
+    }
+}
+
+#[test]
+fn everything_holds_through_power_losses() {
+    each(holds);
+}
+
+#[test]
+fn everything_holds_through_faults_of_the_disk() {
+    let faults = Faults { write: 60, flush: 60, short: 60, full: false };
+    each(|name, plan| holds(name, Plan { faults, ..plan }));
+}
+
+#[test]
+fn everything_holds_relaxed_through_kills() {
+    each(|name, plan| holds(name, Plan { durability: Durability::Relaxed, ..plan }));
+}
+
+#[test]
+fn damage_to_the_log_is_told_or_does_no_harm() {
+    each(|name, plan| holds(name, Plan { damage: true, ..plan }));
+}
+
+#[test]
+fn the_same_seed_is_the_same_run() {
+    for name in scenario::NAMES {
+        let faults = Faults { write: 60, flush: 60, short: 60, full: false };
+        let plan = Plan { faults, ..Plan::of_seed(77) };
+        let (one, two) = (run(name, &plan), run(name, &plan));
+        assert_eq!(one.as_ref().map(|run| run.trace), two.as_ref().map(|run| run.trace), "{name}");
+        assert!(one.is_ok_and(|run| run.crashes > 0 && run.answers > 0), "{name}");
+    }
+}
+
+/// The power goes at every call in turn, the first start included.
+#[test]
+fn everything_holds_whichever_call_is_the_last() {
+    let plan = Plan { turns: 60, ..Plan::of_seed(5) };
+    let calls = run("bank", &Plan { crashes: Crashes::Never, ..plan }).expect("it holds in peace").calls;
+    for call in 1..=calls {
+        holds("bank", Plan { crashes: Crashes::At(call), ..plan });
+    }
+}
+
+/// How many seeds are tried to find a planted mistake.
+const TRIES: u64 = 200;
+
+#[test]
+fn planted_mistakes_are_found() {
+    for plant in Plant::ALL {
+        let found = (0..TRIES).find_map(|seed| {
+            let plan = Plan { plant: Some(plant), ..Plan::of_seed(seed) };
+            run("bank", &plan).err()
+        });
+        assert!(found.is_some(), "{plant:?} is not found");
+    }
+}
