@@ -23,6 +23,15 @@ pub fn encode_row(old: Option<ItemRef<'_>>) -> Vec<u8> {
     }
 }
 
+/// The bytes of the item in a row; none if there was no item. An error is what is wrong with the row.
+pub fn read_row(row: &[u8]) -> Result<Option<&[u8]>, &'static str> {
+    match row.split_first() {
+        Some((&WAS_THERE, item)) => Ok(Some(item)),
+        Some((&WAS_NOT_THERE, [])) => Ok(None),
+        _ => Err("it tells neither of an item nor of none"),
+    }
+}
+
 fn decode_row(row: &[u8]) -> Option<ItemRef<'_>> {
     match row.split_first() {
         Some((&WAS_THERE, item)) => ItemRef::new(item),

@@ -23,6 +23,8 @@ pub enum Command {
     Load(Load),
     /// Check, explain, price and fill single-table models
     Model(crate::model::arguments::Model),
+    /// Check that all that is stored is as it should be; exits with 0 if it is and with 3 if it is not
+    Verify(Verify),
     /// Ask a running database whether it is well; exits with 0 if it is
     Healthcheck(Healthcheck),
 }
@@ -131,6 +133,15 @@ pub struct Healthcheck {
     /// Port of the database
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The data folder of a database that does not run; one that runs is reached with --endpoint
+    pub folder: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 #[derive(Args)]

@@ -12,6 +12,7 @@ mod model;
 mod progress;
 mod serve;
 mod transfer;
+mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Dump(dump) => dump::run(&dump),
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
+        Command::Verify(verify) => return verify::run(&verify),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

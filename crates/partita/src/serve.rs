@@ -8,6 +8,7 @@ use partita_engine::clock::Clock;
 use partita_engine::stream_options::StreamOptions;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
+use partita_server::verification::Verification;
 use partita_server::{Listen, Reach, Server, tls};
 use partita_store::Store;
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
@@ -79,8 +80,15 @@ async fn serve<S: Store>(
         _ => Authentication::Unverified,
     };
     let region = arguments.region.clone();
-    let pipeline =
-        Pipeline { engine, authentication, reach, clock: Clock::System, region, models: models(arguments)? };
+    let pipeline = Pipeline {
+        engine,
+        authentication,
+        reach,
+        clock: Clock::System,
+        region,
+        models: models(arguments)?,
+        verification: Verification::default(),
+    };
     let tls = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
         _ => None,

@@ -1,5 +1,5 @@
 //! Keeps the engine's background work going: at once where there is more, otherwise once a second. Exports and imports go on
-//! beside the rest, because they may wait for an endpoint that is slow or away.
+//! beside the rest, because they may wait for an endpoint that is slow or away. Verifications have a thread of their own.
 
 use crate::pipeline::Pipeline;
 use partita_api::Exception;
@@ -16,6 +16,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Housekeeping<S> {
     pipeline: Arc<Pipeline<S>>,
     tasks: [JoinHandle<()>; 2],
+    verifying: JoinHandle<()>,
 }
 
 impl<S: Store> Housekeeping<S> {
@@ -36,7 +37,8 @@ impl<S: Store> Housekeeping<S> {
                 }
             }),
         ];
-        Housekeeping { pipeline: Arc::clone(pipeline), tasks }
+        let verifying = tokio::spawn(verify_when_due(Arc::clone(pipeline)));
+        Housekeeping { pipeline: Arc::clone(pipeline), tasks, verifying }
     }
 
     pub async fn stop(self) {
@@ -44,8 +46,20 @@ impl<S: Store> Housekeeping<S> {
             task.abort();
         }
         self.pipeline.engine.stop_exchanges();
-        for task in self.tasks {
+        self.pipeline.verification.stop();
+        for task in self.tasks.into_iter().chain([self.verifying]) {
             let _ = task.await;
+        }
+    }
+}
+
+/// Verifies the database whenever somebody asks for it.
+async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
+    while pipeline.verification.is_due().await {
+        let pipeline = Arc::clone(&pipeline);
+        let run = move || pipeline.verification.run(&pipeline.engine);
+        if tokio::task::spawn_blocking(run).await.is_err() {
+            tracing::error!("a verification ended in a panic");
         }
     }
 }

@@ -19,6 +19,7 @@ mod reply;
 mod silence;
 mod stopping;
 pub mod tls;
+pub mod verification;
 mod workers;
 
 pub use access::Reach;

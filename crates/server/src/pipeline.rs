@@ -12,6 +12,7 @@ use crate::cors::Page;
 use crate::models::{MODEL_PATH, Models};
 use crate::panic_guard::guard;
 use crate::reply::{self, HEAD_ROOM, Reply};
+use crate::verification::{VERIFY_PATH, Verification};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -38,6 +39,7 @@ pub struct Pipeline<S> {
     pub region: String,
     /// Models that writes are held against and requests are attributed to.
     pub models: Models,
+    pub verification: Verification,
 }
 
 impl<S: Store> Pipeline<S> {
@@ -72,8 +74,8 @@ impl<S: Store> Pipeline<S> {
                 return Reply::new(Err(exception), content_type, None).into_response();
             }
         };
-        if parts.uri.path() == MODEL_PATH {
-            return self.administer_models(parts, headers, &body);
+        if matches!(parts.uri.path(), MODEL_PATH | VERIFY_PATH) {
+            return self.administer(parts, headers, &body);
         }
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
             return reply::unknown();
@@ -117,17 +119,12 @@ impl<S: Store> Pipeline<S> {
         Ok(partita_wire::encode_behind(HEAD_ROOM, &response))
     }
 
-    /// Shows, attaches and detaches models, for whoever may send requests.
-    fn administer_models(
-        &self,
-        parts: &Parts,
-        headers: Headers<'_>,
-        body: &RequestBody,
-    ) -> Response<Full<Bytes>> {
+    /// Answers what is about the server itself, to whoever may send requests.
+    fn administer(&self, parts: &Parts, headers: Headers<'_>, body: &RequestBody) -> Response<Full<Bytes>> {
         let query = parts.uri.query().unwrap_or_default();
         let signed = SignedRequest {
             method: parts.method.as_str(),
-            path: MODEL_PATH,
+            path: parts.uri.path(),
             query,
             headers,
             body: &body.as_sent,
@@ -136,7 +133,10 @@ impl<S: Store> Pipeline<S> {
             Authentication::Verified(_) => self.check_access(&signed),
             Authentication::Unverified => self.reach.check(headers),
         };
-        let outcome = allowed.and_then(|()| self.models.administer(&parts.method, query, &body.decoded));
+        let outcome = allowed.and_then(|()| match signed.path {
+            VERIFY_PATH => self.verification.administer(&parts.method, query),
+            _ => self.models.administer(&parts.method, query, &body.decoded),
+        });
         let outcome = outcome.map(|json| reply::behind_room(&json));
         Reply::new(outcome, Some("application/json"), None).into_response()
     }
