@@ -10,7 +10,7 @@ const EMPTY_NAMES: [&str; 5] = ["helpers", "utils", "common", "manager", "misc"]
 pub fn check() -> Result<(), String> {
     println!("\n=== tidy");
     let mut files = Vec::new();
-    for folder in ["crates", "xtask"] {
+    for folder in ["crates", "fuzz", "xtask"] {
         collect(&root().join(folder), &mut files);
     }
     let mut problems: Vec<String> = files.iter().flat_map(|file| problems_of(file)).collect();

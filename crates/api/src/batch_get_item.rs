@@ -14,8 +14,6 @@ pub struct BatchGetItem {
 #[derive(Debug)]
 pub struct TableKeys {
     pub table: TableName,
-    /// The name or the ARN that the request has for the table; the answer repeats it.
-    pub named: String,
     pub keys: Vec<Item>,
     pub projection: Option<Projection>,
     pub consistent_read: bool,
@@ -35,7 +33,6 @@ pub struct ProjectionWording {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableItems {
     pub table: TableName,
-    pub named: String,
     pub items: Vec<Item>,
 }
 
@@ -43,7 +40,6 @@ pub struct TableItems {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnprocessedKeys {
     pub table: TableName,
-    pub named: String,
     pub keys: Vec<Item>,
     pub consistent_read: bool,
     pub wording: ProjectionWording,

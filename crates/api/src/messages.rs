@@ -38,6 +38,13 @@ pub const ONE_INDEX_AT_A_TIME: &str =
 /// A request with too many tags, or one that adds too many to those there are.
 pub const TOO_MANY_TAGS: &str = "Number of Tags exceed the current limit for the provided ResourceArn";
 
+/// UpdateTable asks less warm throughput of a table or an index than it has.
+pub fn warm_decrease(member: &str, owner: &dyn std::fmt::Display) -> String {
+    format!(
+        "One or more parameter values were invalid: Requested {member} for WarmThroughput for {owner} is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
+    )
+}
+
 /// UpdateTable adds an index with units to a table that is on-demand, or becomes it.
 pub fn index_units_on_demand(index: &str) -> String {
     format!(

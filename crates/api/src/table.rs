@@ -58,6 +58,34 @@ pub struct WarmThroughput {
     pub write: Option<u64>,
 }
 
+/// What an on-demand table or index is ready for from the start.
+pub const ON_DEMAND_START: Throughput = Throughput { read: 12_000, write: 4_000 };
+
+/// The units that something is ready for: what it was asked to be, or what its billing mode gives it anyway.
+pub fn warm_units(
+    warm: Option<WarmThroughput>,
+    billing_mode: BillingMode,
+    throughput: Option<Throughput>,
+) -> Throughput {
+    let least = match billing_mode {
+        BillingMode::PayPerRequest => ON_DEMAND_START,
+        BillingMode::Provisioned => throughput.unwrap_or_default(),
+    };
+    let warm = warm.unwrap_or_default();
+    Throughput {
+        read: warm.read.unwrap_or_default().max(least.read),
+        write: warm.write.unwrap_or_default().max(least.write),
+    }
+}
+
+/// When provisioned throughput last went up and down, in seconds since 1970, and how often down today.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ThroughputChanges {
+    pub increased_at: Option<f64>,
+    pub decreased_at: Option<f64>,
+    pub decreases_today: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexProjection {
     All,
@@ -139,10 +167,11 @@ pub struct IndexDescription {
     pub arn: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GlobalIndexState {
     pub status: ResourceStatus,
     pub backfilling: bool,
+    pub throughput_changes: ThroughputChanges,
 }
 
 /// A table as CreateTable, DescribeTable, UpdateTable and DeleteTable show it.
@@ -162,9 +191,7 @@ pub struct TableDescription {
     /// When the table last became on-demand; seconds since 1970.
     pub on_demand_since: Option<f64>,
     pub throughput: Throughput,
-    pub throughput_increased_at: Option<f64>,
-    pub throughput_decreased_at: Option<f64>,
-    pub decreases_today: u64,
+    pub throughput_changes: ThroughputChanges,
     pub on_demand: Option<OnDemandThroughput>,
     pub warm: Option<WarmThroughput>,
     pub item_count: u64,

@@ -28,15 +28,17 @@ pub enum StreamUpdate {
 #[derive(Clone, Debug)]
 pub enum GlobalIndexUpdate {
     Create(NewIndex),
-    Update {
-        name: String,
-        throughput: Option<Throughput>,
-        on_demand: Option<OnDemandThroughput>,
-        warm: Option<WarmThroughput>,
-    },
-    Delete {
-        name: String,
-    },
+    Update(IndexUpdate),
+    Delete { name: String },
+}
+
+/// What changes of an index that stays.
+#[derive(Clone, Debug)]
+pub struct IndexUpdate {
+    pub name: String,
+    pub throughput: Option<Throughput>,
+    pub on_demand: Option<OnDemandThroughput>,
+    pub warm: Option<WarmThroughput>,
 }
 
 /// An index to add or to restore; its key's types come from the definitions of the request and the table.

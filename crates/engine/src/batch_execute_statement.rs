@@ -66,7 +66,8 @@ impl<S: Store> Engine<S> {
         consumed: &mut PerTable,
     ) -> Result<BatchStatementResponse, Exception> {
         let key = single_key(&*self.catalog.table(&select.table)?, &select, NO_KEY)?;
-        let (table, item, consumption) = self.read_one(&GetItem {
+        let table = select.table.clone();
+        let (item, consumption) = self.read_one(&GetItem {
             table: select.table,
             key,
             projection: select.projection,
@@ -74,7 +75,7 @@ impl<S: Store> Engine<S> {
             return_consumed_capacity: ReturnConsumedCapacity::None,
         })?;
         consumed.add(&table, consumption);
-        Ok(BatchStatementResponse { table: Some(table.name.clone()), item, error: None })
+        Ok(BatchStatementResponse { table: Some(table), item, error: None })
     }
 
     /// Writes in one commit what does not touch the same item; the rest comes back, in order.
@@ -101,7 +102,7 @@ impl<S: Store> Engine<S> {
             match outcome {
                 Ok(outcome) => {
                     response.item = outcome.attributes;
-                    consumed.add(&table, outcome.consumption);
+                    consumed.add(&table.name, outcome.consumption);
                 }
                 Err(exception) if inserts => response.error = Some(duplicate_item(exception)),
                 Err(exception) => response.error = Some(exception),

@@ -23,7 +23,7 @@ impl<S: Store> Engine<S> {
             let table = self.catalog.table(&name)?;
             for request in requests {
                 let metrics_of = wants_metrics.then(|| key_of(&request));
-                keys.push((Arc::clone(&table), metrics_of));
+                keys.push((name.clone(), Arc::clone(&table), metrics_of));
                 writes.push(plan(&table, request)?);
             }
         }
@@ -31,11 +31,11 @@ impl<S: Store> Engine<S> {
         let outcomes = self.write_each(writes).await?;
         let mut consumed = PerTable::default();
         let mut collections = CollectionsTouched::default();
-        for ((table, key), outcome) in keys.iter().zip(outcomes) {
+        for ((name, table, key), outcome) in keys.iter().zip(outcomes) {
             let outcome = outcome?;
             let bytes = outcome.collection_bytes;
-            collections.add(table, key.as_ref().and_then(|key| collection_metrics(table, key, bytes)));
-            consumed.add(table, outcome.consumption);
+            collections.add(name, key.as_ref().and_then(|key| collection_metrics(table, key, bytes)));
+            consumed.add(name, outcome.consumption);
         }
         Ok(BatchWriteItemOutput {
             consumed_capacity: consumed.report(request.return_consumed_capacity, None),

@@ -1,7 +1,8 @@
 //! Capacity units from sizes, and the report a request asked for.
 
-use crate::table::{IndexKind, Table};
+use crate::table::IndexKind;
 use partita_api::capacity::{ConsumedCapacity, ReturnConsumedCapacity, TransactionUnits, Units};
+use partita_value::names::TableName;
 
 const READ_UNIT_BYTES: usize = 4_096;
 const WRITE_UNIT_BYTES: usize = 1_024;
@@ -64,7 +65,7 @@ impl Consumption {
     /// The report, if one was asked for.
     pub fn report(
         self,
-        table: &Table,
+        table: &TableName,
         wanted: ReturnConsumedCapacity,
         transaction: Option<TransactionUnits>,
     ) -> Option<ConsumedCapacity> {
@@ -77,7 +78,7 @@ impl Consumption {
             parts.into_iter().map(|(name, _, units)| (name, units)).collect()
         };
         Some(ConsumedCapacity {
-            table_name: table.name.clone(),
+            table_name: table.clone(),
             table: self.table,
             local_indexes: named(locals),
             global_indexes: named(globals),

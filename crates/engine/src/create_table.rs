@@ -8,6 +8,7 @@ use crate::stored_key::{FIRST_FREE_SPACE, Key};
 use crate::stream::Stream;
 use crate::stream_options::StreamOptions;
 use crate::table::*;
+use crate::throughput_record::ThroughputRecord;
 use partita_api::create_table::{CreateTable, CreateTableOutput};
 use partita_api::key_schema::KeyAttribute;
 use partita_api::table::*;
@@ -42,10 +43,14 @@ impl<S: Store> Engine<S> {
             Decision { writes, answer: Ok(record), on_commit: Some(on_commit) }
         };
         let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
-        let mut table = describe(&Table::new(record), &self.region, |_| Ok(Counters::default()))?;
+        let mut table = describe(&Table::new(record), &self.region, now, |_| Ok(Counters::default()))?;
         table.status = ResourceStatus::Creating;
         for index in &mut table.global_indexes {
-            index.global = Some(GlobalIndexState { status: ResourceStatus::Creating, backfilling: false });
+            index.global = Some(GlobalIndexState {
+                status: ResourceStatus::Creating,
+                backfilling: false,
+                throughput_changes: ThroughputChanges::default(),
+            });
         }
         Ok(CreateTableOutput { table })
     }
@@ -76,11 +81,7 @@ impl Spaces {
 
 pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) -> TableRecord {
     let space = spaces.take();
-    let mut index = |definition: &IndexDefinition| IndexRecord {
-        definition: definition.clone(),
-        space: spaces.take(),
-        backfilling: false,
-    };
+    let mut index = |definition: &IndexDefinition| IndexRecord::new(definition.clone(), spaces.take(), false);
     let local_indexes: Vec<_> = request.local_indexes.iter().map(&mut index).collect();
     let global_indexes: Vec<_> = request.global_indexes.iter().map(&mut index).collect();
     let definitions = request.attribute_definitions.iter();
@@ -100,8 +101,7 @@ pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spac
         billing_mode: request.billing_mode,
         on_demand_since_millis: on_demand.then_some(now),
         throughput: request.throughput.unwrap_or_default(),
-        throughput_increased_millis: None,
-        throughput_decreased_millis: None,
+        throughput_changes: ThroughputRecord::default(),
         on_demand: request.on_demand,
         warm: request.warm,
         stream: None,
@@ -112,6 +112,7 @@ pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spac
         resource_policy: request.resource_policy.clone(),
         tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
         time_to_live: None,
+        time_to_live_changed_millis: None,
         importing: false,
         restored: None,
         history: None,

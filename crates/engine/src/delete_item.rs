@@ -3,16 +3,20 @@
 use crate::Engine;
 use crate::item_key::ItemKey;
 use crate::write::{Action, ItemWrite};
+use crate::write_report::ReportWish;
 use partita_api::Exception;
 use partita_api::delete_item::{DeleteItem, DeleteItemOutput};
 use partita_store::Store;
 
 impl<S: Store> Engine<S> {
     pub async fn delete_item(&self, request: DeleteItem) -> Result<DeleteItemOutput, Exception> {
-        let wanted = request.return_consumed_capacity;
-        let metrics_of = request.return_item_collection_metrics.then(|| request.key.clone());
+        let wish = ReportWish {
+            table: request.table.clone(),
+            capacity: request.return_consumed_capacity,
+            metrics_of: request.return_item_collection_metrics.then(|| request.key.clone()),
+        };
         let write = self.plan_delete(request)?;
-        self.write_and_report(write, wanted, metrics_of).await
+        self.write_and_report(write, wish).await
     }
 
     pub(crate) fn plan_delete(&self, request: DeleteItem) -> Result<ItemWrite, Exception> {

@@ -22,7 +22,7 @@ impl<S: Store> Engine<S> {
             let row = snapshot.get(&Key::Counters { of: space }.to_bytes()).map_err(storage_failed)?;
             Ok(Counters::read(row.as_deref()))
         };
-        describe(table, &self.region, counters)
+        describe(table, &self.region, self.clock.now_millis(), counters)
     }
 }
 
@@ -30,6 +30,7 @@ impl<S: Store> Engine<S> {
 pub fn describe(
     table: &Table,
     region: &str,
+    now: u64,
     counters: impl Fn(Space) -> Result<Counters, Exception>,
 ) -> Result<TableDescription, Exception> {
     let record = &table.record;
@@ -40,7 +41,11 @@ pub fn describe(
     for (index, stored) in table.indexes.iter().zip(definitions) {
         let total = counters(index.space)?;
         let is_new = index.backfilling || record.is_being_made();
-        let state = GlobalIndexState { status: status(is_new), backfilling: index.backfilling };
+        let state = GlobalIndexState {
+            status: status(is_new),
+            backfilling: index.backfilling,
+            throughput_changes: stored.throughput_changes.describe(now),
+        };
         let description = IndexDescription {
             definition: stored.definition.clone(),
             global: index.is_global().then_some(state),
@@ -68,9 +73,7 @@ pub fn describe(
         billing_mode: record.billing_mode,
         on_demand_since: record.on_demand_since_millis.map(seconds),
         throughput: record.throughput,
-        throughput_increased_at: record.throughput_increased_millis.map(seconds),
-        throughput_decreased_at: record.throughput_decreased_millis.map(seconds),
-        decreases_today: 0,
+        throughput_changes: record.throughput_changes.describe(now),
         on_demand: record.on_demand,
         warm: record.warm,
         item_count: total.rows.max(0) as u64,

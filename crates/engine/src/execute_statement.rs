@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::statement_write::duplicate_item;
+use crate::write_report::ReportWish;
 use partita_api::Exception;
 use partita_api::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
 use partita_partiql::Statement;
@@ -13,12 +14,16 @@ impl<S: Store> Engine<S> {
         request: ExecuteStatement,
     ) -> Result<ExecuteStatementOutput, Exception> {
         if let Statement::Select(select) = &request.statement {
-            return self.select(select, &request);
+            return self.select(select, &request).await;
         }
-        let wanted = request.return_consumed_capacity;
+        let wish = ReportWish {
+            table: request.statement.table().clone(),
+            capacity: request.return_consumed_capacity,
+            metrics_of: None,
+        };
         let planned = self.single_action(request.statement, request.return_item_on_condition_failure)?;
         let write = self.plan_action(planned.action)?;
-        let written = self.write_and_report(write, wanted, None).await;
+        let written = self.write_and_report(write, wish).await;
         let output = if planned.inserts { written.map_err(duplicate_item)? } else { written? };
         Ok(ExecuteStatementOutput {
             items: output.attributes.into_iter().collect(),

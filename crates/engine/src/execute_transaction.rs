@@ -4,7 +4,7 @@ use crate::Engine;
 use crate::statement_read::single_key;
 use crate::statement_write::{action, duplicate_item};
 use crate::table::Table;
-use crate::transact_write_items::{cancellation, cancelled, check_total_size};
+use crate::transact_write_items::{NamedWrite, cancellation, cancelled, check_total_size};
 use partita_api::execute_transaction::{ExecuteTransaction, ExecuteTransactionOutput, TransactStatement};
 use partita_api::transact_get_items::{TransactGet, TransactGetItems};
 use partita_api::{Exception, ExceptionKind, messages};
@@ -56,9 +56,11 @@ impl<S: Store> Engine<S> {
             return Err(cancelled(planned));
         }
         let writes: Vec<_> = planned.into_iter().flatten().collect();
-        let keys = vec![None; writes.len()];
+        let named =
+            writes.iter().map(|write| NamedWrite { table: write.table.name.clone(), metrics_of: None });
+        let named = named.collect();
         let written = self
-            .write_transaction(writes, keys, request.client_request_token, request.return_consumed_capacity)
+            .write_transaction(writes, named, request.client_request_token, request.return_consumed_capacity)
             .await
             .map_err(|exception| told_as_duplicates(exception, &inserts))?;
         // AWS has a response per item read, and nothing was.

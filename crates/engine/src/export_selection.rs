@@ -1,6 +1,7 @@
 //! Which items an export takes, and what of them: its `FilterSpecification` against the table's key.
 
 use crate::key_range::{KeyBounds, has_sort_prefix};
+use crate::query::refuse_key_attributes;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchema;
 use partita_exchange::{ExportFilter, decode_export_filter};
@@ -20,6 +21,9 @@ impl ExportSelection {
     /// `filter` is the specification's text; `items` the space that they are in.
     pub fn new(filter: Option<&str>, key: &KeySchema, items: Space) -> Result<ExportSelection, Exception> {
         let filter = filter.map(decode_export_filter).transpose()?;
+        if let Some(ExportFilter { key_condition: Some(_), filter: Some(filter), .. }) = &filter {
+            refuse_key_attributes(key, filter, false)?;
+        }
         let condition = filter.as_ref().and_then(|filter| filter.key_condition.as_ref());
         let bounds = condition.map(|condition| KeyBounds::new(key, condition, |_| Ok(()))).transpose()?;
         let rows = bounds.as_ref().map(|bounds| bounds.range(items));

@@ -96,6 +96,7 @@ impl<S: Store> Engine<S> {
             key: table.key.clone(),
             cursor: None,
             files: Vec::new(),
+            written: 0,
         }
     }
 

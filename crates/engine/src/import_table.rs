@@ -77,6 +77,6 @@ impl<S: Store> Engine<S> {
             errors: 0,
             failure: None,
         };
-        ImportRecord { import, table: request.table.name.to_string(), objects: None, object: 0, records: 0 }
+        ImportRecord::new(import, request.table.name.to_string())
     }
 }

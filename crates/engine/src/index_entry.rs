@@ -46,19 +46,37 @@ fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception>
             check_key_value(index, attribute, value)?;
         }
     }
-    if part_bytes(&index.key.partition, item) > limits::PARTITION_KEY_BYTES {
-        return Err(Exception::validation(format!(
-            "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of {} bytes",
-            limits::PARTITION_KEY_BYTES
-        )));
+    check_size(index, "HASH", &index.key.partition, limits::PARTITION_KEY_BYTES, item)?;
+    check_size(index, "RANGE", &index.key.sort, limits::SORT_KEY_BYTES, item)
+}
+
+/// The values of one half of an index's key are not too long together.
+fn check_size(
+    index: &Index,
+    role: &str,
+    half: &[KeyAttribute],
+    limit: usize,
+    item: ItemRef<'_>,
+) -> Result<(), Exception> {
+    let size = part_bytes(half, item);
+    if size <= limit {
+        return Ok(());
     }
-    if part_bytes(&index.key.sort, item) > limits::SORT_KEY_BYTES {
-        return Err(Exception::validation(format!(
-            "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of {} bytes",
-            limits::SORT_KEY_BYTES
-        )));
-    }
-    Ok(())
+    let text = match half {
+        [attribute] => format!(
+            "Size limit exceeded for Index Key {} Actual Size: {size} bytes Max Size: {limit} bytes IndexName: {}",
+            attribute.name, index.name
+        ),
+        _ => {
+            let names: Vec<&str> = half.iter().map(|attribute| attribute.name.as_str()).collect();
+            format!(
+                "Aggregate size for {role} key attributes [{}] of index {} has exceeded limit {limit} bytes, with actual size {size} bytes",
+                names.join(", "),
+                index.name
+            )
+        }
+    };
+    Err(Exception::validation(format!("One or more parameter values were invalid: {text}")))
 }
 
 /// What is known of an update without the old item: whole key attributes get values of the declared
@@ -101,7 +119,12 @@ fn type_mismatch(index: &Index, attribute: &KeyAttribute, actual: &str) -> Excep
     ))
 }
 
-fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>) -> Result<(), Exception> {
+/// A key value is of the declared type and not empty.
+pub fn check_key_value(
+    index: &Index,
+    attribute: &KeyAttribute,
+    value: ValueRef<'_>,
+) -> Result<(), Exception> {
     if value.scalar_type() != Some(attribute.kind) {
         return Err(type_mismatch(index, attribute, value.type_name()));
     }

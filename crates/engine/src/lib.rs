@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
+mod aside;
 mod backfill;
 mod backup_record;
 mod batch_execute_statement;
@@ -23,7 +24,6 @@ mod bulk_record;
 mod bulk_report;
 mod bulk_run;
 mod bulk_step;
-mod bulk_work;
 mod cancel_bulk_operation;
 mod capacity;
 mod catalog;
@@ -31,8 +31,10 @@ mod change;
 mod change_history;
 mod change_table;
 pub mod clock;
+mod complaints;
 mod create_backup;
 mod create_table;
+mod data_files;
 mod delete_backup;
 mod delete_item;
 mod delete_table;
@@ -75,6 +77,7 @@ mod list_tags_of_resource;
 pub mod maintenance;
 mod object_source;
 mod past;
+mod pauses;
 mod put_item;
 mod query;
 mod read;
@@ -87,6 +90,7 @@ mod scalar_keys;
 mod scan;
 mod selection;
 mod shard_iterator;
+mod slices;
 mod start_bulk_put_items;
 mod statement_read;
 mod statement_write;
@@ -98,6 +102,7 @@ mod stream_upkeep;
 mod table;
 mod table_consumption;
 mod tag_resource;
+mod throughput_record;
 mod transact_get_items;
 mod transact_write_items;
 mod untag_resource;
@@ -106,24 +111,26 @@ mod update_item;
 mod update_table;
 mod update_time_to_live;
 pub mod verify;
+mod warm_throughput;
+mod workplace;
 mod write;
 mod write_batch;
 mod write_plan;
 mod write_report;
 
 use bucket::Buckets;
-use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
 use exchange_upkeep::TokenCursor;
-use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
-use partita_store::{Store, StoreError};
+use partita_store::{Health, Store, StoreError};
+use pauses::Pauses;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream_options::StreamOptions;
+use workplace::Workplaces;
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
@@ -148,10 +155,10 @@ pub struct Engine<S> {
     token_cursor: TokenCursor,
     /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
-    /// The object that an import is reading.
-    open_object: Mutex<Option<OpenObject>>,
-    /// What bulk operations keep from step to step.
-    bulk_work: Mutex<BulkWork>,
+    /// What imports and bulk operations keep from step to step.
+    workplaces: Workplaces,
+    /// Background work that has failed and is tried again later.
+    pauses: Pauses,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// Called when there is new background work.
@@ -177,8 +184,8 @@ impl<S: Store> Engine<S> {
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
             token_cursor: TokenCursor::default(),
-            open_object: Mutex::new(None),
-            bulk_work: Mutex::default(),
+            workplaces: Workplaces::default(),
+            pauses: Pauses::default(),
             ids: AtomicU64::new(0),
             waker: OnceLock::new(),
         })
@@ -192,6 +199,11 @@ impl<S: Store> Engine<S> {
     /// The same, with incremental exports that may cover another time than AWS's.
     pub fn with_shortest_export(self, shortest_export: Duration) -> Engine<S> {
         Engine { shortest_export, ..self }
+    }
+
+    /// Whether writes are taken, and if not, why.
+    pub fn health(&self) -> Health {
+        self.store.health()
     }
 
     /// Tells the engine where it is reached.
@@ -253,7 +265,7 @@ impl<S: Store> Engine<S> {
         use {Request as Q, Response as A};
         Ok(match request {
             Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
-            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q)?),
+            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q).await?),
             Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
             Q::CancelBulkOperation(q) => A::CancelBulkOperation(self.cancel_bulk_operation(q).await?),
             Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
@@ -290,14 +302,14 @@ impl<S: Store> Engine<S> {
             Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
             Q::ListTagsOfResource(q) => A::ListTagsOfResource(self.list_tags_of_resource(&q)?),
             Q::PutItem(q) => A::PutItem(self.put_item(q).await?),
-            Q::Query(q) => A::Query(self.query(&q)?),
+            Q::Query(q) => A::Query(self.query(&q).await?),
             Q::RestoreTableFromBackup(q) => {
                 A::RestoreTableFromBackup(self.restore_table_from_backup(q).await?)
             }
             Q::RestoreTableToPointInTime(q) => {
                 A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
             }
-            Q::Scan(q) => A::Scan(self.scan(&q)?),
+            Q::Scan(q) => A::Scan(self.scan(&q).await?),
             Q::StartBulkPutItems(q) => A::StartBulkPutItems(self.start_bulk_put_items(q).await?),
             Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
             Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),
@@ -313,8 +325,14 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// A store that fails is an internal error to the client; what failed is for the log.
+/// A store that fails is an internal error to the client. The client is told what an operator can mend; the rest is
+/// for the log.
 fn storage_failed(error: StoreError) -> Exception {
     tracing::error!(%error, "the store failed");
-    Exception::internal("Internal server error")
+    Exception::internal(match error {
+        StoreError::Full(_) => "Internal server error: the disk is full, so nothing can be added",
+        StoreError::ReadOnly(_) => "Internal server error: the data folder is read-only",
+        StoreError::LogFailed(_) => "Internal server error: the commit log could not be written",
+        StoreError::Io(_) | StoreError::Damaged(_) | StoreError::Closed => "Internal server error",
+    })
 }

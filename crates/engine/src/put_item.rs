@@ -3,16 +3,20 @@
 use crate::Engine;
 use crate::item_key::ItemKey;
 use crate::write::{Action, ItemWrite};
+use crate::write_report::ReportWish;
 use partita_api::Exception;
 use partita_api::put_item::{PutItem, PutItemOutput};
 use partita_store::Store;
 
 impl<S: Store> Engine<S> {
     pub async fn put_item(&self, request: PutItem) -> Result<PutItemOutput, Exception> {
-        let wanted = request.return_consumed_capacity;
-        let metrics_of = request.return_item_collection_metrics.then(|| request.item.clone());
+        let wish = ReportWish {
+            table: request.table.clone(),
+            capacity: request.return_consumed_capacity,
+            metrics_of: request.return_item_collection_metrics.then(|| request.item.clone()),
+        };
         let write = self.plan_put(request)?;
-        self.write_and_report(write, wanted, metrics_of).await
+        self.write_and_report(write, wish).await
     }
 
     pub(crate) fn plan_put(&self, request: PutItem) -> Result<ItemWrite, Exception> {

@@ -4,9 +4,9 @@ use crate::Engine;
 use crate::capacity::Consistency;
 use crate::key_range::KeyBounds;
 use crate::read::{PageRequest, read_page};
+use crate::scalar_keys;
 use crate::selection::{Selection, check_start_attribute, go_on_behind};
-use crate::{scalar_keys, storage_failed};
-use partita_api::key_schema::KeyAttribute;
+use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::query::{Query, QueryOutput};
 use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
@@ -21,7 +21,7 @@ const OUTSIDE_SORT_TERMS: &str = "The provided starting key does not match the r
 const OTHER_PARTITION: &str = "The query can return at most one row and cannot be restarted";
 
 impl<S: Store> Engine<S> {
-    pub fn query(&self, request: &Query) -> Result<QueryOutput, Exception> {
+    pub async fn query(&self, request: &Query) -> Result<QueryOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let schema = selection.schema();
@@ -36,13 +36,10 @@ impl<S: Store> Engine<S> {
         let start = start_key.map(|key| start_position(&selection, &bounds, key)).transpose()?;
         scalar_keys::check(&table, request.projection.iter().flat_map(|paths| paths.nested_roots()))?;
         if let Some(filter) = &request.filter {
-            refuse_key_attributes(&selection, filter, request.legacy)?;
+            refuse_key_attributes(schema, filter, request.legacy)?;
+            selection.check_filter(filter)?;
         }
-        let fetch_items = selection.must_fetch_items(
-            request.select,
-            request.projection.as_ref(),
-            request.filter.as_ref(),
-        )?;
+        let fetch = selection.fetch(request.select, request.projection.as_ref(), None)?;
         scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
         let direction = if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
         let mut range = bounds.range(selection.space());
@@ -60,14 +57,15 @@ impl<S: Store> Engine<S> {
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),
-            fetch_items,
+            fetch,
             consistency: Consistency::of(request.consistent_read),
         };
-        let mut read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
+        let mut read = read_page(&self.store, &page_request).await?;
         if selection.reads_single_items() {
             read.page.last_evaluated_key = None;
         }
-        let consumed_capacity = read.consumption.report(&table, request.return_consumed_capacity, None);
+        let consumed_capacity =
+            read.consumption.report(&request.table, request.return_consumed_capacity, None);
         Ok(QueryOutput { page: read.page, consumed_capacity })
     }
 }
@@ -107,12 +105,8 @@ fn nothing_behind(start_key: &Item) -> Exception {
 }
 
 /// A filter runs after the read: conditions on the keys belong into the key condition.
-fn refuse_key_attributes(
-    selection: &Selection<'_>,
-    filter: &Condition,
-    legacy: bool,
-) -> Result<(), Exception> {
-    let Some(key) = filter.attribute_roots().find(|name| selection.schema().contains(name)) else {
+pub fn refuse_key_attributes(schema: &KeySchema, filter: &Condition, legacy: bool) -> Result<(), Exception> {
+    let Some(key) = filter.attribute_roots().find(|name| schema.contains(name)) else {
         return Ok(());
     };
     let parameter = if legacy { "QueryFilter" } else { "Filter Expression" };

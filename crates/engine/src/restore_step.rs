@@ -50,6 +50,7 @@ impl ExchangeRecord for RestoreRecord {
     const KIND: ExchangeKind = ExchangeKind::Restore;
     const NOT_FOUND: ExceptionKind = ExceptionKind::ResourceNotFoundException;
     const CONFLICT: ExceptionKind = ExceptionKind::TableInUseException;
+    type Progress = ();
 
     fn arn(&self) -> &str {
         &self.id
@@ -67,6 +68,12 @@ impl ExchangeRecord for RestoreRecord {
     fn ended_millis(&self) -> Option<u64> {
         None
     }
+
+    fn progress(&self) -> Option<()> {
+        None
+    }
+
+    fn resume(&mut self, (): ()) {}
 }
 
 /// What a restore begins with, whatever it restores.
@@ -145,15 +152,26 @@ impl<S: Store> Engine<S> {
     ) -> Result<RestoreTableFromBackupOutput, Exception> {
         self.open_restores.add(&restore.id);
         self.wake_maintenance();
-        let table = describe(&Table::new(record), &self.region, |_| Ok(Counters::default()))?;
+        let table =
+            describe(
+                &Table::new(record),
+                &self.region,
+                self.clock.now_millis(),
+                |_| Ok(Counters::default()),
+            )?;
         Ok(RestoreTableFromBackupOutput { table })
     }
 
     pub(crate) async fn restore_step(&self) -> Result<Progress, Exception> {
-        let Some(mut record) = self.open_exchange::<RestoreRecord>(&self.open_restores)? else {
+        let Some(record) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);
         };
-        self.open_restores.put_last(&record.id);
+        let id = record.id.clone();
+        let step = self.advance_restore(record).await;
+        Ok(self.pauses.judge(&id, step))
+    }
+
+    async fn advance_restore(&self, mut record: RestoreRecord) -> Result<Progress, Exception> {
         let page = self.read_past(&record)?;
         match page.last {
             None => self.finish_restore(record).await?,

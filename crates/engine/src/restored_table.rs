@@ -2,6 +2,7 @@
 
 use crate::create_table::Spaces;
 use crate::table::{IndexRecord, TableRecord, attribute_definitions};
+use crate::throughput_record::ThroughputRecord;
 use crate::update_table::keep_used_definitions;
 use partita_api::key_schema::KeySchema;
 use partita_api::restore::RestoreOverrides;
@@ -35,8 +36,7 @@ impl NewTable {
             created_at_millis: self.now,
             local_indexes: chosen(source, &source.local_indexes, &overrides.local_indexes, spaces)?,
             global_indexes: chosen(source, &source.global_indexes, &overrides.global_indexes, spaces)?,
-            throughput_increased_millis: None,
-            throughput_decreased_millis: None,
+            throughput_changes: ThroughputRecord::default(),
             on_demand: overrides.on_demand.or(source.on_demand),
             stream: None,
             latest_stream_label: None,
@@ -46,6 +46,7 @@ impl NewTable {
             resource_policy: None,
             tags: Default::default(),
             time_to_live: None,
+            time_to_live_changed_millis: None,
             importing: false,
             restored: Some(summary),
             history: None,
@@ -102,7 +103,7 @@ fn chosen(
     overrides: &Option<Vec<NewIndex>>,
     spaces: &mut Spaces,
 ) -> Result<Vec<IndexRecord>, Exception> {
-    let mut index = |definition| IndexRecord { definition, space: spaces.take(), backfilling: false };
+    let mut index = |definition| IndexRecord::new(definition, spaces.take(), false);
     match overrides {
         None => Ok(indexes.iter().map(|known| index(known.definition.clone())).collect()),
         Some(overrides) => {

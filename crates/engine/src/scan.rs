@@ -5,7 +5,7 @@ use crate::capacity::Consistency;
 use crate::item_key::check_shape;
 use crate::read::{PageRequest, read_page};
 use crate::selection::{Selection, check_start_attribute, go_on_behind, start_key_mismatch};
-use crate::{scalar_keys, storage_failed, stored_key};
+use crate::{scalar_keys, stored_key};
 use partita_api::reporting::Select;
 use partita_api::scan::{Scan, ScanOutput, Segment};
 use partita_api::{Exception, messages};
@@ -13,16 +13,12 @@ use partita_store::{Direction, Store};
 use partita_value::{Item, limits};
 
 impl<S: Store> Engine<S> {
-    pub fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
+    pub async fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let start_key = request.exclusive_start_key.as_ref();
         start_key.map_or(Ok(()), |key| check_start_key(&selection, key))?;
-        let fetch_items = selection.must_fetch_items(
-            request.select,
-            request.projection.as_ref(),
-            request.filter.as_ref(),
-        )?;
+        let fetch = selection.fetch(request.select, request.projection.as_ref(), request.filter.as_ref())?;
         let segment = request.segment.unwrap_or(Segment { number: 0, total: 1 });
         let mut range = stored_key::segment(selection.space(), segment.number, segment.total);
         if let Some(start_key) = start_key {
@@ -45,11 +41,12 @@ impl<S: Store> Engine<S> {
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),
-            fetch_items,
+            fetch,
             consistency: Consistency::of(request.consistent_read),
         };
-        let read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
-        let consumed_capacity = read.consumption.report(&table, request.return_consumed_capacity, None);
+        let read = read_page(&self.store, &page_request).await?;
+        let consumed_capacity =
+            read.consumption.report(&request.table, request.return_consumed_capacity, None);
         Ok(ScanOutput { page: read.page, consumed_capacity })
     }
 }

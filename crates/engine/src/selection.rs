@@ -1,7 +1,9 @@
 //! What Query and Scan have in common: which table or index they read, what of it they may ask for, and
 //! where a page goes on.
 
-use crate::item_key::{ItemKey, fits};
+use crate::index_entry::check_key_value;
+use crate::item_key::{ItemKey, check_not_empty, fits};
+use crate::read::Fetch;
 use crate::stored_key::Key;
 use crate::table::{Index, Table};
 use partita_api::key_schema::{KeyAttribute, KeySchema};
@@ -9,7 +11,7 @@ use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
 use partita_expression::{Condition, Projection};
 use partita_store::{Direction, KeyRange, Space};
-use partita_value::{Item, ValueRef, ordered_key};
+use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 
 /// The table or index a request reads.
 pub struct Selection<'a> {
@@ -49,14 +51,24 @@ impl<'a> Selection<'a> {
         self.index.is_none() && self.table.key.sort.is_empty()
     }
 
-    /// Whether entries alone do not answer the request; an error where that cannot be mended.
-    pub fn must_fetch_items(
+    /// A query's filter looks at nothing but what the index holds.
+    pub fn check_filter(&self, filter: &Condition) -> Result<(), Exception> {
+        let Some(index) = self.index else { return Ok(()) };
+        let missing: Vec<&str> = filter.attribute_roots().filter(|name| !index.holds(name)).collect();
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(filter_not_projected(index, missing)),
+        }
+    }
+
+    /// What must be read besides the entries to answer the request; an error where that cannot be.
+    pub fn fetch(
         &self,
         select: Option<Select>,
         projection: Option<&Projection>,
         filter: Option<&Condition>,
-    ) -> Result<bool, Exception> {
-        let Some(index) = self.index else { return Ok(false) };
+    ) -> Result<Fetch, Exception> {
+        let Some(index) = self.index else { return Ok(Fetch::Nothing) };
         if select == Some(Select::AllAttributes) && index.attributes.is_some() {
             if index.is_global() {
                 return Err(Exception::validation(format!(
@@ -64,7 +76,7 @@ impl<'a> Selection<'a> {
                     index.name
                 )));
             }
-            return Ok(true);
+            return Ok(Fetch::ToShow);
         }
         let wanted = projection.iter().flat_map(|projection| projection.attribute_roots());
         let missing: Vec<&str> = wanted.filter(|name| !index.holds(name)).collect();
@@ -76,7 +88,11 @@ impl<'a> Selection<'a> {
             )));
         }
         let mut filtered = filter.iter().flat_map(|filter| filter.attribute_roots());
-        Ok(!index.is_global() && (!missing.is_empty() || filtered.any(|name| !index.holds(name))))
+        Ok(match index.is_global() {
+            false if !missing.is_empty() => Fetch::ToShow,
+            false if filtered.any(|name| !index.holds(name)) => Fetch::ToFilter,
+            _ => Fetch::Nothing,
+        })
     }
 
     /// The key that rows are in the order of.
@@ -94,12 +110,25 @@ impl<'a> Selection<'a> {
         }
     }
 
+    /// No key value is empty.
+    fn check_start_values(&self, key: ItemRef<'_>) -> Result<(), Exception> {
+        check_not_empty(&self.table.key, key)?;
+        let Some(index) = self.index else { return Ok(()) };
+        index.key.attributes().try_for_each(|attribute| match key.get(&attribute.name) {
+            Some(value) => check_key_value(index, attribute, value),
+            None => Ok(()),
+        })
+    }
+
     /// The stored key that a starting key stands for.
     pub fn position(&self, start_key: &Item) -> Result<Vec<u8>, Exception> {
         let key = start_key.view();
         if !self.table.key.attributes().all(|attribute| fits(attribute, key)) {
             return Err(Exception::validation(start_key_mismatch()));
         }
+        self.check_start_values(key).map_err(|exception| {
+            Exception::validation(format!("{}: {}", messages::START_KEY_INVALID, exception.message))
+        })?;
         let item_key = ItemKey::of_stored_item(self.table, key);
         let Some(index) = self.index else { return Ok(item_key.stored) };
         let value = |attribute: &KeyAttribute| key.get(&attribute.name).unwrap_or(ValueRef::Null);
@@ -107,6 +136,21 @@ impl<'a> Selection<'a> {
         let token = ordered_key::token(index.key.partition.iter().map(value));
         Ok(Key::IndexEntry { space: index.space, token, sort: &sort, identity: item_key.identity }.to_bytes())
     }
+}
+
+/// AWS lists the names in the order of a small hash table.
+pub fn filter_not_projected(index: &Index, mut names: Vec<&str>) -> Exception {
+    names.sort_by_key(|name| bucket(name));
+    Exception::validation(format!(
+        "One or more parameter values were invalid: Secondary index {} does not project one or more filter attributes: [{}]",
+        index.name,
+        names.join(", ")
+    ))
+}
+
+fn bucket(name: &str) -> u32 {
+    let hash = name.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
+    (hash ^ (hash >> 16)) & 15
 }
 
 /// A starting key has each attribute of the key that rows are in the order of, with its type.

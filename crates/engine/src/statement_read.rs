@@ -3,10 +3,10 @@
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption};
 use crate::key_range::KeyBounds;
-use crate::read::{PageRequest, read_page};
-use crate::selection::{Selection, go_on_behind};
+use crate::read::{Fetch, PageRequest, read_page};
+use crate::selection::{Selection, filter_not_projected, go_on_behind};
 use crate::table::{Index, Table};
-use crate::{scalar_keys, storage_failed, stored_key};
+use crate::{scalar_keys, stored_key};
 use partita_api::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
 use partita_api::key_schema::KeySchema;
 use partita_api::{Exception, messages};
@@ -58,7 +58,7 @@ fn key_of(terms: &[KeyTerm]) -> Item {
 }
 
 impl<S: Store> Engine<S> {
-    pub(crate) fn select(
+    pub(crate) async fn select(
         &self,
         select: &Select,
         request: &ExecuteStatement,
@@ -70,13 +70,13 @@ impl<S: Store> Engine<S> {
         let order = read_order(&select.order, &access, &key)?;
         let plan = Plan::new(select, &selection, &access, order)?;
         let start = request.next_token.as_deref().map(|token| Start::read(token, request)).transpose()?;
-        let page = plan.read(self, request, start.unwrap_or_default())?;
+        let page = plan.read(self, request, start.unwrap_or_default()).await?;
         let next_token = page.next.as_ref().map(|next| next.token(request));
         Ok(ExecuteStatementOutput {
             items: page.items,
             next_token,
             last_evaluated_key: page.last_evaluated_key,
-            consumed_capacity: page.consumption.report(&table, request.return_consumed_capacity, None),
+            consumed_capacity: page.consumption.report(&table.name, request.return_consumed_capacity, None),
         })
     }
 }
@@ -117,7 +117,7 @@ struct Plan<'a> {
     selection: &'a Selection<'a>,
     ranges: Vec<PlannedRange<'a>>,
     direction: Direction,
-    fetch_items: bool,
+    fetch: Fetch,
 }
 
 impl<'a> Plan<'a> {
@@ -150,17 +150,16 @@ impl<'a> Plan<'a> {
             ranges,
             direction: if order.descends { Direction::Descending } else { Direction::Ascending },
             // Conditions look at what the index holds; only what is selected may be fetched besides.
-            fetch_items: selection.must_fetch_items(None, projection, None)?,
+            fetch: selection.fetch(None, projection, None)?,
         })
     }
 
-    fn read<S: Store>(
+    async fn read<S: Store>(
         &self,
         engine: &Engine<S>,
         request: &ExecuteStatement,
         start: Start,
     ) -> Result<StatementPage, Exception> {
-        let snapshot = engine.store.snapshot().map_err(storage_failed)?;
         let mut page = StatementPage::default();
         let (mut scanned, mut bytes) = (0, 0);
         for (number, planned) in self.ranges.iter().enumerate().skip(start.range) {
@@ -181,10 +180,10 @@ impl<'a> Plan<'a> {
                 filter: planned.filter,
                 projection: self.select.projection.as_ref(),
                 count_only: false,
-                fetch_items: self.fetch_items,
+                fetch: self.fetch,
                 consistency: Consistency::of(request.consistent_read),
             };
-            let read = read_page(&snapshot, &page_request)?;
+            let read = read_page(&engine.store, &page_request).await?;
             scanned = scanned.saturating_add(u32::try_from(read.page.scanned_count).unwrap_or(u32::MAX));
             bytes += read.bytes;
             page.items.extend(read.page.items.unwrap_or_default());
@@ -298,26 +297,14 @@ fn compare_partitions(one: &[KeyTerm], two: &[KeyTerm]) -> Ordering {
 
 /// AWS looks at the filter of the range it reads first, which is not told; a filter that some range does without is
 /// let through.
-fn check_projected(index: &Index, ranges: &[PlannedRange<'_>]) -> Result<(), Exception> {
-    let missing = |range: &PlannedRange<'_>| -> Vec<String> {
-        let names = range.filter.iter().flat_map(|filter| filter.attribute_roots());
-        names.filter(|name| !index.holds(name)).map(str::to_owned).collect()
+fn check_projected<'a>(index: &Index, ranges: &[PlannedRange<'a>]) -> Result<(), Exception> {
+    let missing = |range: &PlannedRange<'a>| -> Vec<&'a str> {
+        let names = range.filter.into_iter().flat_map(|filter| filter.attribute_roots());
+        names.filter(|name| !index.holds(name)).collect()
     };
     if ranges.iter().any(|range| missing(range).is_empty()) {
         return Ok(());
     }
     let last = ranges.iter().max_by(|one, two| compare_partitions(one.partition, two.partition));
-    let mut names = last.map(missing).unwrap_or_default();
-    names.sort_by_key(|name| bucket(name));
-    Err(Exception::validation(format!(
-        "One or more parameter values were invalid: Secondary index {} does not project one or more filter attributes: [{}]",
-        index.name,
-        names.join(", ")
-    )))
-}
-
-/// AWS lists the names in the order of a small hash table.
-fn bucket(name: &str) -> u32 {
-    let hash = name.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
-    (hash ^ (hash >> 16)) & 15
+    Err(filter_not_projected(index, last.map(missing).unwrap_or_default()))
 }

@@ -18,6 +18,9 @@
 //!                         5 id                       that a bulk operation is to end
 //!                         6 id                       a backup
 //!                         7 id                       a restore
+//!                         8 id                       how far an export, import or bulk operation has come
+//!                         9 id number                a data file that an export or bulk operation has written
+//!                         10 id output number        what a bulk operation has still to report
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -61,6 +64,9 @@ pub enum ExchangeKind {
     BulkCancellation = 5,
     Backup = 6,
     Restore = 7,
+    Progress = 8,
+    DataFile = 9,
+    Report = 10,
 }
 
 /// A stored key before it is bytes.
@@ -94,6 +100,13 @@ pub enum Key<'a> {
     Exchange {
         kind: ExchangeKind,
         id: &'a [u8],
+    },
+    /// One of several rows that belong to an export or bulk operation.
+    ExchangePart {
+        kind: ExchangeKind,
+        id: &'a [u8],
+        output: Option<u8>,
+        number: u64,
     },
     Item {
         space: Space,
@@ -167,6 +180,10 @@ impl Key<'_> {
                 bytes.extend(EXCHANGE.prefix());
                 bytes.push(*kind as u8);
                 bytes.extend(*id);
+            }
+            Key::ExchangePart { kind, id, output, number } => {
+                bytes = exchange_parts(*kind, id, *output).start;
+                bytes.extend(number.to_be_bytes());
             }
             Key::Item { space, token, sort } => {
                 partition(&mut bytes, *space, token);
@@ -274,7 +291,8 @@ impl SideRow {
 pub fn exchange_kind_and_id(key: &[u8]) -> Option<(ExchangeKind, &[u8])> {
     use ExchangeKind::*;
     let (kind, id) = within_space(key).split_first()?;
-    let kinds = [Export, Import, Token, BulkOperation, BulkCancellation, Backup, Restore];
+    let kinds =
+        [Export, Import, Token, BulkOperation, BulkCancellation, Backup, Restore, Progress, DataFile, Report];
     kinds.into_iter().find(|known| *known as u8 == *kind).map(|kind| (kind, id))
 }
 
@@ -343,6 +361,13 @@ pub fn moved(range: &KeyRange, from: Space, to: Space) -> KeyRange {
 /// All records of one family.
 pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
     rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
+}
+
+/// The rows of one kind, and of one output, that belong to an export or bulk operation.
+pub fn exchange_parts(kind: ExchangeKind, id: &[u8], output: Option<u8>) -> KeyRange {
+    let mut prefix = Key::Exchange { kind, id }.to_bytes();
+    prefix.extend(output);
+    rows_beginning_with(prefix)
 }
 
 /// Exports, or imports, that began before a time: their ids begin with it.

@@ -1,5 +1,6 @@
 //! A table as the catalog keeps it: the stored record, and the form the operations work with.
 
+use crate::throughput_record::ThroughputRecord;
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::*;
 use partita_store::Space;
@@ -24,8 +25,8 @@ pub struct TableRecord {
     pub billing_mode: BillingMode,
     pub on_demand_since_millis: Option<u64>,
     pub throughput: Throughput,
-    pub throughput_increased_millis: Option<u64>,
-    pub throughput_decreased_millis: Option<u64>,
+    #[serde(flatten)]
+    pub throughput_changes: ThroughputRecord,
     pub on_demand: Option<OnDemandThroughput>,
     pub warm: Option<WarmThroughput>,
     pub stream: Option<StreamRecord>,
@@ -38,6 +39,9 @@ pub struct TableRecord {
     pub resource_policy: Option<String>,
     pub tags: BTreeMap<String, String>,
     pub time_to_live: Option<TimeToLiveRecord>,
+    /// When it was last turned on or off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_to_live_changed_millis: Option<u64>,
     /// An import is filling it; until then it is being created.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub importing: bool,
@@ -62,6 +66,14 @@ pub struct IndexRecord {
     pub space: u32,
     /// Its entries are still being made from the items that were there before it.
     pub backfilling: bool,
+    #[serde(flatten)]
+    pub throughput_changes: ThroughputRecord,
+}
+
+impl IndexRecord {
+    pub fn new(definition: IndexDefinition, space: u32, backfilling: bool) -> IndexRecord {
+        IndexRecord { definition, space, backfilling, throughput_changes: ThroughputRecord::default() }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

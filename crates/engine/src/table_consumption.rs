@@ -6,19 +6,18 @@ use partita_api::capacity::{ConsumedCapacity, ReturnConsumedCapacity, Transactio
 use partita_api::reporting::ItemCollectionMetrics;
 use partita_value::names::TableName;
 use partita_value::{Item, Value};
-use std::sync::Arc;
 
 const GIGABYTE: f64 = 1024.0 * 1024.0 * 1024.0;
 
 /// Consumption added up by table, in the order in which the tables came.
 #[derive(Default)]
-pub struct PerTable(Vec<(Arc<Table>, Consumption)>);
+pub struct PerTable(Vec<(TableName, Consumption)>);
 
 impl PerTable {
-    pub fn add(&mut self, table: &Arc<Table>, consumption: Consumption) {
-        match self.0.iter_mut().find(|(seen, _)| Arc::ptr_eq(seen, table)) {
+    pub fn add(&mut self, table: &TableName, consumption: Consumption) {
+        match self.0.iter_mut().find(|(seen, _)| seen == table) {
             Some((_, total)) => total.add(consumption),
-            None => self.0.push((Arc::clone(table), consumption)),
+            None => self.0.push((table.clone(), consumption)),
         }
     }
 
@@ -49,11 +48,11 @@ pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Opti
 pub struct CollectionsTouched(Vec<(TableName, Vec<ItemCollectionMetrics>)>);
 
 impl CollectionsTouched {
-    pub fn add(&mut self, table: &Table, metrics: Option<ItemCollectionMetrics>) {
+    pub fn add(&mut self, table: &TableName, metrics: Option<ItemCollectionMetrics>) {
         let Some(metrics) = metrics else { return };
-        let position = self.0.iter().position(|(name, _)| *name == table.name);
+        let position = self.0.iter().position(|(name, _)| name == table);
         let position = position.unwrap_or_else(|| {
-            self.0.push((table.name.clone(), Vec::new()));
+            self.0.push((table.clone(), Vec::new()));
             self.0.len() - 1
         });
         let collections = &mut self.0[position].1;

@@ -4,9 +4,9 @@ use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
-use crate::storage_failed;
 use crate::table_consumption::PerTable;
 use crate::transact_write_items::{check_distinct, keys_or_cancellation};
+use crate::{scalar_keys, storage_failed};
 use partita_api::Exception;
 use partita_api::capacity::TransactionUnits;
 use partita_api::transact_get_items::{TransactGetItems, TransactGetItemsOutput};
@@ -22,21 +22,24 @@ impl<S: Store> Engine<S> {
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
         let gets = request.gets.iter().zip(&tables);
         let keys = keys_or_cancellation(gets.map(|(get, table)| ItemKey::of_request(table, &get.key)))?;
+        for (get, table) in request.gets.iter().zip(&tables) {
+            scalar_keys::check(table, get.projection.iter().flat_map(|paths| paths.nested_roots()))?;
+        }
         check_distinct(tables.iter().map(|table| table.space).zip(&keys))?;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let mut consumed = PerTable::default();
         let mut responses = Vec::with_capacity(keys.len());
         let mut total = 0;
-        for ((get, table), key) in request.gets.iter().zip(&tables).zip(&keys) {
+        for (get, key) in request.gets.iter().zip(&keys) {
             let (item, size) = read_item(&snapshot, key, |item| project(get.projection.as_ref(), item))?;
             total += size;
-            consumed.add(table, Consumption::of_table(read_units(size, Consistency::Transactional)));
+            if total > limits::TRANSACTION_BYTES {
+                return Err(Exception::validation(
+                    "Cannot fetch items: the size of the items in the transaction has exceeded the maximum of 4 MB",
+                ));
+            }
+            consumed.add(&get.table, Consumption::of_table(read_units(size, Consistency::Transactional)));
             responses.push(item);
-        }
-        if total > limits::TRANSACTION_BYTES {
-            return Err(Exception::validation(
-                "Cannot fetch items: the size of the items in the transaction has exceeded the maximum of 4 MB",
-            ));
         }
         let consumed_capacity =
             consumed.report(request.return_consumed_capacity, Some(TransactionUnits::Read));

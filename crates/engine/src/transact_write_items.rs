@@ -11,8 +11,16 @@ use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::*;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Space, Store};
-use partita_value::{Item, limits};
+use partita_value::{Item, limits, names::TableName};
 use std::collections::HashSet;
+
+/// What is told of one write of a transaction.
+pub(crate) struct NamedWrite {
+    /// The table as the request names it.
+    pub table: TableName,
+    /// The key, if collection metrics are wanted.
+    pub metrics_of: Option<Item>,
+}
 
 impl<S: Store> Engine<S> {
     pub async fn transact_write_items(
@@ -28,19 +36,22 @@ impl<S: Store> Engine<S> {
         }
         check_total_size(request.actions.iter())?;
         let wants_metrics = request.return_item_collection_metrics;
-        let keys: Vec<Option<Item>> =
-            request.actions.iter().map(|action| wants_metrics.then(|| key_of(action).clone())).collect();
+        let named = |action: &TransactWrite| NamedWrite {
+            table: table_of(action).clone(),
+            metrics_of: wants_metrics.then(|| key_of(action).clone()),
+        };
+        let named: Vec<_> = request.actions.iter().map(named).collect();
         let planned = request.actions.into_iter().map(|action| self.plan_action(action));
         let writes = keys_or_cancellation(planned)?;
-        self.write_transaction(writes, keys, request.client_request_token, request.return_consumed_capacity)
+        self.write_transaction(writes, named, request.client_request_token, request.return_consumed_capacity)
             .await
     }
 
-    /// Writes all or nothing, and reports. `keys` are those of the writes, where collection metrics are wanted.
+    /// Writes all or nothing, and reports.
     pub(crate) async fn write_transaction(
         &self,
         writes: Vec<ItemWrite>,
-        keys: Vec<Option<Item>>,
+        named: Vec<NamedWrite>,
         token: Option<ClientRequestToken>,
         wanted: ReturnConsumedCapacity,
     ) -> Result<TransactWriteItemsOutput, Exception> {
@@ -51,19 +62,21 @@ impl<S: Store> Engine<S> {
         let mut collections = CollectionsTouched::default();
         let units = match transaction {
             Transaction::Done(outcomes) => {
-                for ((table, key), mut outcome) in tables.iter().zip(&keys).zip(outcomes) {
-                    let bytes = outcome.collection_bytes;
-                    collections
-                        .add(table, key.as_ref().and_then(|key| collection_metrics(table, key, bytes)));
+                for ((table, named), mut outcome) in tables.iter().zip(&named).zip(outcomes) {
+                    let key = named.metrics_of.as_ref();
+                    let metrics =
+                        key.and_then(|key| collection_metrics(table, key, outcome.collection_bytes));
+                    collections.add(&named.table, metrics);
                     // A transaction is charged twice for the table, once for its indexes.
                     outcome.consumption.table = Units(outcome.consumption.table.0 * 2);
-                    consumed.add(table, outcome.consumption);
+                    consumed.add(&named.table, outcome.consumption);
                 }
                 TransactionUnits::Write
             }
             Transaction::Repeated(sizes) => {
-                for (table, size) in tables.iter().zip(sizes) {
-                    consumed.add(table, Consumption::of_table(read_units(size, Consistency::Transactional)));
+                for (named, size) in named.iter().zip(sizes) {
+                    let units = read_units(size, Consistency::Transactional);
+                    consumed.add(&named.table, Consumption::of_table(units));
                 }
                 TransactionUnits::Read
             }
@@ -94,7 +107,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn table_of(action: &TransactWrite) -> &partita_value::names::TableName {
+fn table_of(action: &TransactWrite) -> &TableName {
     match action {
         TransactWrite::Put(put) => &put.table,
         TransactWrite::Update(update) => &update.table,

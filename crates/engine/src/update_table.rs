@@ -8,6 +8,7 @@ use crate::delete_table::{drop_space, ended_stream};
 use crate::stream::Stream;
 use crate::stream_options::StreamOptions;
 use crate::table::*;
+use crate::warm_throughput::{WarmUnits, warmer};
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::*;
 use partita_api::update_table::*;
@@ -36,6 +37,8 @@ impl<S: Store> Engine<S> {
         // While it is UPDATING, a table is described with the units it had.
         if [table.billing_mode, before.record.billing_mode] == [BillingMode::Provisioned; 2] {
             table.throughput = before.record.throughput;
+            let changes = before.record.throughput_changes.describe(now);
+            table.throughput_changes.decreases_today = changes.decreases_today;
         }
         Ok(UpdateTableOutput { table })
     }
@@ -48,29 +51,23 @@ fn change(
     now: u64,
 ) -> Result<Vec<Write>, Exception> {
     check_created(record)?;
+    let warm = WarmUnits::of(record);
     change_billing(record, request, now)?;
     let mut writes = Vec::new();
     for update in &request.index_updates {
         match update {
             GlobalIndexUpdate::Create(index) => create_index(record, spaces, request, index)?,
             GlobalIndexUpdate::Delete { name } => writes.extend(delete_index(record, name)?),
-            GlobalIndexUpdate::Update { name, throughput, on_demand, warm } => {
-                let index = find_index(record, name)?;
-                let definition = &mut record.global_indexes[index].definition;
-                if throughput.is_some() && definition.throughput == *throughput {
-                    return Err(unchanged_index_throughput(definition));
-                }
-                definition.throughput = throughput.or(definition.throughput);
-                definition.on_demand = on_demand.or(definition.on_demand);
-                definition.warm = warm.or(definition.warm);
-            }
+            GlobalIndexUpdate::Update(update) => update_index(record, update, now)?,
         }
     }
     record.on_demand = request.on_demand.or(record.on_demand);
-    record.warm = request.warm.or(record.warm);
+    let has = warm_units(record.warm, record.billing_mode, Some(record.throughput));
+    record.warm = warmer(record.warm, request.warm, has, &"table")?;
     record.encryption = request.encryption.clone().or(record.encryption.take());
     record.table_class = request.table_class.or(record.table_class);
     record.deletion_protection = request.deletion_protection.unwrap_or(record.deletion_protection);
+    warm.keep(record);
     Ok(writes)
 }
 
@@ -95,18 +92,76 @@ fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> 
             if record.billing_mode == mode && record.throughput == throughput {
                 return Err(unchanged_throughput(throughput));
             }
-            let (old, new) = (record.throughput, throughput);
-            if new.read > old.read || new.write > old.write {
-                record.throughput_increased_millis = Some(now);
+            if record.billing_mode != mode {
+                check_index_units(record, request)?;
             }
-            if new.read < old.read || new.write < old.write {
-                record.throughput_decreased_millis = Some(now);
-            }
+            record.throughput_changes.note(record.throughput, throughput, now)?;
             record.throughput = throughput;
         }
     }
     record.billing_mode = mode;
     Ok(())
+}
+
+/// A table that gets units has some for each of its indexes.
+fn check_index_units(record: &TableRecord, request: &UpdateTable) -> Result<(), Exception> {
+    let has_units = |name: &str| {
+        let mut updates = request.index_updates.iter();
+        updates.any(|update| {
+            matches!(update, GlobalIndexUpdate::Update(change) if change.name == name && change.throughput.is_some())
+        })
+    };
+    let names = record.global_indexes.iter().map(|index| index.definition.name.as_str());
+    let missing: Vec<&str> = names.filter(|name| !has_units(name)).collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(Exception::validation(format!(
+            "One or more parameter values were invalid: ProvisionedThroughput must be specified for index: {}",
+            missing.join(",")
+        ))),
+    }
+}
+
+fn update_index(record: &mut TableRecord, update: &IndexUpdate, now: u64) -> Result<(), Exception> {
+    let on_demand = record.billing_mode == BillingMode::PayPerRequest;
+    let name = &update.name;
+    refuse_local_index(record, name, "update")?;
+    let position = record.global_indexes.iter().position(|index| index.definition.name == *name);
+    let Some(index) = position.and_then(|position| record.global_indexes.get_mut(position)) else {
+        let table = &record.name;
+        return Err(Exception::resource_not_found(format!(
+            "{}: Index {name} for table {table}",
+            messages::TABLE_NOT_FOUND
+        )));
+    };
+    let only_units = update.on_demand.is_none() && update.warm.is_none();
+    if on_demand && (update.throughput.is_some() || only_units) {
+        return Err(Exception::validation(format!(
+            "One or more parameter values were invalid: The only Updates for index: {name} when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
+        )));
+    }
+    let definition = &mut index.definition;
+    if let Some(throughput) = update.throughput {
+        if definition.throughput == Some(throughput) {
+            return Err(unchanged_index_throughput(definition));
+        }
+        index.throughput_changes.note(definition.throughput.unwrap_or_default(), throughput, now)?;
+        definition.throughput = Some(throughput);
+    }
+    definition.on_demand = update.on_demand.or(definition.on_demand);
+    let has = warm_units(definition.warm, record.billing_mode, definition.throughput);
+    definition.warm = warmer(definition.warm, update.warm, has, &format_args!("index {name}"))?;
+    Ok(())
+}
+
+/// Local indexes stay as they were created.
+fn refuse_local_index(record: &TableRecord, name: &str, action: &str) -> Result<(), Exception> {
+    match record.local_indexes.iter().any(|index| index.definition.name == name) {
+        true => Err(Exception::validation(format!(
+            "Cannot {action} an index that is not a GlobalSecondaryIndex: {name}"
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn unchanged_throughput(Throughput { read, write }: Throughput) -> Exception {
@@ -121,11 +176,6 @@ fn unchanged_index_throughput(definition: &IndexDefinition) -> Exception {
         "The provisioned throughput for the index {} will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index: {read}. Requested ReadCapacityUnits: {read}. Current WriteCapacityUnits provisioned for the index: {write}. Requested WriteCapacityUnits: {write}. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
         definition.name
     ))
-}
-
-fn find_index(record: &TableRecord, name: &str) -> Result<usize, Exception> {
-    let position = record.global_indexes.iter().position(|index| index.definition.name == name);
-    position.ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))
 }
 
 fn create_index(
@@ -158,18 +208,15 @@ fn create_index(
     let definitions = [sent.as_slice(), &attribute_definitions(record)].concat();
     let key = KeySchema::resolve(&index.key_schema, &definitions).map_err(|_| undefined(index, request))?;
     refuse_redefinitions(record, sent, &key)?;
-    record.global_indexes.push(IndexRecord {
-        definition: IndexDefinition {
-            name: index.name.clone(),
-            key,
-            projection: index.projection.clone(),
-            throughput: index.throughput,
-            on_demand: index.on_demand,
-            warm: index.warm,
-        },
-        space: spaces.take(),
-        backfilling: true,
-    });
+    let definition = IndexDefinition {
+        name: index.name.clone(),
+        key,
+        projection: index.projection.clone(),
+        throughput: index.throughput,
+        on_demand: index.on_demand,
+        warm: index.warm,
+    };
+    record.global_indexes.push(IndexRecord::new(definition, spaces.take(), true));
     keep_used_definitions(record, sent);
     Ok(())
 }
@@ -238,8 +285,10 @@ pub fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinit
 }
 
 fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exception> {
-    let index = find_index(record, name)?;
-    let removed = record.global_indexes.remove(index);
+    refuse_local_index(record, name, "delete")?;
+    let position = record.global_indexes.iter().position(|index| index.definition.name == name);
+    let position = position.ok_or_else(|| Exception::resource_not_found(messages::TABLE_NOT_FOUND))?;
+    let removed = record.global_indexes.remove(position);
     keep_used_definitions(record, &[]);
     Ok(drop_space(Space(removed.space)).into())
 }
@@ -261,10 +310,9 @@ fn change_stream(
         (StreamUpdate::Enable(view), None) => {
             Ok(Some(start_stream(record, *view, spaces, now, options, catalog)))
         }
-        (StreamUpdate::Disable, None) => Err(Exception::validation(format!(
-            "Table has no enabled stream to disable: TableName: {}",
-            record.name
-        ))),
+        (StreamUpdate::Disable, None) => {
+            Err(Exception::validation(format!("Table has no stream to disable: TableName: {}", record.name)))
+        }
         (StreamUpdate::Disable, Some(_)) => {
             let ended = ended_stream(record, now, catalog);
             record.stream = None;

@@ -9,6 +9,9 @@ use partita_api::Exception;
 use partita_api::update_time_to_live::{UpdateTimeToLive, UpdateTimeToLiveOutput};
 use partita_store::{Space, Store};
 
+/// A change rests for an hour before the next.
+const REST_MILLIS: u64 = 3_600_000;
+
 impl<S: Store> Engine<S> {
     pub async fn update_time_to_live(
         &self,
@@ -16,8 +19,8 @@ impl<S: Store> Engine<S> {
     ) -> Result<UpdateTimeToLiveOutput, Exception> {
         let output =
             UpdateTimeToLiveOutput { attribute: request.attribute.clone(), enabled: request.enabled };
-        let table = request.table.clone();
-        self.change_table(&table, move |record, spaces| change(record, spaces, &request)).await?;
+        let (table, now) = (request.table.clone(), self.clock.now_millis());
+        self.change_table(&table, move |record, spaces| change(record, spaces, &request, now)).await?;
         self.wake_maintenance();
         Ok(output)
     }
@@ -27,27 +30,36 @@ fn change(
     record: &mut TableRecord,
     spaces: &mut Spaces,
     request: &UpdateTimeToLive,
+    now: u64,
 ) -> Result<SideWrites, Exception> {
     check_created(record)?;
-    match (&record.time_to_live, request.enabled) {
-        (Some(current), true) if current.attribute == request.attribute => {
-            Err(Exception::validation("TimeToLive is already enabled"))
-        }
-        (Some(current), _) if current.attribute != request.attribute => Err(Exception::validation(format!(
-            "TimeToLive is active on a different AttributeName: current AttributeName is {}",
-            current.attribute
-        ))),
-        (Some(current), _) => {
-            let dropped = drop_space(Space(current.space)).into();
-            record.time_to_live = None;
-            Ok(SideWrites::of(dropped))
-        }
-        (None, true) => {
+    check_differs(record, request)?;
+    if record.time_to_live_changed_millis.is_some_and(|last| now < last + REST_MILLIS) {
+        return Err(Exception::validation(
+            "Time to live has been modified multiple times within a fixed interval",
+        ));
+    }
+    record.time_to_live_changed_millis = Some(now);
+    match record.time_to_live.take() {
+        Some(current) => Ok(SideWrites::of(drop_space(Space(current.space)).into())),
+        None => {
             let attribute = request.attribute.clone();
             record.time_to_live =
                 Some(TimeToLiveRecord { attribute, space: spaces.take(), backfilling: true });
             Ok(SideWrites::default())
         }
+    }
+}
+
+/// The request turns on what is off, or off what is on by this attribute.
+fn check_differs(record: &TableRecord, request: &UpdateTimeToLive) -> Result<(), Exception> {
+    match (&record.time_to_live, request.enabled) {
+        (Some(current), _) if current.attribute != request.attribute => Err(Exception::validation(format!(
+            "TimeToLive is active on a different AttributeName: current AttributeName is {}",
+            current.attribute
+        ))),
+        (Some(_), true) => Err(Exception::validation("TimeToLive is already enabled")),
         (None, false) => Err(Exception::validation("TimeToLive is already disabled")),
+        (Some(_), false) | (None, true) => Ok(()),
     }
 }

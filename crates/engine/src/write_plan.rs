@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::history::History;
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::stream::Stream;
 use crate::table::{IndexKind, Table};
@@ -45,7 +46,7 @@ pub fn plan(
         }
         _ => None,
     };
-    check_condition(write, old)?;
+    check_condition(table, write, old)?;
     let new = new_item(table, write, old)?;
     let new = new.as_ref().map(Cow::as_ref).map(Item::view);
     let after = match (put_entries, &write.action) {
@@ -82,8 +83,9 @@ pub fn plan(
     Ok(outcome)
 }
 
-fn check_condition(write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<(), Exception> {
+fn check_condition(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<(), Exception> {
     let Some(condition) = &write.condition else { return Ok(()) };
+    scalar_keys::check(table, condition.nested_roots())?;
     if condition.matches(old)? {
         return Ok(());
     }

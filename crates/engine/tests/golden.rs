@@ -48,6 +48,10 @@ impl Store for Recorder {
     fn usage(&self) -> Result<Usage, StoreError> {
         self.store.usage()
     }
+
+    fn health(&self) -> Health {
+        self.store.health()
+    }
 }
 
 fn describe(write: &Write) -> String {

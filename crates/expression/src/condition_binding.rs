@@ -129,7 +129,7 @@ fn is_orderable(type_name: &str) -> bool {
 }
 
 fn check_comparison(comparator: Comparator, left: &Operand, right: &Operand, checks: &mut Checks) {
-    check_distinct(comparator.symbol(), left, std::slice::from_ref(right), checks);
+    check_distinct(comparator.symbol(), left, [right], checks);
     if comparator.orders() {
         check_orderable(comparator.symbol(), &[left, right], checks);
     }
@@ -143,6 +143,7 @@ fn check_orderable(operator: &'static str, operands: &[&Operand], checks: &mut C
 }
 
 fn check_between(operand: &Operand, from: &Operand, to: &Operand, checks: &mut Checks) {
+    check_distinct("BETWEEN", operand, [from, to], checks);
     check_orderable("BETWEEN", &[operand, from, to], checks);
     if let (Operand::Value(from), Operand::Value(to)) = (from, to)
         && let Err(problem) = check_bounds(from, to)
@@ -151,9 +152,14 @@ fn check_between(operand: &Operand, from: &Operand, to: &Operand, checks: &mut C
     }
 }
 
-fn check_distinct(operator: &'static str, first: &Operand, rest: &[Operand], checks: &mut Checks) {
+fn check_distinct<'a>(
+    operator: &'static str,
+    first: &Operand,
+    rest: impl IntoIterator<Item = &'a Operand>,
+    checks: &mut Checks,
+) {
     if let Operand::Path(path) = first
-        && rest.iter().any(|operand| matches!(operand, Operand::Path(other) if other == path))
+        && rest.into_iter().any(|operand| matches!(operand, Operand::Path(other) if other == path))
     {
         checks.distinct.get_or_insert_with(|| Problem::SameOperands(operator, path.clone()));
     }

@@ -142,6 +142,9 @@ impl Binder<'_> {
                 check_types(name, "L", [&left, &right], checks);
                 return Ok(SetOperand::ListAppend(Box::new(left), Box::new(right)));
             }
+            (_, Ok([SetOperand::Path(path), SetOperand::Path(other)])) if path == other => {
+                Problem::SameOperands(name, path)
+            }
             (_, Ok([SetOperand::Path(path), otherwise])) => {
                 return Ok(SetOperand::IfNotExists(path, Box::new(otherwise)));
             }

@@ -249,6 +249,8 @@ fn operands_must_differ() {
         ("contains(m.x[3].#a, m.x[3].a)", "contains", "[m, x, [3], a]"),
         ("attribute_type(m[0], m[0])", "attribute_type", "[m, [0]]"),
         ("begins_with(#a.a, a.#a)", "begins_with", "[a, a]"),
+        ("a BETWEEN a AND b", "BETWEEN", "[a]"),
+        ("a[0] BETWEEN b AND #a[0]", "BETWEEN", "[a, [0]]"),
     ] {
         let expected = format!(
             "The first operand must be distinct from the remaining operands for this operator or function; operator: {operator}, first operand: {path}"

@@ -131,6 +131,23 @@ fn targets_must_not_get_in_each_others_way() {
 }
 
 #[test]
+fn what_stands_in_for_a_missing_attribute_is_not_the_attribute() {
+    for (text, path) in [
+        ("SET k = if_not_exists(k, k)", "[k]"),
+        ("SET k = if_not_exists(m[0].x, m[0].#x)", "[m, [0], x]"),
+        ("SET k = if_not_exists(m, if_not_exists(x, x))", "[x]"),
+    ] {
+        let expected = format!(
+            "The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: {path}"
+        );
+        let names = if text.contains('#') { &[("#x", "x")][..] } else { &[] };
+        assert_eq!(refusal(text, names, &[]), expected, "{text}");
+    }
+    assert!(update("SET k = if_not_exists(m, k)", &[], &[]).is_ok());
+    assert!(update("SET k = list_append(m, m)", &[], &[]).is_ok());
+}
+
+#[test]
 fn operands_of_actions_and_functions_are_checked() {
     let named = [
         (s("a"), "STRING"),

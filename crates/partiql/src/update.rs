@@ -1,6 +1,6 @@
 //! SET and REMOVE → update, of the same kind that update expressions give.
 
-use crate::condition::path_syntax;
+use crate::condition::{bound_path, path_syntax};
 use crate::error::{Problem, StatementError};
 use crate::literal;
 use crate::syntax::{Expression, ExpressionKind, PathExpression, UpdateAction};
@@ -55,7 +55,11 @@ impl Assignments<'_> {
         let [first, second] = operands else {
             return Err(Problem::SetArguments(function, call.place).into());
         };
-        if !matches!(&first.kind, ExpressionKind::Path(path) if path == target) {
+        let is_target = match &first.kind {
+            ExpressionKind::Path(path) => bound_path(path)? == bound_path(target)?,
+            _ => false,
+        };
+        if !is_target {
             return Err(Problem::SetTarget(function, call.place).into());
         }
         let is_value = matches!(second.kind, ExpressionKind::Bag(_) | ExpressionKind::Parameter(_));

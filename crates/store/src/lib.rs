@@ -145,12 +145,42 @@ impl std::ops::AddAssign for Counters {
 pub enum StoreError {
     #[error("the disk is full: {0}")]
     Full(String),
+    #[error("the data folder is read-only: {0}")]
+    ReadOnly(String),
+    #[error("the commit log failed: {0}")]
+    LogFailed(String),
     #[error("the storage failed: {0}")]
     Io(String),
     #[error("stored data are damaged: {0}")]
     Damaged(Damage),
     #[error("the store is shutting down")]
     Closed,
+}
+
+/// Whether a store takes writes, and if not, why. It answers reads as long as it lives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    #[default]
+    Ok,
+    /// There is no room; writes are taken again once there is.
+    Full(String),
+    /// The folder cannot be written to.
+    ReadOnly(String),
+    /// Something else failed, and is tried again.
+    Failed(String),
+}
+
+impl From<&StoreError> for Health {
+    fn from(error: &StoreError) -> Health {
+        let text = error.to_string();
+        match error {
+            StoreError::Full(_) => Health::Full(text),
+            StoreError::ReadOnly(_) => Health::ReadOnly(text),
+            StoreError::LogFailed(_) | StoreError::Io(_) | StoreError::Damaged(_) | StoreError::Closed => {
+                Health::Failed(text)
+            }
+        }
+    }
 }
 
 impl StoreError {
@@ -243,4 +273,7 @@ pub trait Store: Send + Sync + 'static {
     }
 
     fn usage(&self) -> Result<Usage, StoreError>;
+
+    /// Whether it would take a write now, as far as it is known.
+    fn health(&self) -> Health;
 }

@@ -2,8 +2,9 @@
 //!
 //! It takes what is pending, writes it in key order together with the log position it ends at, and frees the log's
 //! segments. Rows of dropped spaces are removed along the way, and by themselves when nothing else is to be done.
-//! When the disk is full it tries again until it is not; meanwhile the log and the overlay keep everything, and
-//! writers are refused, so that nobody else takes the room that comes back.
+//! When the disk is full all the same it tries again until it is not; meanwhile the log
+//! and the overlay keep everything, and only what makes room is taken, so that nobody else uses up the room that comes
+//! back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,46 +14,47 @@ use std::time::Duration;
 use partita_store::StoreError;
 
 use crate::dropped_spaces;
-use crate::environment::Environment;
+use crate::durable::Durable;
 use crate::failure::Failure;
-use crate::log::Unflushed;
 use crate::overlay::Overlay;
-use crate::pending::{Pending, Work};
+use crate::pending::Work;
 use crate::position::Position;
 use crate::segments::Segments;
+use crate::shared::Shared;
 
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(250);
+/// After so many, ten seconds later, a new start is the only hope.
+const FAILURES_BEFORE_THE_END: usize = 40;
 
 /// Dropped, it waits until the tree has everything.
 pub(crate) struct Applier {
-    pending: Arc<Pending>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Applier {
     pub fn start(
-        environment: Arc<Environment>,
-        pending: Arc<Pending>,
+        shared: Arc<Shared>,
         segments: Arc<Segments>,
-        unflushed: Arc<Unflushed>,
-        run: u64,
+        durable: Arc<Durable>,
+        applied: Position,
     ) -> std::io::Result<Applier> {
-        let mut state =
-            State { environment, pending: Arc::clone(&pending), segments, unflushed, run, removing: true };
+        let mut state = State { shared: Arc::clone(&shared), segments, durable, applied, removing: true };
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {
             if catch_unwind(AssertUnwindSafe(|| state.run())).is_err() {
                 tracing::error!("the store's applier panicked");
                 let gone = StoreError::Io("the store's applier has ended; open the store again".to_string());
-                state.pending.failed(gone, Duration::ZERO);
+                state.shared.pending.failed(gone.clone(), Duration::ZERO);
+                state.shared.trouble.fail(&gone);
             }
         })?;
-        Ok(Applier { pending, thread: Some(thread) })
+        Ok(Applier { shared, thread: Some(thread) })
     }
 }
 
 impl Drop for Applier {
     fn drop(&mut self) {
-        self.pending.close();
+        self.shared.pending.close();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -62,11 +64,11 @@ impl Drop for Applier {
 }
 
 struct State {
-    environment: Arc<Environment>,
-    pending: Arc<Pending>,
+    shared: Arc<Shared>,
     segments: Arc<Segments>,
-    unflushed: Arc<Unflushed>,
-    run: u64,
+    durable: Arc<Durable>,
+    /// What the tree has.
+    applied: Position,
     /// Whether dropped spaces may have rows left.
     removing: bool,
 }
@@ -74,47 +76,82 @@ struct State {
 impl State {
     fn run(&mut self) {
         loop {
-            let patience = self.removing.then_some(Duration::ZERO);
-            match self.pending.next_work(patience) {
+            let patience = match self.shared.room.shortage() {
+                _ if self.removing => Some(Duration::ZERO),
+                Some(_) => Some(PAUSE_AFTER_FAILURE),
+                None => None,
+            };
+            match self.shared.pending.next_work(patience) {
                 Work::Apply(rows, sequence) => {
-                    if !self.apply(&rows, Position { run: self.run, sequence }) {
-                        // The log has it, and the next start will write it.
+                    if !self.apply(&rows, sequence) {
+                        // The log has it, and the next start will read it.
                         return;
                     }
-                    if self.removing {
-                        self.remove_some();
-                    }
+                    self.remove_some();
                 }
                 Work::Rest => self.remove_some(),
-                Work::End => return,
+                Work::End => return self.close(),
             }
+            self.shared.look_for_room();
             // To have a spare segment is a comfort for the writer, which can make its own.
             let _ = self.segments.prepare();
         }
     }
 
     /// Until it is written, or the store is closed and it cannot be.
-    fn apply(&mut self, rows: &Overlay, position: Position) -> bool {
+    fn apply(&mut self, rows: &Overlay, sequence: u64) -> bool {
         // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
-        self.unflushed.flush();
-        while let Err(error) = self.environment.apply(rows, position) {
+        self.durable.flush();
+        let position = Position::open(sequence, self.durable.sequence());
+        let mut failures = 0;
+        while let Err(error) = self.shared.environment.apply(rows, position) {
             tracing::error!(%error, "the data file could not be written; trying again");
-            // What the log keeps for later may be the room that is missing.
-            self.segments.give_room();
-            if !self.pending.failed(error, PAUSE_AFTER_FAILURE) {
+            failures += 1;
+            if failures == FAILURES_BEFORE_THE_END && !matches!(error, StoreError::Full(_)) {
+                self.shared.trouble.fail(&error);
+            }
+            let pause = self.make_room(&error, failures);
+            if !self.shared.pending.failed(error, pause) {
                 return false;
             }
         }
-        self.pending.applied();
+        self.applied = position;
+        self.durable.applied(sequence);
+        self.shared.pending.applied();
         self.removing |= !rows.dropped().is_empty();
-        if let Err(error) = self.segments.free(position.sequence) {
+        if let Err(error) = self.segments.free(sequence) {
             tracing::warn!(%error, "a segment of the commit log could not be removed");
         }
         true
     }
 
+    /// Gives up what is kept for later if that is the room which is missing. Says how long to wait.
+    fn make_room(&self, error: &StoreError, failures: usize) -> Duration {
+        if !matches!(error, StoreError::Full(_)) {
+            return PAUSE_AFTER_FAILURE;
+        }
+        self.shared.room.run_short();
+        self.segments.give_room();
+        if failures == 1 { Duration::ZERO } else { PAUSE_AFTER_FAILURE }
+    }
+
+    /// Says that the log has no more than the tree.
+    fn close(&mut self) {
+        if !self.applied.is_open {
+            return;
+        }
+        let position = Position::closed(self.applied.sequence);
+        if let Err(error) = self.shared.environment.write(|tree, txn| tree.position.set(txn, position)) {
+            tracing::warn!(%error, "the next start will look through the commit log");
+        }
+    }
+
+    /// Removes some rows of dropped spaces, if there may be any.
     fn remove_some(&mut self) {
-        let more = self.environment.write(|tree, txn| match dropped_spaces::remove_some(tree, txn) {
+        if !self.removing {
+            return;
+        }
+        let more = self.shared.environment.write(|tree, txn| match dropped_spaces::remove_some(tree, txn) {
             Ok(Some(more)) => Ok(more),
             // Nothing to do is no reason to commit.
             Ok(None) => Err(Failure::Store(StoreError::Closed)),
@@ -123,7 +160,7 @@ impl State {
         self.removing = match more {
             Ok(true) => true,
             Ok(false) | Err(StoreError::Closed) => {
-                self.pending.removed();
+                self.shared.pending.removed();
                 false
             }
             Err(error) => {

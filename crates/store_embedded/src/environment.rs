@@ -124,6 +124,11 @@ impl Environment {
         self.tree.position.get(&self.reader()?.txn)
     }
 
+    /// The log's position as it stands there, whatever the format.
+    pub fn position_numbers(&self) -> Result<Option<Vec<u64>>, StoreError> {
+        self.tree.position.numbers(&self.reader()?.txn)
+    }
+
     pub fn usage(&self) -> Result<Usage, StoreError> {
         let reader = self.reader()?;
         let mut used_bytes = 0;
@@ -131,6 +136,11 @@ impl Environment {
             used_bytes += bytes_of(&database.stat(&reader.txn).map_err(store_error)?);
         }
         Ok(Usage { file_bytes: self.env.real_disk_size().map_err(store_error)?, used_bytes })
+    }
+
+    /// How much of the file holds nothing.
+    pub fn unused_bytes(&self) -> u64 {
+        self.usage().map_or(0, |usage| usage.file_bytes.saturating_sub(usage.used_bytes))
     }
 
     fn write_once<T>(

@@ -64,6 +64,17 @@ pub(crate) fn io_error(error: &io::Error) -> StoreError {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             StoreError::Full(error.to_string())
         }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            StoreError::ReadOnly(error.to_string())
+        }
         _ => StoreError::Io(error.to_string()),
+    }
+}
+
+/// What the commit log met.
+pub(crate) fn log_error(error: &io::Error) -> StoreError {
+    match io_error(error) {
+        StoreError::Io(text) => StoreError::LogFailed(text),
+        other => other,
     }
 }

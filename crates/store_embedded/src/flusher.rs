@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::log::Unflushed;
+use crate::durable::Durable;
 
 const EVERY: Duration = Duration::from_millis(100);
 
@@ -16,13 +16,13 @@ pub(crate) struct Flusher {
 }
 
 impl Flusher {
-    pub fn start(unflushed: Arc<Unflushed>) -> std::io::Result<Flusher> {
+    pub fn start(durable: Arc<Durable>) -> std::io::Result<Flusher> {
         let (open, closed) = channel();
         let thread = std::thread::Builder::new().name("store flusher".to_string()).spawn(move || {
             while closed.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                unflushed.flush();
+                durable.flush();
             }
-            unflushed.flush();
+            durable.flush();
         })?;
         Ok(Flusher { open: Some(open), thread: Some(thread) })
     }

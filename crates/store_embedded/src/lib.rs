@@ -8,17 +8,20 @@
 //! 4. It is added to the active `overlay` of what is `pending`, where snapshots see it. The callers are answered.
 //! 5. Later the `applier` freezes the overlay, writes it to the `tree` in one large transaction of the `environment`,
 //!    together with the `position` in the log that this comes up to, and frees the log's `segments` for new records.
-//! 6. After a crash `recovery` writes to the tree what the log has beyond the tree's position.
+//! 6. After a crash `recovery` reads what the log has beyond the tree's position, and it is pending as before.
 //!
 //! A snapshot is the two overlays and an LMDB transaction; neither ever waits for the writer.
 //!
 //! # The folder
 //! ```text
 //! LOCK           who has the folder open; locked while it is            lock.rs
-//! FORMAT         "partita embedded store, format 1"                     format.rs
-//! log/segment.N  what the data file may not have yet                    segments.rs, record.rs
-//! data.mdb       the rows: an LMDB file                                 environment.rs
+//! FORMAT         "partita embedded store, format 2"                     format.rs, upgrade.rs
+//! log/MANIFEST   which segments the log has                             manifest.rs
+//! log/DURABLE    how much of the log there must be                      durable.rs
+//! log/segment.N  what the data file may not have yet                    segments.rs, segment_header.rs, record.rs
+//! data.mdb       the rows: an LMDB file                                 environment.rs, room.rs
 //! lock.mdb       LMDB's table of readers; worthless when closed
+//! data.new/      where data.mdb is made at the first start              creation.rs
 //! ```
 //! # The databases in data.mdb
 //! ```text
@@ -31,26 +34,35 @@
 mod applier;
 mod batch;
 mod chunks;
+mod creation;
 mod dropped_spaces;
+mod durable;
 mod entry;
 mod environment;
 mod failure;
 mod flusher;
 mod format;
+mod format_1;
 mod gate;
 mod job;
 mod lock;
 mod log;
+mod manifest;
 mod open_error;
 mod overlay;
 mod pending;
 mod position;
+mod private_files;
 mod record;
 mod recovery;
+mod room;
+mod segment_header;
 mod segments;
 mod shared;
 mod snapshot;
 mod tree;
+mod trouble;
+mod upgrade;
 mod writer;
 
 use std::future::Future;
@@ -58,20 +70,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use partita_store::{Decision, Rows, Store, StoreError, Usage};
+use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
 use tokio::sync::oneshot::Receiver;
 
 use crate::applier::Applier;
+use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::flusher::Flusher;
 use crate::job::{Asked, Job};
 use crate::lock::FolderLock;
-use crate::log::{Log, Unflushed};
+use crate::log::{Appended, Log};
 use crate::pending::{Pacing, Pending};
-use crate::record::Stamp;
-use crate::recovery::OnDamage;
+use crate::recovery::{OnDamage, Recovered};
+use crate::room::Room;
 use crate::segments::Segments;
 use crate::shared::Shared;
+use crate::trouble::Trouble;
 use crate::writer::Writer;
 
 pub use open_error::OpenError;
@@ -113,6 +127,7 @@ pub struct EmbeddedStore {
     _applier: Applier,
     _flusher: Option<Flusher>,
     shared: Arc<Shared>,
+    durable: Arc<Durable>,
     log_folder: PathBuf,
     _lock: FolderLock,
 }
@@ -132,6 +147,12 @@ impl EmbeddedStore {
     #[doc(hidden)]
     pub fn open_at_pace(folder: &Path, options: Options, pace: Pace) -> Result<EmbeddedStore, OpenError> {
         EmbeddedStore::open_with(folder, options, pace, OnDamage::Refuse)
+    }
+
+    /// Sets what is called when neither the log nor the data file can be written any more, whatever is tried: only to
+    /// open the store again may help then.
+    pub fn on_failure(&self, call: impl Fn(&StoreError) + Send + Sync + 'static) {
+        self.shared.trouble.on_failure(Box::new(call));
     }
 
     /// Waits until all that was asked for is done and on disk.
@@ -161,55 +182,101 @@ impl EmbeddedStore {
     ) -> Result<EmbeddedStore, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
-        make_folder(folder).map_err(failed)?;
+        private_files::make_folder(folder).map_err(failed)?;
         let mut lock = FolderLock::take(folder)?;
         // Again: the first look was not under the lock.
-        format::check(folder)?;
-        lock.sign().map_err(failed)?;
-        format::establish(folder)?;
-        let log_folder = folder.join(segments::FOLDER_NAME);
-        make_folder(&log_folder).map_err(failed)?;
-
-        let environment = Arc::new(Environment::open(folder)?);
-        // LMDB makes its files durable, but not their names.
-        format::sync_folder(folder).map_err(failed)?;
-        let start = recovery::recover(folder, &log_folder, &environment, on_damage)?;
-        let segments = Arc::new(Segments::of(&log_folder).map_err(failed)?);
-        let unflushed = Arc::new(Unflushed::default());
-        let stamp = Stamp { run: start.run, sequence: start.sequence, durability: options.durability };
-        let log = Log::start(Arc::clone(&segments), Arc::clone(&unflushed), stamp);
-        let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
-        let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));
-        let applier = Applier::start(
-            Arc::clone(&environment),
-            Arc::clone(&pending),
-            segments,
-            Arc::clone(&unflushed),
-            start.run,
-        )
-        .map_err(failed)?;
-        let flusher = match options.durability {
-            Durability::Full => None,
-            Durability::Relaxed => Some(Flusher::start(unflushed).map_err(failed)?),
-        };
-        let shared = Arc::new(Shared { environment, pending });
+        let found_format = format::check(folder)?;
+        lock.sign();
+        let environment = Arc::new(open_environment(folder, found_format, on_damage)?);
+        let recovered = recovery::recover(folder, &environment, on_damage)?;
+        let parts = Parts::assemble(folder, options, pace, environment, recovered)?;
+        let Parts { log, shared, durable, applier, flusher } = parts;
         let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
-        Ok(EmbeddedStore { writer, _applier: applier, _flusher: flusher, shared, log_folder, _lock: lock })
+        let log_folder = folder.join(segments::FOLDER_NAME);
+        Ok(EmbeddedStore {
+            writer,
+            _applier: applier,
+            _flusher: flusher,
+            shared,
+            durable,
+            log_folder,
+            _lock: lock,
+        })
     }
 }
 
-/// Makes a folder and those above it, durably, unless it is there.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
+/// The data file of a folder that is locked, made or brought to the current format if need be.
+fn open_environment(
+    folder: &Path,
+    found_format: Option<u32>,
+    on_damage: OnDamage,
+) -> Result<Environment, OpenError> {
+    let failed = |error: io::Error| OpenError::io(folder, error);
+    match found_format {
+        None => creation::create(folder)?,
+        Some(1) => format_1::make_up_for_a_cut_start(folder)?,
+        Some(_) => creation::check_data_file(folder)?,
     }
-    match folder.parent().filter(|above| !above.as_os_str().is_empty()) {
-        Some(above) => {
-            make_folder(above)?;
-            std::fs::create_dir(folder)?;
-            format::sync_folder(above)
+    creation::remove_workplace(folder).map_err(failed)?;
+    private_files::make_folder(&folder.join(segments::FOLDER_NAME)).map_err(failed)?;
+    if let Err(error) = creation::make_room_for_readers(folder) {
+        tracing::warn!(%error, "the table of readers has no room of its own");
+    }
+    let environment = Environment::open(folder)?;
+    if let Some(from) = found_format.filter(|found| *found < format::CURRENT) {
+        upgrade::upgrade(folder, from, &environment, on_damage)?;
+    }
+    Ok(environment)
+}
+
+/// What a store is made of, but for its writer.
+struct Parts {
+    log: Log,
+    shared: Arc<Shared>,
+    durable: Arc<Durable>,
+    applier: Applier,
+    flusher: Option<Flusher>,
+}
+
+impl Parts {
+    fn assemble(
+        folder: &Path,
+        options: Options,
+        pace: Pace,
+        environment: Arc<Environment>,
+        recovered: Recovered,
+    ) -> Result<Parts, OpenError> {
+        let failed = |error: io::Error| OpenError::io(folder, error);
+        let Recovered { position, sequence, batch, log_bytes, live } = recovered;
+        let log_folder = folder.join(segments::FOLDER_NAME);
+        let segments = Arc::new(Segments::of(&log_folder, live).map_err(failed)?);
+        let durable = Arc::new(Durable::start(&log_folder, sequence));
+        let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
+        let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));
+        if !batch.is_empty() {
+            tracing::info!(
+                records = sequence - position.sequence,
+                "the commit log has what the data file lacks"
+            );
+            pending.publish(&batch, &Appended { sequence, bytes: log_bytes });
         }
-        None => std::fs::create_dir(folder),
+        let room = Room::of(folder).map_err(failed)?;
+        let shared = Arc::new(Shared { environment, pending, room, trouble: Trouble::default() });
+        let log = Log::start(
+            Arc::clone(&shared),
+            Arc::clone(&segments),
+            Arc::clone(&durable),
+            options.durability,
+            sequence,
+            position.is_open,
+        );
+        let applier = Applier::start(Arc::clone(&shared), segments, Arc::clone(&durable), position);
+        let applier = applier.map_err(failed)?;
+        let flusher = match options.durability {
+            Durability::Full => None,
+            Durability::Relaxed => Some(Flusher::start(Arc::clone(&durable)).map_err(failed)?),
+        };
+        Ok(Parts { log, shared, durable, applier, flusher })
     }
 }
 
@@ -241,5 +308,20 @@ impl Store for EmbeddedStore {
         let log_bytes = segments::bytes_of(&self.log_folder).map_err(|error| failure::io_error(&error))?;
         let pending_bytes = self.shared.pending.bytes();
         Ok(Usage { file_bytes: tree.file_bytes + log_bytes, used_bytes: tree.used_bytes + pending_bytes })
+    }
+
+    fn health(&self) -> Health {
+        let Shared { room, trouble, pending, .. } = &*self.shared;
+        let failed = room.shortage().or_else(|| pending.trouble()).or_else(|| trouble.get());
+        match failed {
+            // Nobody may be sent here to try again, so whether that would do is found out now.
+            Some(StoreError::ReadOnly(_)) if self.durable.can_be_noted() => Health::Ok,
+            // There is room again, though nobody has used it yet.
+            Some(StoreError::Full(_)) if room.shortage().is_none() && pending.trouble().is_none() => {
+                Health::Ok
+            }
+            Some(error) => Health::from(&error),
+            None => Health::Ok,
+        }
     }
 }

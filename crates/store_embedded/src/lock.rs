@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::open_error::OpenError;
+use crate::private_files;
 
 pub(crate) const FILE_NAME: &str = "LOCK";
 
@@ -20,13 +21,7 @@ pub(crate) struct FolderLock {
 impl FolderLock {
     pub fn take(folder: &Path) -> Result<FolderLock, OpenError> {
         let path = folder.join(FILE_NAME);
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| OpenError::io(folder, error))?;
+        let mut file = private_files::options().open(&path).map_err(|error| OpenError::io(folder, error))?;
         match file.try_lock() {
             Ok(()) => Ok(FolderLock { file }),
             Err(TryLockError::WouldBlock) => {
@@ -42,12 +37,18 @@ impl FolderLock {
     }
 
     /// Writes who holds the folder, for others to be told.
-    pub fn sign(&mut self) -> std::io::Result<()> {
+    pub fn sign(&mut self) {
         let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let text = format!("process {}, which opened it on {}\n", std::process::id(), utc(seconds));
-        self.file.rewind()?;
-        self.file.write_all(text.as_bytes())?;
-        self.file.set_len(text.len() as u64)
+        let written = self
+            .file
+            .rewind()
+            .and_then(|()| self.file.write_all(text.as_bytes()))
+            .and_then(|()| self.file.set_len(text.len() as u64));
+        if let Err(error) = written {
+            // The lock itself holds.
+            tracing::warn!(%error, "it could not be noted who has the folder open");
+        }
     }
 }
 

@@ -163,10 +163,13 @@ impl Pending {
         let mut progress = self.lock();
         let mut brake = None;
         loop {
-            if let Some(trouble) = &progress.trouble {
+            let filled = self.pacing.filled(&progress, &self.layers().active);
+            // On a full disk what comes here makes room, as long as memory has some.
+            if let Some(trouble) = &progress.trouble
+                && (filled >= 1.0 || !matches!(trouble, StoreError::Full(_)))
+            {
                 return Err(trouble.clone());
             }
-            let filled = self.pacing.filled(&progress, &self.layers().active);
             if filled <= 0.0 {
                 return Ok(());
             }
@@ -236,6 +239,11 @@ impl Pending {
             progress = self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         !progress.closing
+    }
+
+    /// Why the applier does not get on, if it does not.
+    pub fn trouble(&self) -> Option<StoreError> {
+        self.lock().trouble.clone()
     }
 
     /// No more will be published: the applier is to finish.

@@ -1,10 +1,9 @@
 //! How much of the log the tree has, kept in the tree itself and changed in the transaction that adds to it.
 //!
 //! ```text
-//! "applied" → kind │ crc32 │ run (8) │ sequence (8)
+//! "applied" → kind │ crc32 │ sequence (8) │ durable (8) │ whether the log has more (8)
 //! ```
-//! A run is one opening of the store. Records of an earlier run are all in the tree: opening sees to that before
-//! it starts the next.
+//! Without the row the tree has everything: there is no log yet.
 
 use heed::types::Bytes;
 use heed::{Database, RoTxn, RwTxn};
@@ -15,11 +14,27 @@ use crate::failure::{Failure, store_error};
 
 const KEY: &[u8] = b"applied";
 
-/// The last record that the tree has.
+/// What the tree has of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Position {
-    pub run: u64,
+    /// The last record that the tree has.
     pub sequence: u64,
+    /// The last record of which the log's disk was known to have all up to it.
+    pub durable: u64,
+    /// Whether the log may have records beyond the tree's. If not, its files may as well be missing.
+    pub is_open: bool,
+}
+
+impl Position {
+    /// The tree has all there is.
+    pub fn closed(sequence: u64) -> Position {
+        Position { sequence, durable: sequence, is_open: false }
+    }
+
+    /// The log may have more.
+    pub fn open(sequence: u64, durable: u64) -> Position {
+        Position { sequence, durable: durable.max(sequence), is_open: true }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -29,23 +44,31 @@ pub(crate) struct PositionRow {
 
 impl PositionRow {
     pub fn get(&self, txn: &RoTxn<'_>) -> Result<Position, StoreError> {
-        let Some(stored) = self.database.get(txn, KEY).map_err(store_error)? else {
-            return Ok(Position::default());
-        };
-        match entry::read(KEY, stored)? {
-            Entry::Short(payload) => match payload.as_chunks::<8>() {
-                ([run, sequence], []) => {
-                    Ok(Position { run: u64::from_le_bytes(*run), sequence: u64::from_le_bytes(*sequence) })
-                }
-                _ => Err(StoreError::damaged("the log's position is malformed")),
-            },
-            Entry::Long(_) => Err(StoreError::damaged("the log's position is malformed")),
+        let Some(numbers) = self.numbers(txn)? else { return Ok(Position::default()) };
+        match numbers[..] {
+            [sequence, durable, is_open @ (0 | 1)] => {
+                Ok(Position { sequence, durable, is_open: is_open == 1 })
+            }
+            _ => Err(malformed()),
         }
     }
 
     pub fn set(&self, txn: &mut RwTxn<'_>, position: Position) -> Result<(), Failure> {
-        let payload = [position.run.to_le_bytes(), position.sequence.to_le_bytes()].concat();
+        let numbers = [position.sequence, position.durable, u64::from(position.is_open)];
+        let payload = numbers.map(u64::to_le_bytes).concat();
         let stored = [&entry::short_header(KEY, &payload)[..], &payload].concat();
         Ok(self.database.put(txn, KEY, &stored)?)
     }
+
+    /// What the row says, if there is one.
+    pub fn numbers(&self, txn: &RoTxn<'_>) -> Result<Option<Vec<u64>>, StoreError> {
+        let Some(stored) = self.database.get(txn, KEY).map_err(store_error)? else { return Ok(None) };
+        let Entry::Short(payload) = entry::read(KEY, stored)? else { return Err(malformed()) };
+        let (numbers, []) = payload.as_chunks::<8>() else { return Err(malformed()) };
+        Ok(Some(numbers.iter().map(|number| u64::from_le_bytes(*number)).collect()))
+    }
+}
+
+fn malformed() -> StoreError {
+    StoreError::damaged("the log's position is malformed")
 }

@@ -1,26 +1,32 @@
 //! One group of writes as it stands in the log.
 //!
 //! ```text
-//! length of the body (4) │ crc32 (4) │ run (8) │ sequence (8) │ durability (1) │ body │ zeros
+//! length of the body (4) │ sequence (8) │ durable (8) │ seal of the body (8) │ seal of the head (8) │ body │ zeros
 //!
 //! body: one after another
 //! 00 │ length of key (4) │ key                                    a deleted row
 //! 01 │ length of key (4) │ length of value (4) │ key │ value      a row
 //! 02 │ space (4)                                                  a dropped space
 //! ```
+//! `durable` is the last record of which the disk was known to have all up to it when this one was written.
+//!
+//! A seal is a keyed hash; its key is the salt of the record's segment, which nobody outside the folder knows. So no
+//! byte that a client sent can be taken for a record, wherever it comes to stand. The seal of the head covers all
+//! before it, the body's seal included.
+//!
 //! A record begins at a multiple of 4,096 bytes and is filled up to the next: a block that holds one record's
-//! bytes is never written for another's sake, and records can be found without the ones before them. The checksum
-//! covers all behind it. Numbers are little-endian. Counters are already added up, so to write a record's rows a
-//! second time changes nothing.
+//! bytes is never written for another's sake, and records can be found without the ones before them. Numbers are
+//! little-endian. Counters are already added up, so to write a record's rows a second time changes nothing.
 
 use partita_store::{Counters, Space, StoreError, Write};
+use siphasher::sip::SipHasher13;
 
-use crate::Durability;
 use crate::batch::Batch;
+use crate::segment_header::Salt;
 
 pub(crate) const BLOCK_BYTES: usize = 4_096;
-const HEAD_BYTES: usize = 25;
-const SUM_END: usize = 8;
+const SEALED_BYTES: usize = 28;
+const HEAD_BYTES: usize = SEALED_BYTES + 8;
 
 const DELETED: u8 = 0;
 const ROW: u8 = 1;
@@ -29,22 +35,34 @@ const DROPPED: u8 = 2;
 /// A record's place in the order of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Which opening of the store wrote it.
-    pub run: u64,
     pub sequence: u64,
-    pub durability: Durability,
+    /// The disk had all up to this one when the record was written.
+    pub durable: u64,
 }
 
-/// Writes a record of `batch` into `room`, which becomes whole blocks.
-pub(crate) fn encode(room: &mut Vec<u8>, stamp: Stamp, batch: &Batch) -> Result<(), StoreError> {
+/// Writes a record of `batch` into `room`, which becomes whole blocks. It is none before it is sealed. Says how long
+/// its body is.
+pub(crate) fn encode(room: &mut Vec<u8>, batch: &Batch) -> Result<usize, StoreError> {
     room.clear();
-    room.extend_from_slice(&[0; SUM_END]);
-    room.extend_from_slice(&stamp.run.to_le_bytes());
-    room.extend_from_slice(&stamp.sequence.to_le_bytes());
-    room.push(match stamp.durability {
-        Durability::Full => 0,
-        Durability::Relaxed => 1,
-    });
+    room.extend_from_slice(&[0; HEAD_BYTES]);
+    encode_body(room, batch)?;
+    let body = room.len() - HEAD_BYTES;
+    room[..4].copy_from_slice(&length(body)?.to_le_bytes());
+    room.resize(room.len().next_multiple_of(BLOCK_BYTES), 0);
+    Ok(body)
+}
+
+/// Makes what [`encode`] wrote a record of the segment with this salt.
+pub(crate) fn seal(room: &mut [u8], body: usize, salt: &Salt, stamp: Stamp) {
+    let body_seal = hash(salt, &room[HEAD_BYTES..HEAD_BYTES + body]);
+    room[4..12].copy_from_slice(&stamp.sequence.to_le_bytes());
+    room[12..20].copy_from_slice(&stamp.durable.to_le_bytes());
+    room[20..SEALED_BYTES].copy_from_slice(&body_seal.to_le_bytes());
+    let head_seal = hash(salt, &room[..SEALED_BYTES]);
+    room[SEALED_BYTES..HEAD_BYTES].copy_from_slice(&head_seal.to_le_bytes());
+}
+
+fn encode_body(room: &mut Vec<u8>, batch: &Batch) -> Result<(), StoreError> {
     for space in batch.dropped() {
         room.push(DROPPED);
         room.extend_from_slice(&space.0.to_le_bytes());
@@ -58,58 +76,51 @@ pub(crate) fn encode(room: &mut Vec<u8>, stamp: Stamp, batch: &Batch) -> Result<
         room.extend_from_slice(key);
         room.extend_from_slice(value.unwrap_or_default());
     }
-    let body = length(room.len() - HEAD_BYTES)?.to_le_bytes();
-    room[..4].copy_from_slice(&body);
-    let sum = checksum(&body, &room[SUM_END..]).to_le_bytes();
-    room[4..SUM_END].copy_from_slice(&sum);
-    room.resize(room.len().next_multiple_of(BLOCK_BYTES), 0);
     Ok(())
 }
 
-/// A whole record found at the beginning of `blocks`.
-pub(crate) struct Record<'a> {
+/// The head of a record: proof that this one was written, even if its body is not whole.
+pub(crate) struct Head {
     pub stamp: Stamp,
-    body: &'a [u8],
+    body_bytes: usize,
+    body_seal: u64,
 }
 
-impl<'a> Record<'a> {
-    /// The record of `run` that begins here, if one does and is whole.
-    pub fn find(blocks: &'a [u8], run: u64) -> Option<Record<'a>> {
-        let (head, rest) = blocks.split_first_chunk::<HEAD_BYTES>()?;
+impl Head {
+    /// The head that stands at the beginning of `blocks`, if one of this segment does.
+    pub fn find(blocks: &[u8], salt: &Salt) -> Option<Head> {
+        let head = blocks.first_chunk::<HEAD_BYTES>()?;
         let number = |from: usize| head.get(from..from + 8)?.try_into().ok().map(u64::from_le_bytes);
-        // Looked at first: most of what is no record of this run is told by it alone.
-        if number(SUM_END)? != run {
+        if hash(salt, &head[..SEALED_BYTES]) != number(SEALED_BYTES)? {
             return None;
         }
-        let (length, sum) = (head.first_chunk::<4>()?, head[4..SUM_END].try_into().ok()?);
-        let body = rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-        if checksum(length, &blocks[SUM_END..HEAD_BYTES + body.len()]) != u32::from_le_bytes(sum) {
-            return None;
-        }
-        let durability = match head[HEAD_BYTES - 1] {
-            0 => Durability::Full,
-            1 => Durability::Relaxed,
-            _ => return None,
-        };
-        Some(Record { stamp: Stamp { run, sequence: number(SUM_END + 8)?, durability }, body })
+        Some(Head {
+            stamp: Stamp { sequence: number(4)?, durable: number(12)? },
+            body_bytes: usize::try_from(u32::from_le_bytes(*head.first_chunk::<4>()?)).ok()?,
+            body_seal: number(20)?,
+        })
     }
 
-    /// How many bytes of the log it takes.
-    pub fn bytes(&self) -> usize {
-        (HEAD_BYTES + self.body.len()).next_multiple_of(BLOCK_BYTES)
+    /// How many bytes of the log the record takes.
+    pub fn record_bytes(&self) -> usize {
+        (HEAD_BYTES + self.body_bytes).next_multiple_of(BLOCK_BYTES)
     }
 
-    /// Makes its writes again.
-    pub fn replay(&self, batch: &mut Batch) -> Result<(), StoreError> {
-        let mut body = self.body;
-        while !body.is_empty() {
-            let write = next_write(&mut body).ok_or_else(|| {
-                StoreError::damaged(format!("record {} of the log is malformed", self.stamp.sequence))
-            })?;
-            batch.take(vec![write], |_| Ok(Counters::default()))?;
-        }
-        Ok(())
+    /// The body behind the head, if it is whole.
+    pub fn body<'a>(&self, blocks: &'a [u8], salt: &Salt) -> Option<&'a [u8]> {
+        let body = blocks.get(HEAD_BYTES..HEAD_BYTES + self.body_bytes)?;
+        (hash(salt, body) == self.body_seal).then_some(body)
     }
+}
+
+/// Makes the writes of a record's body again.
+pub(crate) fn replay(sequence: u64, mut body: &[u8], batch: &mut Batch) -> Result<(), StoreError> {
+    while !body.is_empty() {
+        let write = next_write(&mut body)
+            .ok_or_else(|| StoreError::damaged(format!("record {sequence} of the log is malformed")))?;
+        batch.take(vec![write], |_| Ok(Counters::default()))?;
+    }
+    Ok(())
 }
 
 fn next_write(body: &mut &[u8]) -> Option<Write> {
@@ -135,18 +146,16 @@ fn length(bytes: usize) -> Result<u32, StoreError> {
         .map_err(|_| StoreError::Io("more was written at once than the log can take".to_string()))
 }
 
-fn checksum(length: &[u8; 4], behind: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(length);
-    hasher.update(behind);
-    hasher.finalize()
+fn hash(salt: &Salt, bytes: &[u8]) -> u64 {
+    SipHasher13::new_with_key(salt).hash(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STAMP: Stamp = Stamp { run: 3, sequence: 9, durability: Durability::Relaxed };
+    const STAMP: Stamp = Stamp { sequence: 9, durable: 7 };
+    const SALT: Salt = [3; 16];
 
     fn batch(value_bytes: usize) -> Batch {
         let mut batch = Batch::default();
@@ -160,32 +169,42 @@ mod tests {
         batch
     }
 
+    fn record(batch: &Batch) -> Vec<u8> {
+        let mut blocks = Vec::new();
+        let body = encode(&mut blocks, batch).unwrap();
+        seal(&mut blocks, body, &SALT, STAMP);
+        blocks
+    }
+
+    fn is_whole(blocks: &[u8], salt: &Salt) -> bool {
+        Head::find(blocks, salt).is_some_and(|head| head.body(blocks, salt).is_some())
+    }
+
     #[test]
     fn reads_what_it_wrote() {
         for value_bytes in [0, 100, 4_000, 4_096, 100_000] {
-            let (batch, mut blocks) = (batch(value_bytes), Vec::new());
-            encode(&mut blocks, STAMP, &batch).unwrap();
-            let record = Record::find(&blocks, 3).unwrap();
-            assert_eq!((record.stamp, record.bytes()), (STAMP, blocks.len()));
+            let batch = batch(value_bytes);
+            let blocks = record(&batch);
+            let head = Head::find(&blocks, &SALT).unwrap();
+            assert_eq!((head.stamp, head.record_bytes()), (STAMP, blocks.len()));
             let mut again = Batch::default();
-            record.replay(&mut again).unwrap();
+            replay(9, head.body(&blocks, &SALT).unwrap(), &mut again).unwrap();
             assert!(again.rows().eq(batch.rows()) && again.dropped() == batch.dropped());
-            assert!(Record::find(&blocks, 4).is_none());
+            assert!(Head::find(&blocks, &[4; 16]).is_none());
         }
     }
 
     #[test]
     fn refuses_every_flipped_bit_and_every_cut() {
-        let mut good = Vec::new();
-        encode(&mut good, STAMP, &batch(50)).unwrap();
-        let used = HEAD_BYTES + Record::find(&good, 3).unwrap().body.len();
+        let good = record(&batch(50));
+        let used = HEAD_BYTES + Head::find(&good, &SALT).unwrap().body_bytes;
         for bit in 0..used * 8 {
             let mut bad = good.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(Record::find(&bad, 3).is_none(), "bit {bit}");
+            assert!(!is_whole(&bad, &SALT), "bit {bit}");
         }
         for length in 0..used {
-            assert!(Record::find(&good[..length], 3).is_none());
+            assert!(!is_whole(&good[..length], &SALT));
         }
     }
 }

@@ -1,31 +1,34 @@
-//! After a crash: gives the tree what the log has and the tree has not.
+//! After a crash: reads what the log has and the tree has not.
 //!
-//! All records of the last run are looked up, wherever they stand, and written to the tree in the order of their
-//! numbers until one is missing: that is the end of what was acknowledged. A record that was being written when
-//! the power went is not whole and so counts as missing. When a later one is there all the same, an acknowledged
-//! record is damaged: the store says so and does not open, unless it was relaxed, where a power loss may well
-//! leave later records and take earlier ones.
+//! The manifest says which segments the log has; each must be there as it is described. In each, records are looked
+//! for from the first block behind the header on: a whole one is passed over, behind anything else the next block is
+//! looked at. Only what is sealed with the segment's salt counts, so this never takes a client's bytes for a record.
+//! The records are taken in the order of their numbers until one is missing: that is the end of what was acknowledged,
+//! for a record that was being written when the power went is not whole and so counts as missing.
 //!
-//! Then the next run begins, which makes all records in the files old.
+//! Every head that is found, the manifest and the tree say up to which record the disk was known to have them all.
+//! When one of those is missing, something acknowledged is lost: the store says so and does not open.
+//!
+//! What was read is not written to the tree here but handed over as if it had just been logged, so that a start needs
+//! no room on the disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use partita_store::StoreError;
 
-use crate::Durability;
 use crate::batch::Batch;
+use crate::durable;
 use crate::environment::Environment;
+use crate::manifest;
 use crate::open_error::OpenError;
-use crate::overlay::Overlay;
 use crate::position::Position;
-use crate::record::{BLOCK_BYTES, Record};
-use crate::segments::segment_files;
-
-/// How much is written to the tree at once.
-const BATCH_BYTES: usize = 8 << 20;
+use crate::record::{self, BLOCK_BYTES, Head};
+use crate::segment_header::{self, Description};
+use crate::segments::{FIRST_RECORD_AT, FOLDER_NAME, Live, segment_files, segment_path};
 
 /// What to do when an acknowledged record is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,116 +38,240 @@ pub(crate) enum OnDamage {
     GiveUp,
 }
 
-/// Where a record stands.
-struct Place {
-    file: PathBuf,
-    offset: u64,
-    bytes: usize,
-    durability: Durability,
+/// What the log had.
+#[derive(Default)]
+pub(crate) struct Recovered {
+    pub position: Position,
+    /// The last record.
+    pub sequence: u64,
+    /// What the records say that the tree has not.
+    pub batch: Batch,
+    pub log_bytes: usize,
+    /// The segments they stand in.
+    pub live: Vec<Live>,
 }
 
-/// Brings the tree up to date and begins a new run. Says where that starts.
+/// Reads what the tree in `folder` has not yet.
 pub(crate) fn recover(
     folder: &Path,
-    log: &Path,
     environment: &Environment,
     on_damage: OnDamage,
-) -> Result<Position, OpenError> {
-    let damaged = |error: StoreError| OpenError::store(folder, error);
-    let applied = environment.position().map_err(damaged)?;
-    let found = records_after(applied, log).map_err(|error| OpenError::io(folder, error))?;
-    let last = last_in_a_row(applied.sequence, &found);
-    if let Some((later, place)) = found.range(last + 1..).next()
-        && on_damage == OnDamage::Refuse
-        && place.durability == Durability::Full
-    {
-        let what = format!("record {} of its commit log is not readable, though {later} is", last + 1);
-        return Err(OpenError::damaged(folder, what));
+) -> Result<Recovered, OpenError> {
+    let position = environment.position().map_err(|error| OpenError::store(folder, error))?;
+    let nothing = Recovered { position, sequence: position.sequence, ..Recovered::default() };
+    if !position.is_open {
+        return Ok(nothing);
     }
-    let lost = found.range(last + 1..).count();
-    if lost > 0 {
-        tracing::warn!(lost, "records of the commit log stand behind a lost one and are given up");
+    let log = folder.join(FOLDER_NAME);
+    let found = match Found::look(&log, position) {
+        Ok(found) => found,
+        Err(Unreadable::Damaged(what)) if on_damage == OnDamage::Refuse => {
+            return Err(OpenError::damaged(folder, what));
+        }
+        Err(Unreadable::Damaged(what)) => {
+            tracing::warn!("{what}; what stands in other segments is made use of");
+            Found::look_without_manifest(&log, position).map_err(|error| OpenError::io(folder, error))?
+        }
+        Err(Unreadable::Io(error)) => return Err(OpenError::io(folder, error)),
+    };
+    let last = found.last_in_a_row(position.sequence);
+    if last < found.durable {
+        let what = found.missing(last + 1);
+        if on_damage == OnDamage::Refuse {
+            return Err(OpenError::damaged(folder, what));
+        }
+        tracing::warn!("{what}; it and all later ones are given up");
     }
-    let mut replayed = replay(applied, last, &found, environment);
-    if matches!(replayed, Err(StoreError::Full(_))) {
-        remove_all_but(&found, log).map_err(|error| OpenError::io(folder, error))?;
-        replayed = replay(applied, last, &found, environment);
-    }
-    replayed.map_err(damaged)?;
-    let next = Position { run: applied.run + 1, sequence: last };
-    environment.write(|tree, txn| tree.position.set(txn, next)).map_err(damaged)?;
-    if last > applied.sequence {
-        tracing::info!(records = last - applied.sequence, "the commit log was written to the data file");
-    }
-    Ok(next)
+    found.read(last, nothing).map_err(|error| OpenError::store(folder, error))
 }
 
-/// All whole records of the position's run that come after it.
-fn records_after(applied: Position, log: &Path) -> io::Result<BTreeMap<u64, Place>> {
-    let mut found = BTreeMap::new();
-    for file in segment_files(log)? {
-        let blocks = fs::read(&file)?;
-        let mut offset = 0;
-        while offset < blocks.len() {
-            let Some(record) = Record::find(&blocks[offset..], applied.run) else {
+/// Why the log cannot be looked through.
+enum Unreadable {
+    Damaged(String),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Unreadable {
+        Unreadable::Io(error)
+    }
+}
+
+/// Where a record stands.
+struct Place {
+    /// Of all segments.
+    segment: usize,
+    offset: usize,
+    bytes: usize,
+}
+
+struct FoundSegment {
+    path: PathBuf,
+    file: Arc<File>,
+    description: Description,
+    /// The records behind this one stand in the next segment.
+    end: u64,
+}
+
+/// The records beyond the tree's.
+struct Found {
+    segments: Vec<FoundSegment>,
+    records: BTreeMap<u64, Place>,
+    /// The disk was known to have all up to this one.
+    durable: u64,
+}
+
+impl Found {
+    fn look(log: &Path, position: Position) -> Result<Found, Unreadable> {
+        let listed = manifest::read(log)?.ok_or_else(|| {
+            let file = log.join(manifest::FILE_NAME);
+            Unreadable::Damaged(format!("{} is missing or not readable", file.display()))
+        })?;
+        let mut segments = Vec::with_capacity(listed.len());
+        for description in listed {
+            segments.push((description, open_as_described(log, &description)?));
+        }
+        Ok(Found::in_segments(log, segments, position)?)
+    }
+
+    /// All segments whose headers are whole.
+    fn look_without_manifest(log: &Path, position: Position) -> io::Result<Found> {
+        let mut segments = Vec::new();
+        for path in segment_files(log)? {
+            let file = File::options().read(true).write(true).open(&path)?;
+            if let Some(description) = segment_header::read(&file)?
+                && path == segment_path(log, description.number)
+            {
+                segments.push((description, file));
+            }
+        }
+        segments.sort_by_key(|(description, _)| description.first);
+        Found::in_segments(log, segments, position)
+    }
+
+    fn in_segments(log: &Path, segments: Vec<(Description, File)>, position: Position) -> io::Result<Found> {
+        let firsts: Vec<_> = segments.iter().skip(1).map(|(description, _)| description.first).collect();
+        let ends = firsts.into_iter().map(|first| first.saturating_sub(1)).chain([u64::MAX]);
+        let durable = position.durable.max(durable::noted(log));
+        let mut found = Found { segments: Vec::new(), records: BTreeMap::new(), durable };
+        for ((description, file), end) in segments.into_iter().zip(ends) {
+            let path = segment_path(log, description.number);
+            found.segments.push(FoundSegment { path, file: Arc::new(file), description, end });
+            found.look_through_last_segment(position.sequence)?;
+        }
+        Ok(found)
+    }
+
+    fn look_through_last_segment(&mut self, applied: u64) -> io::Result<()> {
+        let number = self.segments.len() - 1;
+        let FoundSegment { path, description, end, .. } = &self.segments[number];
+        self.durable = self.durable.max(description.durable);
+        let blocks = fs::read(path)?;
+        let mut offset = FIRST_RECORD_AT as usize;
+        while let Some(rest) = blocks.get(offset..).filter(|rest| !rest.is_empty()) {
+            let Some(head) = Head::find(rest, &description.salt) else {
                 offset += BLOCK_BYTES;
                 continue;
             };
-            let (bytes, durability) = (record.bytes(), record.stamp.durability);
-            if record.stamp.sequence > applied.sequence {
-                let place = Place { file: file.clone(), offset: offset as u64, bytes, durability };
-                found.insert(record.stamp.sequence, place);
+            let (sequence, bytes) = (head.stamp.sequence, head.record_bytes());
+            // What stands behind the end was refused, or given up by an earlier recovery: it proves nothing.
+            let counts = (description.first..=*end).contains(&sequence);
+            if counts {
+                self.durable = self.durable.max(head.stamp.durable);
+            }
+            if head.body(rest, &description.salt).is_none() {
+                offset += BLOCK_BYTES;
+                continue;
+            }
+            if counts && sequence > applied {
+                self.records.insert(sequence, Place { segment: number, offset, bytes });
             }
             offset += bytes;
         }
+        Ok(())
     }
-    Ok(found)
-}
 
-fn last_in_a_row(applied: u64, found: &BTreeMap<u64, Place>) -> u64 {
-    let mut last = applied;
-    while found.contains_key(&(last + 1)) {
-        last += 1;
-    }
-    last
-}
-
-fn replay(
-    applied: Position,
-    last: u64,
-    found: &BTreeMap<u64, Place>,
-    environment: &Environment,
-) -> Result<(), StoreError> {
-    let mut batch = Batch::default();
-    for (sequence, place) in found.range(..=last) {
-        let lost = |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
-        let blocks = read(place).map_err(lost)?;
-        let record = Record::find(&blocks, applied.run)
-            .ok_or_else(|| StoreError::damaged(format!("record {sequence} of its commit log has changed")))?;
-        record.replay(&mut batch)?;
-        if batch.bytes() >= BATCH_BYTES || *sequence == last {
-            let position = Position { run: applied.run, sequence: *sequence };
-            environment.apply(&Overlay::default().with(&batch), position)?;
-            batch = Batch::default();
+    fn last_in_a_row(&self, applied: u64) -> u64 {
+        let mut last = applied;
+        while self.records.contains_key(&(last + 1)) {
+            last += 1;
         }
+        last
     }
-    Ok(())
+
+    /// Says where a record is missing.
+    fn missing(&self, sequence: u64) -> String {
+        let Some(number) = self.segments.iter().rposition(|segment| segment.description.first <= sequence)
+        else {
+            return format!("record {sequence} of its commit log is missing, and so is its file");
+        };
+        let before = self.records.range(..sequence).rev().map(|(_, place)| place);
+        let offset = before
+            .take_while(|place| place.segment == number)
+            .map(|place| place.offset + place.bytes)
+            .next()
+            .unwrap_or(FIRST_RECORD_AT as usize);
+        format!(
+            "record {sequence} of its commit log is not readable, though the disk had all up to {}: {} from byte \
+             {offset} on",
+            self.durable,
+            self.segments[number].path.display()
+        )
+    }
+
+    /// Reads the records up to `last`.
+    fn read(self, last: u64, mut recovered: Recovered) -> Result<Recovered, StoreError> {
+        for (sequence, place) in self.records.range(..=last) {
+            let segment = &self.segments[place.segment];
+            let lost =
+                |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
+            let blocks = read_at(&segment.file, place).map_err(lost)?;
+            let salt = &segment.description.salt;
+            let body = Head::find(&blocks, salt).and_then(|head| head.body(&blocks, salt));
+            let changed = || StoreError::damaged(format!("record {sequence} of its commit log has changed"));
+            record::replay(*sequence, body.ok_or_else(changed)?, &mut recovered.batch)?;
+            recovered.log_bytes += place.bytes;
+        }
+        let given_up = self.records.range(last + 1..).count();
+        if given_up > 0 {
+            tracing::warn!(given_up, "records of the commit log stand behind a lost one and are given up");
+        }
+        recovered.sequence = last;
+        for segment in self.segments {
+            if segment.description.first <= last {
+                // The process may have been killed before it was flushed, and others are to rely on it.
+                segment.file.sync_data().map_err(|error| crate::failure::io_error(&error))?;
+                let last = Some(segment.end.min(last));
+                recovered.live.push(Live { file: segment.file, description: segment.description, last });
+            }
+        }
+        Ok(recovered)
+    }
 }
 
-/// Removes the segments without records to replay: the disk is full, and they may be the room that is missing.
-fn remove_all_but(found: &BTreeMap<u64, Place>, log: &Path) -> io::Result<()> {
-    let needed: BTreeSet<_> = found.values().map(|place| &place.file).collect();
-    for file in segment_files(log)?.iter().filter(|file| !needed.contains(file)) {
-        fs::remove_file(file)?;
+fn open_as_described(log: &Path, description: &Description) -> Result<File, Unreadable> {
+    let path = segment_path(log, description.number);
+    let damaged = |what: String| Unreadable::Damaged(format!("{} {what}", path.display()));
+    let file = match File::options().read(true).write(true).open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(damaged("is missing".to_string()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let bytes = file.metadata()?.len();
+    if bytes != description.bytes {
+        return Err(damaged(format!("has {bytes} bytes instead of {}", description.bytes)));
     }
-    Ok(())
+    match segment_header::read(&file)? {
+        Some(found) if found == *description => Ok(file),
+        Some(_) => Err(damaged("is another segment than the one the log wrote (byte 0)".to_string())),
+        None => Err(damaged("has a header that is not readable (byte 0)".to_string())),
+    }
 }
 
-fn read(place: &Place) -> io::Result<Vec<u8>> {
-    let mut file = File::open(&place.file)?;
-    file.seek(SeekFrom::Start(place.offset))?;
-    let mut blocks = Vec::with_capacity(place.bytes);
-    // A file that was cut may end within the zeros behind its last record.
-    file.take(place.bytes as u64).read_to_end(&mut blocks)?;
+fn read_at(file: &File, place: &Place) -> io::Result<Vec<u8>> {
+    let mut blocks = vec![0; place.bytes];
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut blocks, place.offset as u64)?;
     Ok(blocks)
 }

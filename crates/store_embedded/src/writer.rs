@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use partita_store::{Counters, Snapshot, StoreError, patience};
+use partita_store::{Counters, Snapshot, StoreError, Write, patience};
 
 use crate::batch::Batch;
 use crate::job::{Decided, Job};
@@ -23,6 +23,8 @@ use crate::snapshot::EmbeddedSnapshot;
 
 const GROUP_JOBS: usize = 2_048;
 const GROUP_BYTES: usize = 8 << 20;
+/// What a deletion may add on a full disk beside what it removes.
+const SMALL_BYTES: usize = 2_048;
 
 /// The way to the writing thread. Dropped, it waits until all that was asked for is done.
 pub(crate) struct Writer {
@@ -119,6 +121,7 @@ impl Pen {
 
     fn finish(&mut self, group: Group) {
         let outcome = self.commit(&group.batch);
+        self.shared.trouble.set(outcome.as_ref().err());
         if let Err(error) = &outcome {
             tracing::warn!(%error, jobs = group.jobs.len(), "a group of writes failed");
         }
@@ -133,6 +136,9 @@ impl Pen {
                 tracing::error!("an answer that nobody waited for panicked when it was dropped");
             }
         }
+        if let Err(error @ StoreError::LogFailed(_)) = &outcome {
+            self.shared.trouble.fail(error);
+        }
     }
 
     fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
@@ -140,6 +146,9 @@ impl Pen {
             return Ok(());
         }
         self.shared.pending.wait_for_room()?;
+        if self.shared.room.shortage().is_none() {
+            self.shared.cover(batch.bytes())?;
+        }
         let appended = self.log.append(batch)?;
         self.shared.pending.publish(batch, &appended);
         Ok(())
@@ -152,6 +161,8 @@ struct Group {
     /// Each with what became of it by itself, before the commit.
     jobs: Vec<(Box<dyn Job>, Result<(), StoreError>)>,
     on_commit: Option<Box<dyn FnOnce() + Send>>,
+    /// Why only what makes room is taken, if so.
+    shortage: Option<StoreError>,
 }
 
 impl Group {
@@ -160,7 +171,8 @@ impl Group {
         first: Box<dyn Job>,
         mut next_job: impl FnMut() -> Option<Box<dyn Job>>,
     ) -> Group {
-        let mut group = Group { batch: Batch::default(), jobs: Vec::new(), on_commit: None };
+        let shortage = shared.room.shortage();
+        let mut group = Group { batch: Batch::default(), jobs: Vec::new(), on_commit: None, shortage };
         let rows = EmbeddedSnapshot::take(shared);
         let mut next = Some(first);
         while let Some(mut job) = next {
@@ -195,8 +207,33 @@ impl Group {
         }
         let Decided { writes, on_commit } = job.decide(&found, &damaged)?;
         drop(found);
+        if let Some(shortage) = &self.shortage
+            && !self.makes_room(rows, &writes)?
+        {
+            return Err(shortage.clone());
+        }
         self.batch.take(writes, |key| Ok(Counters::read(rows.get(key)?.as_deref())))?;
         self.on_commit = on_commit;
         Ok(())
+    }
+
+    /// Whether writes delete more than they add, or nearly: what is kept about a deletion takes room as well.
+    fn makes_room(&self, rows: &EmbeddedSnapshot<'_>, writes: &[Write]) -> Result<bool, StoreError> {
+        let (mut removed, mut added) = (0, 0);
+        for write in writes {
+            match write {
+                Write::Delete { key } => {
+                    let stored = match self.batch.get(key) {
+                        Some(row) => row.map(<[u8]>::len),
+                        None => rows.get(key)?.map(|row| row.len()),
+                    };
+                    removed += stored.map_or(0, |bytes| bytes + key.len());
+                }
+                Write::Put { key, value } => added += key.len() + value.len(),
+                Write::Count { .. } => {}
+                Write::DropSpace(_) => return Ok(true),
+            }
+        }
+        Ok(added == 0 || (removed > 0 && added <= 2 * removed + SMALL_BYTES))
     }
 }

@@ -50,7 +50,7 @@ fn a_newer_format_is_refused_and_left_alone() {
     fs::write(folder.path().join("FORMAT"), "partita embedded store, format 7\n").unwrap();
     let before = files(folder.path());
     let Err(error) = open(folder.path()) else { panic!("opened a newer format") };
-    assert!(matches!(error, OpenError::NewerFormat { found: 7, supported: 1, .. }));
+    assert!(matches!(error, OpenError::NewerFormat { found: 7, supported: 2, .. }));
     assert_eq!(files(folder.path()), before);
 }
 

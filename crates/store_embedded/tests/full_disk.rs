@@ -1,65 +1,147 @@
-//! A disk that fills up: writers are told, nothing acknowledged is lost, and all goes on once there is room.
+//! A disk that fills up: writers are told, nothing acknowledged is lost, rows can be read and deleted all the while,
+//! also after a restart, and all goes on once there is room.
 //!
-//! Needs a small disk of its own, for instance
-//! `mount -t tmpfs -o size=100m tmpfs /mnt/small && PARTITA_SMALL_DISK=/mnt/small cargo test --test full_disk`.
+//! The small disk is a file system in memory that nobody else sees, which `unshare` and `mount` make for the test's
+//! own process. Where that is not allowed the test says so and does nothing.
 #![allow(clippy::unwrap_used)]
 
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use partita_store::{Snapshot, Store, StoreError};
-use partita_store_embedded::{Durability, EmbeddedStore, Options};
+use partita_store::{Health, Snapshot, Store, StoreError, Write};
+use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use support::{key, put, write};
+
+const DISK: &str = "PARTITA_SMALL_DISK";
+const RELAXED: &str = "PARTITA_RELAXED";
+const MOUNT: &str = "mount -t tmpfs -o size=100m tmpfs \"$PARTITA_SMALL_DISK\" && exec \"$0\" \"$@\"";
 
 #[test]
 fn a_full_disk_loses_nothing_and_is_got_over() {
-    let Ok(disk) = std::env::var("PARTITA_SMALL_DISK") else { return };
-    for durability in [Durability::Full, Durability::Relaxed] {
-        fill_and_free(Path::new(&disk), durability);
+    run_on_a_small_disk("fill_and_free");
+}
+
+#[test]
+fn a_full_disk_lets_rows_be_deleted_until_there_is_room() {
+    run_on_a_small_disk("fill_and_delete");
+}
+
+#[test]
+fn a_start_on_a_full_disk_serves_reads_and_deletions() {
+    run_on_a_small_disk("fill_and_start_again");
+}
+
+/// Runs one of the ignored tests below in a process that has a disk of its own.
+fn run_on_a_small_disk(test: &str) {
+    let disk = tempfile::tempdir().unwrap();
+    let shell = |options: &str, what: &str| {
+        let mut command = Command::new("unshare");
+        command.args([options, "sh", "-c", what]).env(DISK, disk.path()).stdin(Stdio::null());
+        command
+    };
+    let works = |options: &&&str| {
+        let tried = shell(options, "mount -t tmpfs -o size=1m tmpfs \"$PARTITA_SMALL_DISK\"").output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    let Some(options) = ["-m", "-Urm"].iter().find(works) else {
+        println!("NOT RUN: no small disk can be mounted here (neither `unshare -m` nor `unshare -Urm`)");
+        return;
+    };
+    for relaxed in ["", "yes"] {
+        let mut command = shell(options, MOUNT);
+        command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--ignored", "--nocapture"]);
+        let output = command.env(RELAXED, relaxed).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
 }
 
-fn fill_and_free(disk: &Path, durability: Durability) {
-    let (folder, ballast) = (disk.join("store"), disk.join("ballast"));
-    let _ = fs::remove_dir_all(&folder);
-    fs::write(&ballast, vec![1; 20 << 20]).unwrap();
-    let store = EmbeddedStore::open(&folder, Options { durability }).unwrap();
-    let mut answered = Vec::new();
-    let mut number = 0_u32;
-    let mut add = |store: &EmbeddedStore, answered: &mut Vec<u32>| {
-        number += 1;
-        let outcome = write(store, vec![put(&at(number), &value(number))]);
-        if outcome.is_ok() {
-            answered.push(number);
-        }
-        outcome
-    };
-    let error = loop {
-        if let Err(error) = add(&store, &mut answered) {
-            break error;
-        }
-        assert!(answered.len() < 100_000, "the disk is too large for this test");
-    };
-    assert!(matches!(error, StoreError::Full(_)), "{error}");
-    for _ in 0..5 {
-        let _ = add(&store, &mut answered);
-    }
-    check(&store, &answered);
-    println!("{durability:?}: {} rows, then {error}", answered.len());
+struct Disk {
+    folder: PathBuf,
+    ballast: PathBuf,
+    durability: Durability,
+}
 
-    fs::remove_file(&ballast).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while add(&store, &mut answered).is_err() {
-        assert!(Instant::now() < deadline, "it does not recover");
-        std::thread::sleep(Duration::from_millis(50));
+impl Disk {
+    fn new() -> Disk {
+        let disk = PathBuf::from(std::env::var(DISK).unwrap());
+        let relaxed = std::env::var(RELAXED).is_ok_and(|relaxed| !relaxed.is_empty());
+        let durability = if relaxed { Durability::Relaxed } else { Durability::Full };
+        Disk { folder: disk.join("store"), ballast: disk.join("ballast"), durability }
     }
-    check(&store, &answered);
-    store.close();
-    check(&EmbeddedStore::open(&folder, Options { durability }).unwrap(), &answered);
-    fs::remove_dir_all(&folder).unwrap();
+
+    fn open(&self) -> EmbeddedStore {
+        EmbeddedStore::open(&self.folder, Options { durability: self.durability }).unwrap()
+    }
+
+    /// Takes what is left of the disk, to the last byte.
+    fn fill_up(&self) {
+        let mut file = fs::File::options().append(true).create(true).open(&self.ballast).unwrap();
+        for size in [1 << 20, 4_096, 1] {
+            while file.write_all(&vec![1; size]).is_ok() {}
+        }
+    }
+}
+
+/// Rows that were acknowledged, by their numbers.
+struct Rows {
+    next: u32,
+    answered: Vec<u32>,
+}
+
+impl Rows {
+    fn new() -> Rows {
+        Rows { next: 0, answered: Vec::new() }
+    }
+
+    fn add(&mut self, store: &EmbeddedStore) -> Result<(), StoreError> {
+        self.next += 1;
+        write(store, vec![put(&at(self.next), &value(self.next))])?;
+        self.answered.push(self.next);
+        Ok(())
+    }
+
+    fn add_until_full(&mut self, store: &EmbeddedStore) -> StoreError {
+        loop {
+            if let Err(error) = self.add(store) {
+                return error;
+            }
+            assert!(self.answered.len() < 100_000, "the disk is too large for this test");
+        }
+    }
+
+    fn add_within_ten_seconds(&mut self, store: &EmbeddedStore) {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while let Err(error) = self.add(store) {
+            assert!(Instant::now() < deadline, "it does not recover: {error}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(store.health(), Health::Ok);
+    }
+
+    /// Deletes some rows; a moment's patience is all it may take.
+    fn delete(&mut self, store: &EmbeddedStore, count: usize) {
+        for number in self.answered.drain(..count) {
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while let Err(error) = write(store, vec![Write::Delete { key: at(number) }]) {
+                assert!(Instant::now() < deadline, "row {number} cannot be deleted: {error}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
+    fn check(&self, store: &EmbeddedStore) {
+        let snapshot = store.snapshot().unwrap();
+        for number in &self.answered {
+            assert!(snapshot.get(&at(*number)).unwrap().unwrap() == value(*number), "row {number} is lost");
+        }
+    }
 }
 
 fn at(number: u32) -> Vec<u8> {
@@ -70,9 +152,101 @@ fn value(number: u32) -> Vec<u8> {
     vec![number as u8; if number.is_multiple_of(50) { 30_000 } else { 1_000 }]
 }
 
-fn check(store: &EmbeddedStore, answered: &[u32]) {
-    let snapshot = store.snapshot().unwrap();
-    for number in answered {
-        assert!(snapshot.get(&at(*number)).unwrap().unwrap() == value(*number), "row {number} is lost");
+#[test]
+#[ignore = "started by the tests above, on a small disk"]
+fn fill_and_free() {
+    let disk = Disk::new();
+    fs::write(&disk.ballast, vec![1; 20 << 20]).unwrap();
+    let (store, mut rows) = (disk.open(), Rows::new());
+    let error = rows.add_until_full(&store);
+    assert!(matches!(error, StoreError::Full(_)), "{error}");
+    for _ in 0..5 {
+        let _ = rows.add(&store);
+    }
+    rows.check(&store);
+    println!("{} rows, then {error}", rows.answered.len());
+
+    fs::remove_file(&disk.ballast).unwrap();
+    rows.add_within_ten_seconds(&store);
+    rows.check(&store);
+    store.close();
+    rows.check(&disk.open());
+}
+
+#[test]
+#[ignore = "started by the tests above, on a small disk"]
+fn fill_and_delete() {
+    let disk = Disk::new();
+    let (store, mut rows) = (disk.open(), Rows::new());
+    rows.add_until_full(&store);
+    disk.fill_up();
+    assert!(matches!(store.health(), Health::Full(_)), "{:?}", store.health());
+    let half = rows.answered.len() / 2;
+    println!("{} rows", 2 * half);
+    rows.delete(&store, half);
+    rows.check(&store);
+    // The disk is as full as before, but the data file has room.
+    rows.add_within_ten_seconds(&store);
+    rows.check(&store);
+    store.close();
+    rows.check(&disk.open());
+}
+
+#[test]
+#[ignore = "started by the tests above, on a small disk"]
+fn fill_and_start_again() {
+    let disk = Disk::new();
+    let mut rows = Rows::new();
+    for _ in 0..3 {
+        // Killed while the log has much that the data file has not; the first time there is room.
+        let (mut child, answered) = start_filler(rows.next);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        rows.next = answered.last().copied().unwrap_or(rows.next).max(rows.next) + 1;
+        rows.answered.extend(answered);
+        disk.fill_up();
+        let store = disk.open();
+        rows.check(&store);
+        // Whatever could be added before, at last there is no room.
+        let full = rows.add_until_full(&store);
+        assert!(matches!(full, StoreError::Full(_)), "{full}");
+        rows.check(&store);
+        rows.delete(&store, 500);
+        store.close();
+        rows.check(&disk.open());
+    }
+    fs::remove_file(&disk.ballast).unwrap();
+    let store = disk.open();
+    rows.add_within_ten_seconds(&store);
+    rows.check(&store);
+}
+
+/// A process that fills some of the log, and says which rows it was answered.
+fn start_filler(first: u32) -> (Child, Vec<u32>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "fill", "--ignored", "--nocapture"])
+        .env("PARTITA_FIRST", first.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let answered = lines.take_while(|line| line != "enough").filter_map(|line| line.parse().ok()).collect();
+    (child, answered)
+}
+
+#[test]
+#[ignore = "started by the test above, to be killed"]
+fn fill() {
+    let Ok(first) = std::env::var("PARTITA_FIRST") else { return };
+    let disk = Disk::new();
+    let options = Options { durability: disk.durability };
+    let store = EmbeddedStore::open_at_pace(Path::new(&disk.folder), options, Pace::Lazy).unwrap();
+    let mut rows = Rows { next: first.parse().unwrap(), answered: Vec::new() };
+    while rows.answered.len() < 3_000 && rows.add(&store).is_ok() {}
+    let lines: String = rows.answered.iter().map(|number| format!("{number}\n")).collect();
+    std::io::stderr().write_all(format!("{lines}enough\n").as_bytes()).unwrap();
+    loop {
+        std::thread::park();
     }
 }

@@ -1,5 +1,5 @@
 //! Damage to the commit log: what stands before it is all there, no group is there by half, and when something
-//! acknowledged cannot be read the store says so.
+//! acknowledged cannot be read the store says so and names the file.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,57 +7,104 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partita_store::{Direction, KeyRange, Snapshot, Store};
+use partita_store::{Direction, KeyRange, Snapshot, Space, Store, Write};
 use partita_store_embedded::{Durability, EmbeddedStore, OpenError, Options, Pace};
 use support::{Random, key, put, rows, write};
 
 const GROUPS: u32 = 40;
 const ROWS: u32 = 3;
 const BLOCK: u64 = 4_096;
+const HEAD: u64 = 36;
+
+/// How long the rows of the groups are.
+#[derive(Clone, Copy)]
+enum Length {
+    Mixed,
+    /// So that the log has four segments.
+    Large,
+}
 
 /// What a group writes: some rows that tell its number, of other lengths in every group.
-fn group(number: u32) -> Vec<partita_store::Write> {
-    (0..ROWS)
-        .map(|row| put(&key(1, &[&number.to_be_bytes()[..], &[row as u8]].concat()), &value(number, row)))
-        .collect()
+fn group(number: u32, length: Length) -> Vec<Write> {
+    let rows = 0..ROWS;
+    rows.map(|row| {
+        put(&key(1, &[&number.to_be_bytes()[..], &[row as u8]].concat()), &value(number, row, length))
+    })
+    .collect()
 }
 
-fn value(number: u32, row: u32) -> Vec<u8> {
-    let length = [10, 3_000, 5_000, 40_000][(number + row) as usize % 4];
-    (0..length).map(|place: u32| (place / 7 + number * 31 + row) as u8).collect()
+fn value(number: u32, row: u32, length: Length) -> Vec<u8> {
+    let bytes = match length {
+        Length::Mixed => [10, 3_000, 5_000, 40_000][(number + row) as usize % 4],
+        Length::Large => 230_000,
+    };
+    (0..bytes).map(|place: u32| (place / 7 + number * 31 + row) as u8).collect()
 }
 
-/// A folder as a crash leaves it: all groups in the log, none in the data file. Says where each group's record ends.
-fn crashed(folder: &Path, durability: Durability) -> (PathBuf, Vec<u64>) {
+/// A folder as a crash leaves it: all groups in the log, none in the data file.
+struct Crashed {
+    folder: PathBuf,
+    /// Where the record of each group ends, if all are in one segment.
+    ends: Vec<u64>,
+    /// The log's folder as it was before the last group, and before the last ten.
+    older_logs: [PathBuf; 2],
+}
+
+fn crashed(folder: &Path, durability: Durability, length: Length) -> Crashed {
     let (open, left) = (folder.join("open"), folder.join("left"));
+    let older_logs = [folder.join("older"), folder.join("much older")];
     let store = EmbeddedStore::open_at_pace(&open, Options { durability }, Pace::Lazy).unwrap();
     let mut ends = Vec::new();
-    let mut end = 0;
+    let mut end = BLOCK;
     for number in 0..GROUPS {
-        write(&store, group(number)).unwrap();
-        let body: u64 = (0..ROWS).map(|row| value(number, row).len() as u64 + 9 + 9).sum();
-        end += (25 + body).next_multiple_of(BLOCK);
+        match GROUPS - number {
+            1 => copy_files(&open.join("log"), &older_logs[0]),
+            10 => copy_files(&open.join("log"), &older_logs[1]),
+            _ => {}
+        }
+        write(&store, group(number, length)).unwrap();
+        let body: u64 = (0..ROWS).map(|row| value(number, row, length).len() as u64 + 9 + 9).sum();
+        end += (HEAD + body).next_multiple_of(BLOCK);
         ends.push(end);
     }
-    fs::create_dir_all(left.join("log")).unwrap();
-    for name in ["FORMAT", "data.mdb"] {
-        fs::copy(open.join(name), left.join(name)).unwrap();
-    }
-    for entry in fs::read_dir(open.join("log")).unwrap().map(Result::unwrap) {
-        fs::copy(entry.path(), left.join("log").join(entry.file_name())).unwrap();
-    }
+    copy(&open, &left);
     store.close();
-    (left, ends)
+    Crashed { folder: left, ends, older_logs }
 }
 
-/// The segment that holds the groups.
-fn segment(folder: &Path) -> PathBuf {
+fn copy_files(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    copy_files(from, to);
+    copy_files(&from.join("log"), &to.join("log"));
+}
+
+/// The segments in the order in which they were written.
+fn segments(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder.join("log")).unwrap().map(|entry| entry.unwrap().path());
-    files.filter(|file| fs::read(file).unwrap().iter().any(|byte| *byte != 0)).max().unwrap()
+    let mut segments: Vec<_> = files.filter(|file| file.file_stem().unwrap() == "segment").collect();
+    segments.retain(|file| fs::read(file).unwrap().iter().any(|byte| *byte != 0));
+    // In each header stands its first record.
+    segments.sort_by_key(|file| u64::from_le_bytes(fs::read(file).unwrap()[36..44].try_into().unwrap()));
+    segments
+}
+
+fn only_segment(folder: &Path) -> PathBuf {
+    let segments = segments(folder);
+    assert_eq!(segments.len(), 1);
+    segments[0].clone()
 }
 
 /// Checks that the groups up to `end` are there whole, and nothing else.
-fn check(store: &EmbeddedStore, end: u32) {
+fn check(store: &EmbeddedStore, end: u32, length: Length) {
     let range = KeyRange { start: key(1, b""), end: key(2, b"") };
     let snapshot = store.snapshot().unwrap();
     let found = rows(&snapshot, &range, Direction::Ascending, usize::MAX).unwrap();
@@ -65,86 +112,99 @@ fn check(store: &EmbeddedStore, end: u32) {
     for number in 0..end {
         for row in 0..ROWS {
             let at = key(1, &[&number.to_be_bytes()[..], &[row as u8]].concat());
-            assert!(snapshot.get(&at).unwrap().unwrap() == value(number, row));
+            assert!(snapshot.get(&at).unwrap().unwrap() == value(number, row, length));
         }
     }
 }
 
-fn copy(left: &Path, to: &Path) {
-    let _ = fs::remove_dir_all(to);
-    fs::create_dir_all(to.join("log")).unwrap();
-    for name in ["FORMAT", "data.mdb"] {
-        fs::copy(left.join(name), to.join(name)).unwrap();
+fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
+    EmbeddedStore::open(folder, Options::default())
+}
+
+/// The folder is refused, again and again, for a damage in `file`.
+fn assert_refused(folder: &Path, file: &Path, what: &str) {
+    for _ in 0..2 {
+        let Err(error) = open(folder) else { panic!("{what}: opened") };
+        assert!(matches!(error, OpenError::Damaged { .. }), "{what}: {error}");
+        let (text, name) = (error.to_string(), file.file_name().unwrap().to_str().unwrap());
+        assert!(text.contains(name), "{what}: {text}");
     }
-    let from = segment(left);
-    fs::copy(&from, to.join("log").join(from.file_name().unwrap())).unwrap();
 }
 
 #[test]
 fn an_intact_log_gives_everything_back() {
-    for durability in [Durability::Full, Durability::Relaxed] {
+    for (durability, length) in [
+        (Durability::Full, Length::Mixed),
+        (Durability::Relaxed, Length::Mixed),
+        (Durability::Full, Length::Large),
+    ] {
         let folder = tempfile::tempdir().unwrap();
-        let (left, _) = crashed(folder.path(), durability);
+        let left = crashed(folder.path(), durability, length).folder;
         for pace in [Pace::Lazy, Pace::Usual] {
             let store = EmbeddedStore::open_at_pace(&left, Options::default(), pace).unwrap();
-            check(&store, GROUPS);
+            check(&store, GROUPS, length);
             store.close();
         }
         // The store goes on from there, and the recovered log is not read twice.
-        let store = EmbeddedStore::open(&left, Options::default()).unwrap();
-        write(&store, vec![partita_store::Write::DropSpace(partita_store::Space(1))]).unwrap();
+        let store = open(&left).unwrap();
+        write(&store, vec![Write::DropSpace(Space(1))]).unwrap();
         store.close();
-        check(&EmbeddedStore::open(&left, Options::default()).unwrap(), 0);
+        check(&open(&left).unwrap(), 0, length);
     }
 }
 
+/// Opened, written to and left as a crash leaves it, time after time, without the data file ever being written.
 #[test]
-fn a_cut_log_gives_back_what_stands_before_the_cut() {
+fn a_log_goes_on_after_each_of_many_crashes() {
     let folder = tempfile::tempdir().unwrap();
-    let (left, ends) = crashed(folder.path(), Durability::Full);
-    let mut random = Random(1);
-    for _ in 0..60 {
-        let to = folder.path().join("cut");
-        copy(&left, &to);
-        let length = random.below(ends[ends.len() - 1] + BLOCK);
-        fs::File::options().write(true).open(segment(&to)).unwrap().set_len(length).unwrap();
-        let store = EmbeddedStore::open(&to, Options::default()).unwrap();
-        // A record whose filling alone is cut is whole.
-        let found = rows(
-            &store.snapshot().unwrap(),
-            &KeyRange { start: key(1, b""), end: key(2, b"") },
-            Direction::Descending,
-            1,
-        );
-        let end =
-            found.unwrap().first().map_or(0, |row| u32::from_be_bytes(row.0[4..8].try_into().unwrap()) + 1);
-        let whole = ends.iter().filter(|end| **end <= length).count() as u32;
-        assert!(end == whole || end == whole + 1, "{end} of {whole} groups");
-        check(&store, end);
+    let (mut now, mut next) = (folder.path().join("now"), folder.path().join("next"));
+    for round in 0..6 {
+        let store = EmbeddedStore::open_at_pace(&now, Options::default(), Pace::Lazy).unwrap();
+        check(&store, round * 5, Length::Mixed);
+        for number in round * 5..(round + 1) * 5 {
+            write(&store, group(number, Length::Mixed)).unwrap();
+        }
+        copy(&now, &next);
+        drop(store);
+        (now, next) = (next, now);
+        // A group that was never acknowledged is being written.
+        let segment = segments(&now).pop().unwrap();
+        let mut bytes = fs::read(&segment).unwrap();
+        let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() as u64;
+        let torn = end.next_multiple_of(BLOCK) as usize;
+        bytes[torn..torn + 2_000].fill(9);
+        fs::write(&segment, bytes).unwrap();
     }
+    check(&open(&now).unwrap(), 30, Length::Mixed);
 }
 
 #[test]
-fn a_torn_last_group_is_left_out_as_a_whole() {
+fn a_torn_group_that_was_not_acknowledged_is_left_out_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let (left, ends) = crashed(folder.path(), Durability::Full);
-    let (start, end) = (ends[ends.len() - 2], ends[ends.len() - 1]);
+    let left = crashed(folder.path(), Durability::Full, Length::Mixed);
+    let (start, end) = (left.ends[left.ends.len() - 2], left.ends[left.ends.len() - 1]);
     let mut random = Random(2);
-    for _ in 0..60 {
+    for round in 0..30 {
         let to = folder.path().join("torn");
-        copy(&left, &to);
-        let file = segment(&to);
+        copy(&left.folder, &to);
+        let file = only_segment(&to);
         let mut bytes = fs::read(&file).unwrap();
         // Some of its blocks never reached the disk, or one bit of it is wrong.
         if random.below(2) == 0 {
             let lost = start + random.below((end - start) / BLOCK) * BLOCK;
             bytes[lost as usize..(lost + BLOCK) as usize].fill(0);
         } else {
-            let used = 25 + (0..ROWS).map(|row| value(GROUPS - 1, row).len() as u64 + 18).sum::<u64>();
-            bytes[(start + random.below(used)) as usize] ^= 1 << random.below(8);
+            let body: u64 =
+                (0..ROWS).map(|row| value(GROUPS - 1, row, Length::Mixed).len() as u64 + 18).sum();
+            bytes[(start + random.below(HEAD + body)) as usize] ^= 1 << random.below(8);
         }
         fs::write(&file, bytes).unwrap();
-        check(&EmbeddedStore::open(&to, Options::default()).unwrap(), GROUPS - 1);
+        if round % 10 == 0 {
+            // It was acknowledged, and that is noted.
+            assert_refused(&to, &file, "a damaged last group");
+        }
+        fs::copy(left.older_logs[0].join("DURABLE"), to.join("log/DURABLE")).unwrap();
+        check(&open(&to).unwrap(), GROUPS - 1, Length::Mixed);
     }
 }
 
@@ -152,34 +212,144 @@ fn a_torn_last_group_is_left_out_as_a_whole() {
 fn damage_before_acknowledged_groups_is_reported_and_can_be_salvaged() {
     for durability in [Durability::Full, Durability::Relaxed] {
         let folder = tempfile::tempdir().unwrap();
-        let (left, ends) = crashed(folder.path(), durability);
+        let left = crashed(folder.path(), durability, Length::Mixed);
         let mut random = Random(3);
-        for _ in 0..20 {
+        for round in 0..20 {
             let to = folder.path().join("damaged");
-            copy(&left, &to);
-            let file = segment(&to);
+            copy(&left.folder, &to);
+            if round % 2 == 0 {
+                // As after a power loss: the other records must tell.
+                fs::remove_file(to.join("log/DURABLE")).unwrap();
+            }
+            let file = only_segment(&to);
             let mut bytes = fs::read(&file).unwrap();
             let hit = random.below(u64::from(GROUPS) - 1) as usize;
-            let start = if hit == 0 { 0 } else { ends[hit - 1] };
+            let start = if hit == 0 { BLOCK } else { left.ends[hit - 1] };
             bytes[start as usize + random.below(50) as usize] ^= 1 << random.below(8);
             fs::write(&file, bytes).unwrap();
-            match EmbeddedStore::open(&to, Options::default()) {
+            match open(&to) {
                 Ok(store) => {
                     // A power loss may do that to a relaxed store.
                     assert_eq!(durability, Durability::Relaxed);
-                    check(&store, hit as u32);
+                    check(&store, hit as u32, Length::Mixed);
                 }
                 Err(error) => {
-                    assert_eq!(durability, Durability::Full);
-                    assert!(matches!(&error, OpenError::Damaged { .. }), "{error}");
-                    assert!(matches!(
-                        EmbeddedStore::open(&to, Options::default()),
-                        Err(OpenError::Damaged { .. })
-                    ));
-                    check(&EmbeddedStore::salvage(&to, Options::default()).unwrap(), hit as u32);
-                    check(&EmbeddedStore::open(&to, Options::default()).unwrap(), hit as u32);
+                    assert!(error.to_string().contains(&format!("from byte {start} on")), "{error}");
+                    assert_refused(&to, &file, "a damaged record");
+                    let store = EmbeddedStore::salvage(&to, Options::default()).unwrap();
+                    check(&store, hit as u32, Length::Mixed);
+                    store.close();
+                    check(&open(&to).unwrap(), hit as u32, Length::Mixed);
                 }
             }
         }
     }
+}
+
+#[test]
+fn a_segment_that_is_not_what_it_was_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = crashed(folder.path(), Durability::Full, Length::Large);
+    let names: Vec<_> =
+        segments(&left.folder).iter().map(|file| PathBuf::from(file.file_name().unwrap())).collect();
+    assert_eq!(names.len(), 4);
+    let to = folder.path().join("harmed");
+    for (place, name) in names.iter().enumerate() {
+        let (file, other) = (to.join("log").join(name), to.join("log").join(&names[(place + 1) % 4]));
+        let cut = |length: u64| fs::File::options().write(true).open(&file).unwrap().set_len(length).unwrap();
+        let harms: [(&str, &dyn Fn()); 7] = [
+            ("missing", &|| fs::remove_file(&file).unwrap()),
+            ("emptied", &|| cut(0)),
+            ("cut", &|| cut((8 << 20) - BLOCK)),
+            ("cut within its header", &|| cut(100)),
+            ("with another's contents", &|| assert!(fs::copy(&other, &file).unwrap() > 0)),
+            ("swapped with another", &|| {
+                let (bytes, others) = (fs::read(&file).unwrap(), fs::read(&other).unwrap());
+                fs::write(&file, others).unwrap();
+                fs::write(&other, bytes).unwrap();
+            }),
+            ("with a damaged header", &|| {
+                let mut bytes = fs::read(&file).unwrap();
+                bytes[50] ^= 4;
+                fs::write(&file, bytes).unwrap();
+            }),
+        ];
+        for (what, harm) in harms {
+            copy(&left.folder, &to);
+            harm();
+            let Err(OpenError::Damaged { what: told, .. }) = open(&to) else {
+                panic!("segment {place} {what}")
+            };
+            assert!(told.contains("segment."), "{told}");
+            if what != "swapped with another" {
+                assert_refused(&to, &file, what);
+            }
+        }
+    }
+}
+
+#[test]
+fn older_copies_of_the_logs_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = crashed(folder.path(), Durability::Full, Length::Large);
+    let to = folder.path().join("mixed");
+    for older in &left.older_logs {
+        for entry in fs::read_dir(older).unwrap().map(Result::unwrap) {
+            copy(&left.folder, &to);
+            let file = to.join("log").join(entry.file_name());
+            if entry.file_name() != "DURABLE" && fs::read(&file).unwrap() != fs::read(entry.path()).unwrap() {
+                fs::copy(entry.path(), &file).unwrap();
+                let Err(OpenError::Damaged { what, .. }) = open(&to) else { panic!("{}", file.display()) };
+                assert!(what.contains("segment."), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lost_log_is_told_after_a_crash_and_harmless_after_a_clean_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = crashed(folder.path(), Durability::Full, Length::Mixed);
+    let to = folder.path().join("lost");
+    let remove = |name: &str| fs::remove_file(to.join("log").join(name)).unwrap();
+    copy(&left.folder, &to);
+    remove("DURABLE");
+    check(&open(&to).unwrap(), GROUPS, Length::Mixed);
+    copy(&left.folder, &to);
+    remove("MANIFEST");
+    assert_refused(&to, Path::new("MANIFEST"), "no manifest");
+    let salvaged = EmbeddedStore::salvage(&to, Options::default()).unwrap();
+    check(&salvaged, GROUPS, Length::Mixed);
+    salvaged.close();
+    copy(&left.folder, &to);
+    fs::remove_dir_all(to.join("log")).unwrap();
+    assert_refused(&to, Path::new("MANIFEST"), "no log");
+
+    let closed = folder.path().join("open");
+    fs::remove_dir_all(closed.join("log")).unwrap();
+    let store = open(&closed).unwrap();
+    check(&store, GROUPS, Length::Mixed);
+    write(&store, vec![put(&key(2, b"goes on"), b"1")]).unwrap();
+}
+
+/// What the data file has need not be in the log.
+#[test]
+fn a_log_that_is_older_than_the_data_file_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let (now, left) = (folder.path().join("now"), folder.path().join("left"));
+    let store = EmbeddedStore::open_at_pace(&now, Options::default(), Pace::Lazy).unwrap();
+    write(&store, group(0, Length::Mixed)).unwrap();
+    copy(&now, &left);
+    store.close();
+    let store = EmbeddedStore::open_at_pace(&left, Options::default(), Pace::Hurried).unwrap();
+    write(&store, group(1, Length::Mixed)).unwrap();
+    let older = folder.path().join("older");
+    copy_files(&left.join("log"), &older);
+    write(&store, group(2, Length::Mixed)).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let to = folder.path().join("to");
+    copy(&left, &to);
+    drop(store);
+    copy_files(&older, &to.join("log"));
+    check(&open(&to).unwrap(), 3, Length::Mixed);
 }

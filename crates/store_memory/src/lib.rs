@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use partita_store::{
-    Counters, Damage, Decision, Direction, KeyRange, Rows, Space, Store, StoreError, Usage, Write,
+    Counters, Damage, Decision, Direction, Health, KeyRange, Rows, Space, Store, StoreError, Usage, Write,
 };
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -86,6 +86,10 @@ impl Store for MemoryStore {
     fn usage(&self) -> Result<Usage, StoreError> {
         let bytes = self.current().iter().map(|(key, value)| (key.len() + value.len()) as u64).sum();
         Ok(Usage { file_bytes: 0, used_bytes: bytes })
+    }
+
+    fn health(&self) -> Health {
+        Health::Ok
     }
 }
 

@@ -1,35 +1,80 @@
 //! Names that passed AWS's rules, as types of their own.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The account every local resource belongs to: the one of AWS's own examples.
 pub const ACCOUNT_ID: &str = "123456789012";
 
-/// A table's name: 3–255 of `[a-zA-Z0-9_.-]`.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TableName(Arc<str>);
+/// A table's name: 3–255 of `[a-zA-Z0-9_.-]`. Where a request has an ARN in its place, that is remembered for the answer;
+/// it is the same name all the same.
+#[derive(Clone)]
+pub struct TableName {
+    name: Arc<str>,
+    arn: Option<Arc<str>>,
+}
 
 impl TableName {
     /// Takes a name that was checked already.
     pub fn new(name: &str) -> TableName {
-        TableName(name.into())
+        TableName { name: name.into(), arn: None }
+    }
+
+    /// A name as a request has it: by itself or in a table's ARN.
+    pub fn as_sent(sent: &str) -> TableName {
+        match table_of_arn(sent) {
+            Some(name) => TableName { name: name.into(), arn: Some(sent.into()) },
+            None => TableName::new(sent),
+        }
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
+    }
+
+    /// What the request called the table.
+    pub fn sent(&self) -> &str {
+        self.arn.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl PartialEq for TableName {
+    fn eq(&self, other: &TableName) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for TableName {}
+
+impl PartialOrd for TableName {
+    fn partial_cmp(&self, other: &TableName) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for TableName {
+    fn cmp(&self, other: &TableName) -> Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl Hash for TableName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 
 impl fmt::Display for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
 impl fmt::Debug for TableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(self.sent(), f)
     }
 }
 
@@ -98,6 +143,15 @@ mod tests {
         for part in ["/index/byDate", "/backup/01234567890123-01234567", "/"] {
             assert_eq!(table_of_arn(&format!("{arn}{part}")), None, "{part}");
         }
+    }
+
+    #[test]
+    fn an_arn_is_remembered_and_is_the_same_name() {
+        let arn = table_arn("eu-west-1", "Orders");
+        let (sent, plain) = (TableName::as_sent(&arn), TableName::as_sent("Orders"));
+        assert_eq!(sent, plain);
+        assert_eq!((sent.as_str(), sent.sent()), ("Orders", arn.as_str()));
+        assert_eq!((plain.as_str(), plain.sent()), ("Orders", "Orders"));
     }
 
     #[test]

@@ -147,7 +147,11 @@ pub(crate) mod tests {
 
     #[test]
     fn features_are_shown_as_they_were() {
-        let state = GlobalIndexState { status: ResourceStatus::Active, backfilling: false };
+        let state = GlobalIndexState {
+            status: ResourceStatus::Active,
+            backfilling: false,
+            throughput_changes: ThroughputChanges::default(),
+        };
         let table = TableDescription {
             billing_mode: BillingMode::PayPerRequest,
             on_demand: Some(OnDemandThroughput { max_read: Some(3), max_write: None }),

@@ -61,12 +61,9 @@ fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Sent<'a>, Exception> {
 }
 
 fn read_keys(reader: &mut Reader<'_>) -> Result<Option<Vec<Attributes>>, Exception> {
-    let mut keys = Vec::new();
-    let present = reader.list(Shape::List, |reader| {
-        keys.extend(Attributes::read(reader, Shape::MapInList("AttributeValue"))?);
-        Ok(())
-    })?;
-    Ok(present.then_some(keys))
+    let read = |reader: &mut Reader<'_>| Attributes::read(reader, Shape::MapInList("AttributeValue"));
+    let keys = reader.structures(Shape::List, read)?;
+    Ok(keys.map(|keys| keys.into_iter().flatten().collect()))
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
@@ -130,7 +127,6 @@ fn table_keys(entry: TableEntry<'_, Sent<'_>>, count: &mut usize) -> Result<Tabl
     };
     Ok(TableKeys {
         table: table_name::resolve(&entry.table),
-        named: entry.table.into_owned(),
         keys,
         projection: projection.or(legacy::attributes_to_get(attributes_to_get)),
         consistent_read: consistent_read.unwrap_or_default(),
@@ -159,7 +155,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Responses").object(|json| {
             for table in &output.responses {
-                attribute_value::encode_items(json.name(&table.named), &table.items);
+                attribute_value::encode_items(json.name(table.table.sent()), &table.items);
             }
         });
         json.name("UnprocessedKeys").object(|json| {
@@ -171,7 +167,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
 
 /// Keys that were not read, so that the client can send them again as they are.
 fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
-    json.name(&table.named).object(|json| {
+    json.name(table.table.sent()).object(|json| {
         json.name("Keys").array(|json| {
             table.keys.iter().for_each(|key| attribute_value::encode_item(json, key.view()));
         });
@@ -297,13 +293,11 @@ mod tests {
         let key: Item = [("pk", AttributeValue::S("a".into()))].into_iter().collect();
         let output = BatchGetItemOutput {
             responses: vec![TableItems {
-                table: TableName::new("Music"),
-                named: "arn:aws:dynamodb:eu-west-1:000000000000:table/Music".to_owned(),
+                table: TableName::as_sent("arn:aws:dynamodb:eu-west-1:000000000000:table/Music"),
                 items: vec![key.clone()],
             }],
             unprocessed: vec![UnprocessedKeys {
                 table: TableName::new("Films"),
-                named: "Films".to_owned(),
                 keys: vec![key],
                 consistent_read: true,
                 wording: ProjectionWording {

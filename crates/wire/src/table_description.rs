@@ -5,7 +5,6 @@
 
 use crate::exchange::{encode_text, encode_time};
 use crate::json::Writer;
-use crate::table_settings::throughput::ON_DEMAND_START;
 use partita_api::key_schema::{AttributeDefinition, KeySchema};
 use partita_api::table::*;
 
@@ -75,15 +74,20 @@ pub(crate) fn encode_key(key: &KeySchema, json: &mut Writer) {
 
 /// The units a second; on-demand tables show none.
 fn encode_throughput(table: &TableDescription, json: &mut Writer) {
+    let units = shown_units(table.billing_mode, Some(table.throughput));
+    encode_provisioned(table.throughput_changes, units, json);
+}
+
+fn encode_provisioned(changes: ThroughputChanges, units: Throughput, json: &mut Writer) {
     json.name("ProvisionedThroughput").object(|json| {
-        if let Some(at) = table.throughput_increased_at {
+        if let Some(at) = changes.increased_at {
             json.name("LastIncreaseDateTime").double(at);
         }
-        if let Some(at) = table.throughput_decreased_at {
+        if let Some(at) = changes.decreased_at {
             json.name("LastDecreaseDateTime").double(at);
         }
-        json.name("NumberOfDecreasesToday").integer(table.decreases_today);
-        encode_units(shown_units(table.billing_mode, Some(table.throughput)), json);
+        json.name("NumberOfDecreasesToday").integer(changes.decreases_today);
+        encode_units(units, json);
     });
 }
 
@@ -133,10 +137,8 @@ fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut 
             if state.status == ResourceStatus::Creating && state.backfilling {
                 json.name("Backfilling").boolean(true);
             }
-            json.name("ProvisionedThroughput").object(|json| {
-                json.name("NumberOfDecreasesToday").integer(0);
-                encode_units(shown_units(billing_mode, definition.throughput), json);
-            });
+            let units = shown_units(billing_mode, definition.throughput);
+            encode_provisioned(state.throughput_changes, units, json);
         }
         json.name("IndexSizeBytes").integer(index.size_bytes);
         json.name("ItemCount").integer(index.item_count);
@@ -241,7 +243,6 @@ fn encode_warm(table: &TableDescription, json: &mut Writer) {
     encode_warm_units(table.warm, table.billing_mode, Some(table.throughput), status, json);
 }
 
-/// What something is ready for: what it was asked to be, or what its billing mode gives it anyway.
 fn encode_warm_units(
     warm: Option<WarmThroughput>,
     billing_mode: BillingMode,
@@ -249,14 +250,10 @@ fn encode_warm_units(
     status: ResourceStatus,
     json: &mut Writer,
 ) {
-    let least = match billing_mode {
-        BillingMode::PayPerRequest => ON_DEMAND_START,
-        BillingMode::Provisioned => throughput.unwrap_or_default(),
-    };
-    let warm = warm.unwrap_or_default();
+    let units = warm_units(warm, billing_mode, throughput);
     json.name("WarmThroughput").object(|json| {
-        json.name("ReadUnitsPerSecond").integer(warm.read.unwrap_or(least.read).max(least.read));
-        json.name("WriteUnitsPerSecond").integer(warm.write.unwrap_or(least.write).max(least.write));
+        json.name("ReadUnitsPerSecond").integer(units.read);
+        json.name("WriteUnitsPerSecond").integer(units.write);
         json.name("Status").string(status.name());
     });
 }

@@ -10,7 +10,7 @@ use crate::table_settings::throughput::*;
 use crate::table_settings::*;
 use crate::validation::Validation;
 use partita_api::table::{BillingMode, OnDemandThroughput, Throughput};
-use partita_api::update_table::{GlobalIndexUpdate, UpdateTable, UpdateTableOutput};
+use partita_api::update_table::{GlobalIndexUpdate, IndexUpdate, UpdateTable, UpdateTableOutput};
 use partita_api::{Exception, ExceptionKind, Request, messages};
 use std::collections::HashSet;
 
@@ -244,7 +244,7 @@ fn resolve_index_updates(
 fn index_name(update: &GlobalIndexUpdate) -> &str {
     match update {
         GlobalIndexUpdate::Create(index) => &index.name,
-        GlobalIndexUpdate::Update { name, .. } | GlobalIndexUpdate::Delete { name } => name,
+        GlobalIndexUpdate::Update(IndexUpdate { name, .. }) | GlobalIndexUpdate::Delete { name } => name,
     }
 }
 
@@ -253,7 +253,7 @@ fn change_index(change: IndexChange) -> Result<GlobalIndexUpdate, Exception> {
     let warm = changed_warm(change.warm, owner)?;
     check_on_demand(change.on_demand, owner, true)?;
     let IndexChange { name, provisioned: throughput, on_demand, .. } = change;
-    Ok(GlobalIndexUpdate::Update { name, throughput, on_demand, warm })
+    Ok(GlobalIndexUpdate::Update(IndexUpdate { name, throughput, on_demand, warm }))
 }
 
 fn create_index(

@@ -10,6 +10,7 @@ use crate::export_step::ExportRecord;
 use crate::import_step::ImportRecord;
 use crate::restore_step::RestoreRecord;
 use crate::stored_key::{self, ExchangeKind, Key};
+use partita_exchange::manifest::DataFile;
 use partita_store::{Snapshot, Store, StoreError};
 
 impl<S: Store> Verification<'_, S> {
@@ -94,6 +95,10 @@ fn check_exchange(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Op
         ExchangeKind::BulkOperation => has_id::<BulkRecord>(row, id),
         ExchangeKind::Restore => has_id::<RestoreRecord>(row, id),
         ExchangeKind::Token => serde_json::from_slice::<StoredToken>(row).is_ok(),
+        // What they are of depends on whose they are; that one knows its own kind.
+        ExchangeKind::Progress => serde_json::from_slice::<serde_json::Value>(row).is_ok(),
+        ExchangeKind::DataFile => serde_json::from_slice::<DataFile>(row).is_ok(),
+        ExchangeKind::Report => std::str::from_utf8(row).is_ok(),
         ExchangeKind::BulkCancellation => true,
         ExchangeKind::Backup => match exchange_record::read::<BackupRecord>(row) {
             Ok(backup) if backup.id().as_bytes() == id => return check_backup(snapshot, &backup, key),

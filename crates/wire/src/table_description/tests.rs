@@ -28,9 +28,7 @@ pub(crate) fn plain() -> TableDescription {
         billing_mode: BillingMode::Provisioned,
         on_demand_since: None,
         throughput: Throughput { read: 5, write: 6 },
-        throughput_increased_at: None,
-        throughput_decreased_at: None,
-        decreases_today: 0,
+        throughput_changes: ThroughputChanges::default(),
         on_demand: None,
         warm: None,
         item_count: 7,
@@ -110,9 +108,11 @@ fn on_demand_tables_show_no_units_and_since_when() {
     let table = TableDescription {
         billing_mode: BillingMode::PayPerRequest,
         on_demand_since: Some(1.5),
-        throughput_increased_at: Some(0.25),
-        throughput_decreased_at: Some(0.5),
-        decreases_today: 1,
+        throughput_changes: ThroughputChanges {
+            increased_at: Some(0.25),
+            decreased_at: Some(0.5),
+            decreases_today: 1,
+        },
         ..plain()
     };
     let shown = described(table.clone());
@@ -179,7 +179,8 @@ fn local_indexes_have_neither_status_nor_units() {
 
 #[test]
 fn global_indexes_tell_how_far_they_are() {
-    let state = |status| Some(GlobalIndexState { status, backfilling: true });
+    let throughput_changes = ThroughputChanges { decreases_today: 2, ..ThroughputChanges::default() };
+    let state = |status| Some(GlobalIndexState { status, backfilling: true, throughput_changes });
     let shown = |status, table_status| {
         let global_indexes = vec![index("global", state(status))];
         described(TableDescription { global_indexes, status: table_status, ..plain() })
@@ -188,7 +189,7 @@ fn global_indexes_tell_how_far_they_are() {
     assert_eq!((active["IndexStatus"].as_str(), active.get("Backfilling")), (Some("ACTIVE"), None));
     assert_eq!(
         active["ProvisionedThroughput"],
-        json!({"NumberOfDecreasesToday": 0, "ReadCapacityUnits": 1, "WriteCapacityUnits": 2})
+        json!({"NumberOfDecreasesToday": 2, "ReadCapacityUnits": 1, "WriteCapacityUnits": 2})
     );
     assert_eq!(
         active["WarmThroughput"],

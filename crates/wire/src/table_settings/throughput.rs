@@ -3,14 +3,12 @@
 use super::{invalid, read_structure};
 use crate::json::Reader;
 use crate::validation::Validation;
-use partita_api::Exception;
-use partita_api::table::{BillingMode, OnDemandThroughput, Throughput, WarmThroughput};
+use partita_api::table::{BillingMode, ON_DEMAND_START, OnDemandThroughput, Throughput, WarmThroughput};
+use partita_api::{Exception, messages};
 use std::fmt;
 
 /// No table has more units than this.
 const MOST_UNITS: u64 = 1_000_000_000_000;
-/// What an on-demand table is ready for from the start.
-pub(crate) const ON_DEMAND_START: Throughput = Throughput { read: 12_000, write: 4_000 };
 
 const ON_DEMAND_START_HELP: &str = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
 
@@ -193,10 +191,7 @@ pub(crate) fn changed_warm(
         None => Ok(None),
         Some(units) => match u64::try_from(units).ok().filter(|units| *units > 0) {
             Some(units) => Ok(Some(units)),
-            None => {
-                let than = "current WarmThroughput, decreasing WarmThroughput is not supported";
-                Err(lower_warm(name, owner, than))
-            }
+            None => Err(Exception::validation(messages::warm_decrease(name, &owner))),
         },
     };
     let read = unit(sent.read, "ReadUnitsPerSecond")?;

@@ -2,7 +2,7 @@
 
 use crate::{Rejection, decode};
 use partita_api::table::*;
-use partita_api::update_table::{GlobalIndexUpdate, StreamUpdate, UpdateTable};
+use partita_api::update_table::{GlobalIndexUpdate, IndexUpdate, StreamUpdate, UpdateTable};
 use partita_api::{ExceptionKind, Operation, Request};
 use serde_json::{Value, json};
 
@@ -107,8 +107,13 @@ fn an_index_is_created_changed_or_deleted() {
     ]}));
     match &request.index_updates[..] {
         [
-            GlobalIndexUpdate::Update { name: one, throughput: Some(_), .. },
-            GlobalIndexUpdate::Update { name: two, throughput: None, on_demand: Some(_), warm: Some(_) },
+            GlobalIndexUpdate::Update(IndexUpdate { name: one, throughput: Some(_), .. }),
+            GlobalIndexUpdate::Update(IndexUpdate {
+                name: two,
+                throughput: None,
+                on_demand: Some(_),
+                warm: Some(_),
+            }),
             GlobalIndexUpdate::Delete { name: three },
         ] => assert_eq!([one, two, three], ["one", "two", "three"]),
         other => panic!("{other:?}"),
