@@ -33,22 +33,23 @@ pub(crate) struct Applier {
 }
 
 impl Applier {
-    pub fn start(
-        shared: Arc<Shared>,
-        segments: Arc<Segments>,
-        durable: Arc<Durable>,
-        applied: Position,
-    ) -> std::io::Result<Applier> {
-        let mut state = State { shared: Arc::clone(&shared), segments, durable, applied, removing: true };
+    pub fn start(mut application: Application) -> std::io::Result<Applier> {
+        let mut applier = Applier::without_thread(Arc::clone(&application.shared));
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {
-            if catch_unwind(AssertUnwindSafe(|| state.run())).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| application.run())).is_err() {
                 tracing::error!("the store's applier panicked");
                 let gone = StoreError::Io("the store's applier has ended; open the store again".to_string());
-                state.shared.pending.failed(gone.clone(), Duration::ZERO);
-                state.shared.trouble.fail(&gone);
+                application.shared.pending.failed(gone.clone(), Duration::ZERO);
+                application.shared.trouble.fail(&gone);
             }
         })?;
-        Ok(Applier { shared, thread: Some(thread) })
+        applier.thread = Some(thread);
+        Ok(applier)
+    }
+
+    /// For a store whose [`Application`] somebody else sees to.
+    pub fn without_thread(shared: Arc<Shared>) -> Applier {
+        Applier { shared, thread: None }
     }
 }
 
@@ -63,7 +64,8 @@ impl Drop for Applier {
     }
 }
 
-struct State {
+/// What the applier does, and what it needs for that.
+pub(crate) struct Application {
     shared: Arc<Shared>,
     segments: Arc<Segments>,
     durable: Arc<Durable>,
@@ -73,7 +75,16 @@ struct State {
     removing: bool,
 }
 
-impl State {
+impl Application {
+    pub fn new(
+        shared: Arc<Shared>,
+        segments: Arc<Segments>,
+        durable: Arc<Durable>,
+        applied: Position,
+    ) -> Application {
+        Application { shared, segments, durable, applied, removing: true }
+    }
+
     fn run(&mut self) {
         loop {
             let patience = match self.shared.room.shortage() {
@@ -92,19 +103,21 @@ impl State {
                 Work::Rest => self.remove_some(),
                 Work::End => return self.close(),
             }
-            self.shared.look_for_room();
-            // To have a spare segment is a comfort for the writer, which can make its own.
-            let _ = self.segments.prepare();
+            self.prepare();
         }
+    }
+
+    /// Looks ahead, behind every piece of work.
+    pub fn prepare(&self) {
+        self.shared.look_for_room();
+        // To have a spare segment is a comfort for the writer, which can make its own.
+        let _ = self.segments.prepare();
     }
 
     /// Until it is written, or the store is closed and it cannot be.
     fn apply(&mut self, rows: &Overlay, sequence: u64) -> bool {
-        // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
-        self.durable.flush();
-        let position = Position::open(sequence, self.durable.sequence());
         let mut failures = 0;
-        while let Err(error) = self.shared.environment.apply(rows, position) {
+        while let Err(error) = self.try_to_apply(rows, sequence) {
             tracing::error!(%error, "the data file could not be written; trying again");
             failures += 1;
             if failures == FAILURES_BEFORE_THE_END && !matches!(error, StoreError::Full(_)) {
@@ -115,6 +128,14 @@ impl State {
                 return false;
             }
         }
+        true
+    }
+
+    pub fn try_to_apply(&mut self, rows: &Overlay, sequence: u64) -> Result<(), StoreError> {
+        // The tree never has what the log may yet lose: else a power loss could leave half a group in it.
+        self.durable.flush();
+        let position = Position::open(sequence, self.durable.sequence());
+        self.shared.environment.apply(rows, position)?;
         self.applied = position;
         self.durable.applied(sequence);
         self.shared.pending.applied();
@@ -122,11 +143,11 @@ impl State {
         if let Err(error) = self.segments.free(sequence) {
             tracing::warn!(%error, "a segment of the commit log could not be removed");
         }
-        true
+        Ok(())
     }
 
     /// Gives up what is kept for later if that is the room which is missing. Says how long to wait.
-    fn make_room(&self, error: &StoreError, failures: usize) -> Duration {
+    pub fn make_room(&self, error: &StoreError, failures: usize) -> Duration {
         if !matches!(error, StoreError::Full(_)) {
             return PAUSE_AFTER_FAILURE;
         }
@@ -136,7 +157,7 @@ impl State {
     }
 
     /// Says that the log has no more than the tree.
-    fn close(&mut self) {
+    pub fn close(&mut self) {
         if !self.applied.is_open {
             return;
         }
@@ -147,7 +168,7 @@ impl State {
     }
 
     /// Removes some rows of dropped spaces, if there may be any.
-    fn remove_some(&mut self) {
+    pub fn remove_some(&mut self) {
         if !self.removing {
             return;
         }

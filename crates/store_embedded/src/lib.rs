@@ -60,6 +60,7 @@ mod segment_header;
 mod segments;
 mod shared;
 mod snapshot;
+mod stepwise;
 mod tree;
 mod trouble;
 mod upgrade;
@@ -73,7 +74,7 @@ use std::sync::Arc;
 use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
 use tokio::sync::oneshot::Receiver;
 
-use crate::applier::Applier;
+use crate::applier::{Application, Applier};
 use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::flusher::Flusher;
@@ -90,6 +91,8 @@ use crate::writer::Writer;
 
 pub use open_error::OpenError;
 pub use snapshot::EmbeddedSnapshot;
+#[doc(hidden)]
+pub use stepwise::Steps;
 
 /// When a decision is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +120,8 @@ pub enum Pace {
     Hurried,
     /// When the store is closed, for tests of recovery.
     Lazy,
+    /// When somebody says so; writers never wait for it.
+    Stepwise,
 }
 
 /// A store in a folder. One process has a folder open at a time.
@@ -180,6 +185,14 @@ impl EmbeddedStore {
         pace: Pace,
         on_damage: OnDamage,
     ) -> Result<EmbeddedStore, OpenError> {
+        let parts = Parts::open(folder, options, pace, on_damage)?;
+        parts.start().map_err(|error| OpenError::io(folder, error))
+    }
+}
+
+impl Parts {
+    /// Opens a folder, so far that work can begin.
+    fn open(folder: &Path, options: Options, pace: Pace, on_damage: OnDamage) -> Result<Parts, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
         format::check(folder)?;
         private_files::make_folder(folder).map_err(failed)?;
@@ -189,19 +202,7 @@ impl EmbeddedStore {
         lock.sign();
         let environment = Arc::new(open_environment(folder, found_format, on_damage)?);
         let recovered = recovery::recover(folder, &environment, on_damage)?;
-        let parts = Parts::assemble(folder, options, pace, environment, recovered)?;
-        let Parts { log, shared, durable, applier, flusher } = parts;
-        let writer = Writer::start(Arc::clone(&shared), log).map_err(failed)?;
-        let log_folder = folder.join(segments::FOLDER_NAME);
-        Ok(EmbeddedStore {
-            writer,
-            _applier: applier,
-            _flusher: flusher,
-            shared,
-            durable,
-            log_folder,
-            _lock: lock,
-        })
+        Parts::assemble(folder, lock, options, pace, environment, recovered)
     }
 }
 
@@ -229,18 +230,21 @@ fn open_environment(
     Ok(environment)
 }
 
-/// What a store is made of, but for its writer.
+/// What a store is made of before its threads run.
 struct Parts {
     log: Log,
+    application: Application,
+    durability: Durability,
     shared: Arc<Shared>,
     durable: Arc<Durable>,
-    applier: Applier,
-    flusher: Option<Flusher>,
+    log_folder: PathBuf,
+    lock: FolderLock,
 }
 
 impl Parts {
     fn assemble(
         folder: &Path,
+        lock: FolderLock,
         options: Options,
         pace: Pace,
         environment: Arc<Environment>,
@@ -270,13 +274,28 @@ impl Parts {
             sequence,
             position.is_open,
         );
-        let applier = Applier::start(Arc::clone(&shared), segments, Arc::clone(&durable), position);
-        let applier = applier.map_err(failed)?;
-        let flusher = match options.durability {
+        let application = Application::new(Arc::clone(&shared), segments, Arc::clone(&durable), position);
+        let durability = options.durability;
+        Ok(Parts { log, application, durability, shared, durable, log_folder, lock })
+    }
+
+    /// Each part on a thread of its own.
+    fn start(self) -> io::Result<EmbeddedStore> {
+        let applier = Applier::start(self.application)?;
+        let flusher = match self.durability {
             Durability::Full => None,
-            Durability::Relaxed => Some(Flusher::start(Arc::clone(&durable)).map_err(failed)?),
+            Durability::Relaxed => Some(Flusher::start(Arc::clone(&self.durable))?),
         };
-        Ok(Parts { log, shared, durable, applier, flusher })
+        let writer = Writer::start(Arc::clone(&self.shared), self.log)?;
+        Ok(EmbeddedStore {
+            writer,
+            _applier: applier,
+            _flusher: flusher,
+            shared: self.shared,
+            durable: self.durable,
+            log_folder: self.log_folder,
+            _lock: self.lock,
+        })
     }
 }
 

@@ -51,6 +51,12 @@ impl Pacing {
                 hardest_brake: Duration::from_micros(50),
                 ..usual
             },
+            Pace::Stepwise => Pacing {
+                due: Size { bytes: 1, rows: 1, log_bytes: 1 },
+                full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
+                hardest_brake: Duration::ZERO,
+                ..usual
+            },
             Pace::Lazy => Pacing {
                 due: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
                 due_after: Duration::from_secs(1 << 20),

@@ -37,18 +37,24 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub fn start(shared: Arc<Shared>, log: Log) -> std::io::Result<Writer> {
+        let (mut writer, scribe) = Writer::without_thread(shared, log);
+        // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
+        // the log has: the pen is poisoned, the thread ends, and what comes later is refused until the store is
+        // opened again.
+        let thread =
+            std::thread::Builder::new().name("store writer".to_string()).spawn(move || scribe.write_all())?;
+        writer.thread = Some(thread);
+        Ok(writer)
+    }
+
+    /// The way to a writer, and the writer itself for whoever does its work.
+    pub fn without_thread(shared: Arc<Shared>, log: Log) -> (Writer, Scribe) {
         let (jobs, sent) = channel();
         let waiting = Arc::<AtomicUsize>::default();
         let pen = Arc::new(Mutex::new(Pen { shared, log }));
         let queue = Queue { sent, waiting: Arc::clone(&waiting) };
-        let shared_pen = Arc::clone(&pen);
-        // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
-        // the log has: the pen is poisoned, the thread ends, and what comes later is refused until the store is
-        // opened again.
-        let thread = std::thread::Builder::new()
-            .name("store writer".to_string())
-            .spawn(move || write_all(&queue, &shared_pen))?;
-        Ok(Writer { jobs: Some(jobs), waiting, pen, thread: Some(thread) })
+        let scribe = Scribe { queue, pen: Arc::clone(&pen) };
+        (Writer { jobs: Some(jobs), waiting, pen, thread: None }, scribe)
     }
 
     /// Hands a job over; one that comes too late is given back. A caller who may wait does it itself when nobody
@@ -78,11 +84,31 @@ impl Drop for Writer {
     }
 }
 
-/// Until the channel is closed and empty.
-fn write_all(queue: &Queue, pen: &Mutex<Pen>) {
-    while let Some(first) = queue.wait() {
-        let Ok(mut pen) = pen.lock() else { return };
-        pen.write(first, || queue.take());
+/// Writes what others send.
+pub(crate) struct Scribe {
+    queue: Queue,
+    pen: Arc<Mutex<Pen>>,
+}
+
+impl Scribe {
+    /// Until the channel is closed and empty.
+    fn write_all(&self) {
+        while let Some(first) = self.queue.wait() {
+            if !self.write_group(first) {
+                return;
+            }
+        }
+    }
+
+    /// Writes the jobs that wait as one group; says whether there were any.
+    pub fn write_waiting(&self) -> bool {
+        self.queue.take().is_some_and(|first| self.write_group(first))
+    }
+
+    fn write_group(&self, first: Box<dyn Job>) -> bool {
+        let Ok(mut pen) = self.pen.lock() else { return false };
+        pen.write(first, || self.queue.take());
+        true
     }
 }
 
