@@ -74,6 +74,7 @@ mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
+mod lost_item;
 pub mod maintenance;
 mod object_source;
 mod past;

@@ -27,6 +27,7 @@ mod streams;
 mod walk;
 
 pub use finding::{Event, Finding, FindingKind, Progress, Summary, hex};
+pub(crate) use items::shown_key;
 
 use crate::Engine;
 use crate::clock::Clock;

@@ -18,17 +18,19 @@ use crate::clock::Clock;
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
+use crate::lost_item::{LostItem, unreadable_item};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::Table;
 use crate::write_batch::{Batch, past_key};
-use crate::write_plan::{Recording, plan};
+use crate::write_plan::{Recording, Stored, plan};
 use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::ClientRequestToken;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
-use partita_store::{Counters, Decision, Rows, Store, Write};
+use partita_store::{Counters, Decision, Rows, Store, StoreError, Write};
 use partita_value::{Item, ItemRef};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One change, or check, of one item.
@@ -50,7 +52,9 @@ pub enum Action {
         key: Item,
         update: Option<Update>,
     },
-    Delete,
+    Delete {
+        key: Item,
+    },
     /// Only the condition counts.
     Check,
     /// Delete, if the item's time is before this second.
@@ -81,6 +85,8 @@ enum Committed {
     Outcomes(Vec<Result<Outcome, Exception>>),
     /// Nothing was decided yet: these rows must be known first.
     Needs(Vec<Vec<u8>>),
+    /// Nothing was decided yet: this row cannot be read, and more must be known of it.
+    Unreadable(Vec<u8>),
     Repeated(Vec<usize>),
     TokenMismatch,
 }
@@ -114,7 +120,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
         match self.commit(writes, Unity::Each, None, note).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
-            Committed::Repeated(_) | Committed::TokenMismatch | Committed::Needs(_) => Ok(Vec::new()),
+            Committed::Repeated(_)
+            | Committed::TokenMismatch
+            | Committed::Needs(_)
+            | Committed::Unreadable(_) => Ok(Vec::new()),
         }
     }
 
@@ -126,7 +135,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Transaction, Exception> {
         match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
-            Committed::Needs(_) => Ok(Transaction::Done(Vec::new())),
+            Committed::Needs(_) | Committed::Unreadable(_) => Ok(Transaction::Done(Vec::new())),
             Committed::TokenMismatch => Err(Exception::new(
                 ExceptionKind::IdempotentParameterMismatchException,
                 messages::TOKEN_MISMATCH,
@@ -155,14 +164,68 @@ impl<S: Store> Engine<S> {
         let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
         loop {
-            let (plan, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
+            let (planned, noted, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows, &*note);
-            match self.store.decide(keys, decision).await.map_err(storage_failed)? {
+            let decision = move |rows: &Rows<'_>| planned.decide(&named, rows, &Gone::default(), &*noted);
+            match self.store.decide(keys, decision).await {
+                Ok(Committed::Needs(more)) => extra_keys.extend(more),
+                Err(StoreError::Damaged(damage)) => {
+                    tracing::error!(%damage, "a write meets damage");
+                    return self.commit_over_damage(&plan, extra_keys, &note).await;
+                }
+                committed => return committed.map_err(storage_failed),
+            }
+        }
+    }
+
+    /// The same, where rows cannot be read: items that are replaced without being looked at, and totals.
+    async fn commit_over_damage(
+        &self,
+        plan: &Arc<Plan>,
+        mut extra_keys: Vec<Vec<u8>>,
+        note: &Arc<impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static>,
+    ) -> Result<Committed, Exception> {
+        let mut lost: LostItems = BTreeMap::new();
+        loop {
+            let (planned, noted, named) = (Arc::clone(plan), Arc::clone(note), extra_keys.clone());
+            let (keys, known) = (plan.keys(&named), lost.clone());
+            let named_keys = keys.clone();
+            let decision = move |rows: &Rows<'_>, damaged: &[usize]| {
+                planned.decide(&named, rows, &Gone::at(damaged, &named_keys, &known), &*noted)
+            };
+            match self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)? {
                 Committed::Needs(more) => extra_keys.extend(more),
+                Committed::Unreadable(key) => {
+                    let write = plan.writes.iter().find(|write| write.key.stored == key);
+                    let Some(write) = write else { return Err(unreadable_item()) };
+                    lost.insert(key, Arc::new(self.lost_item(write).await?));
+                }
                 committed => return Ok(committed),
             }
         }
+    }
+}
+
+/// By their stored keys.
+type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
+
+/// The keys of rows that cannot be read, and what is known of items among them.
+#[derive(Default)]
+struct Gone<'a> {
+    keys: Vec<Vec<u8>>,
+    known: Option<&'a LostItems>,
+}
+
+impl<'a> Gone<'a> {
+    /// Of the keys at these places.
+    fn at(places: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> Gone<'a> {
+        let keys = places.iter().filter_map(|place| keys.get(*place)).cloned().collect();
+        Gone { keys, known: Some(known) }
+    }
+
+    fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
+        let is_gone = self.keys.iter().any(|gone| gone == key);
+        self.known.filter(|_| is_gone).and_then(|known| known.get(key)).map(AsRef::as_ref)
     }
 }
 
@@ -215,8 +278,12 @@ impl Plan {
         &self,
         extra_keys: &[Vec<u8>],
         rows: &Rows<'_>,
+        gone: &Gone<'_>,
         note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
     ) -> Decision<Committed> {
+        if let Some(key) = self.unknown_damage(gone) {
+            return Decision::rejection(Committed::Unreadable(key));
+        }
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
         match self.token.as_ref().map(|token| token.judge(token_row)) {
@@ -227,7 +294,7 @@ impl Plan {
             Some(Verdict::New) | None => {}
         }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows);
+        let outcomes = self.plan_all(&mut batch, rows, gone);
         if !batch.needed.is_empty() {
             return Decision::rejection(Committed::Needs(batch.needed));
         }
@@ -239,7 +306,19 @@ impl Plan {
         Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
     }
 
-    fn plan_all(&self, batch: &mut Batch<'_>, rows: &Rows<'_>) -> Vec<Result<Outcome, Exception>> {
+    /// A row that cannot be read and of which more must be known. A collection's totals are begun anew.
+    fn unknown_damage(&self, gone: &Gone<'_>) -> Option<Vec<u8>> {
+        let is_collection =
+            |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
+        gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
+    }
+
+    fn plan_all(
+        &self,
+        batch: &mut Batch<'_>,
+        rows: &Rows<'_>,
+        gone: &Gone<'_>,
+    ) -> Vec<Result<Outcome, Exception>> {
         let each = with_rows(&self.writes, rows).map(|(write, old, collection)| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
             let Some(table) = self.catalog.current(&write.table) else {
@@ -252,7 +331,9 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            plan(batch, &table, record, write, (old, Counters::read(collection)))
+            let lost = gone.lost(&write.key.stored);
+            let stored = Stored { old, collection: Counters::read(collection), lost };
+            plan(batch, &table, record, write, stored)
         });
         each.collect()
     }

@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::history::History;
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::lost_item::LostItem;
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::stream::Stream;
@@ -28,14 +29,21 @@ pub struct Recording<'a> {
     pub now: u64,
 }
 
-/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored of
-/// the item and of its collection.
+/// What is stored of an item and of its collection.
+pub struct Stored<'a> {
+    pub old: Option<ItemRef<'a>>,
+    pub collection: Counters,
+    /// There is an item, but it cannot be read; the write does not depend on what it was.
+    pub lost: Option<&'a LostItem>,
+}
+
+/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored.
 pub fn plan(
     batch: &mut Batch<'_>,
     table: &Table,
     record: Recording<'_>,
     write: &ItemWrite,
-    (old, collection): (Option<ItemRef<'_>>, Counters),
+    Stored { old, collection, lost }: Stored<'_>,
 ) -> Result<Outcome, Exception> {
     // Index keys that are known without the old item are checked before the condition.
     let put_entries = match &write.action {
@@ -64,7 +72,14 @@ pub fn plan(
     let before = fitting_entries(table, &write.key, old);
     let added = collection_growth(table, (old_size, new_size), &before, &after);
     outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
-    if let Some(change) = Change::between(old, new) {
+    let change = match lost {
+        Some(lost) => {
+            lost.clear(batch, table, write);
+            Some(Change::Replace { keys: lost.keys.view(), new })
+        }
+        None => Change::between(old, new),
+    };
+    if let Some(change) = change {
         change_rows(batch, table, write, old, new);
         if let Some(stream) = record.stream {
             batch.tell(stream, record.now, write, &change);
@@ -105,7 +120,7 @@ fn new_item<'a>(
 ) -> Result<Option<Cow<'a, Item>>, Exception> {
     match &write.action {
         Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
-        Action::Delete => Ok(None),
+        Action::Delete { .. } => Ok(None),
         Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
         Action::Expire { before } => {
             let due = |item: &ItemRef<'_>| {

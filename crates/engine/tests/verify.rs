@@ -6,7 +6,8 @@ mod support;
 
 use partita_engine::verify::{FindingKind, Pace};
 use partita_store::{
-    Counters, Damage, Decision, Direction, KeyRange, Rows, Snapshot as _, Store, StoreError, Usage, Write,
+    Counters, Damage, Decision, Direction, Health, KeyRange, Rows, Snapshot as _, Store, StoreError, Usage,
+    Write,
 };
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::{MemoryStore, Snapshot};
@@ -37,6 +38,10 @@ impl Store for Shared {
 
     fn usage(&self) -> Result<Usage, StoreError> {
         self.0.usage()
+    }
+
+    fn health(&self) -> Health {
+        self.0.health()
     }
 }
 
