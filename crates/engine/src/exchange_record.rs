@@ -114,7 +114,7 @@ pub struct ExchangeToken {
 
 /// What is stored of a token.
 #[derive(Serialize, Deserialize)]
-struct StoredToken {
+pub struct StoredToken {
     id: String,
     fingerprint: u64,
     lapses_millis: u64,

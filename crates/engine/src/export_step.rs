@@ -14,6 +14,7 @@ use crate::item_key::key_item;
 use crate::maintenance::Progress;
 use crate::past::{NetChange, Past};
 use crate::stored_key::ExchangeKind;
+use crate::verify::hex;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
 use partita_api::export::{Export, ExportScope, ExportView, ExportWindow};
 use partita_api::key_schema::KeySchema;
@@ -22,7 +23,7 @@ use partita_exchange::ChangeLine;
 use partita_exchange::compression::Compression;
 use partita_exchange::item_writer;
 use partita_exchange::manifest::{self, DataFile};
-use partita_store::{Snapshot, Space, Store, StoreError};
+use partita_store::{Damage, Snapshot, Space, Store, StoreError};
 use partita_value::ordered_key::TokenKey;
 use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ const PART_KEYS: usize = 100_000;
 /// Others have their turn behind so many bytes, or keys, of a part.
 const SLICE_BYTES: usize = 512 << 10;
 const SLICE_KEYS: usize = 2_048;
+/// More that could not be read is not listed.
+const MOST_LOST: usize = 10_000;
 
 /// An export as it is stored. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,6 +60,24 @@ pub struct ExportRecord {
     /// How many data files there are.
     #[serde(default)]
     pub written: u64,
+    /// What could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<LostKeys>,
+}
+
+/// Stored keys whose items could not be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostKeys {
+    from: String,
+    to: String,
+    reason: String,
+}
+
+impl From<Damage> for LostKeys {
+    fn from(damage: Damage) -> LostKeys {
+        let (from, to) = damage.keys.map(|keys| (hex(&keys.start), hex(&keys.end))).unwrap_or_default();
+        LostKeys { from, to, reason: damage.reason }
+    }
 }
 
 /// How far an export has come.
@@ -66,6 +87,8 @@ pub struct ExportProgress {
     written: u64,
     items: u64,
     bytes: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    lost: Vec<LostKeys>,
 }
 
 impl ExchangeRecord for ExportRecord {
@@ -92,11 +115,12 @@ impl ExchangeRecord for ExportRecord {
 
     fn progress(&self) -> Option<ExportProgress> {
         let Export { items, bytes, .. } = self.export;
-        Some(ExportProgress { cursor: self.cursor.clone(), written: self.written, items, bytes })
+        let lost = self.lost.clone();
+        Some(ExportProgress { cursor: self.cursor.clone(), written: self.written, items, bytes, lost })
     }
 
     fn resume(&mut self, progress: ExportProgress) {
-        (self.cursor, self.written) = (progress.cursor, progress.written);
+        (self.cursor, self.written, self.lost) = (progress.cursor, progress.written, progress.lost);
         (self.export.items, self.export.bytes) = (progress.items, progress.bytes);
     }
 }
@@ -111,6 +135,7 @@ struct Part {
     keys: usize,
     last_key: Option<Vec<u8>>,
     is_last: bool,
+    lost: Vec<Damage>,
     /// How many bytes and keys there may be at the end of the slice that is being read.
     most_bytes: usize,
     most_keys: usize,
@@ -252,6 +277,7 @@ fn read_slice(
             })?;
         }
     }
+    part.lost.extend(past.lost());
     failed
 }
 
@@ -346,6 +372,22 @@ impl ExportRecord {
         }
     }
 
+    /// Notes what could not be read; where two slices meet it may be met twice.
+    fn note_lost(&mut self, lost: Vec<Damage>) {
+        for keys in lost.into_iter().map(LostKeys::from) {
+            if self.lost.len() < MOST_LOST && !self.lost.contains(&keys) {
+                tracing::error!(export = self.export.arn, ?keys, "items could not be exported");
+                self.lost.push(keys);
+            }
+        }
+    }
+
+    /// The list of what could not be read, if there is anything in it.
+    fn lost_list(&self) -> Option<(String, Vec<u8>)> {
+        let list = serde_json::json!({ "damaged": self.lost });
+        (!self.lost.is_empty()).then(|| (self.key("damaged.json"), list.to_string().into_bytes()))
+    }
+
     /// Its name depends on its number only, so that a repetition replaces it.
     fn next_data_key(&self) -> String {
         let number = format!("{} {}", self.id(), self.written);
@@ -358,6 +400,7 @@ impl<S: Store> Engine<S> {
     /// Writes a data file, unless nothing was found yet.
     async fn write_part(&self, record: &mut ExportRecord, part: Part) -> Result<Option<DataFile>, Hindrance> {
         record.cursor = part.last_key;
+        record.note_lost(part.lost);
         if part.lines.is_empty() && !(part.is_last && record.written == 0) {
             return Ok(None);
         }
@@ -385,6 +428,9 @@ impl<S: Store> Engine<S> {
             let bucket = Bucket::open(buckets.as_ref(), &done.export.target.bucket)?;
             let files_key = done.key(FILES);
             let summary = manifest::export_summary(&done.export, now, &files_key);
+            if let Some((key, list)) = done.lost_list() {
+                bucket.write(&key, &list)?;
+            }
             write_manifests(&bucket, |name| done.key(name), &files, &summary)
         })
         .await?;

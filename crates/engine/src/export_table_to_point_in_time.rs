@@ -98,6 +98,7 @@ impl<S: Store> Engine<S> {
             cursor: None,
             files: Vec::new(),
             written: 0,
+            lost: Vec::new(),
         }
     }
 

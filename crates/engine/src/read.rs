@@ -3,6 +3,7 @@
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::has_sort_prefix;
+use crate::lost_item::{item_read_failed, page_read_failed};
 use crate::selection::go_on_behind;
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
@@ -21,7 +22,7 @@ pub fn read_item<T>(
     key: &ItemKey,
     look: impl FnOnce(ItemRef<'_>) -> T,
 ) -> Result<(Option<T>, usize), Exception> {
-    let row = snapshot.get(&key.stored).map_err(storage_failed)?;
+    let row = snapshot.get(&key.stored).map_err(item_read_failed)?;
     let item = row.as_deref().and_then(ItemRef::new);
     let item = item.map(|item| key.checked(&table.key, item)).transpose()?;
     Ok((item.map(look), item.map_or(0, |item| item.size())))
@@ -137,7 +138,7 @@ impl<'a> Reading<'a> {
                 }
             }
         });
-        visited.map_err(storage_failed)?;
+        visited.map_err(|error| page_read_failed(store, self.request.table, error))?;
         failure.map_or(Ok(last), Err)
     }
 

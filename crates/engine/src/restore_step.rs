@@ -16,6 +16,7 @@ use crate::restored_table::NewTable;
 use crate::storage_failed;
 use crate::stored_key::ExchangeKind;
 use crate::table::{Table, TableRecord};
+use crate::verify::hex;
 use crate::write::{Action, ItemWrite};
 use partita_api::restore_table_from_backup::RestoreTableFromBackupOutput;
 use partita_api::table::RestoreSummary;
@@ -197,6 +198,10 @@ impl<S: Store> Engine<S> {
             let has_room = page.items.len() < PAGE_ITEMS && page.bytes < PAGE_BYTES && page.keys < PAGE_KEYS;
             if has_room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        for damage in past.lost() {
+            let keys = damage.keys.as_ref().map(|keys| hex(&keys.start));
+            tracing::error!(table = record.table, keys, %damage, "an item could not be restored");
+        }
         Ok(page)
     }
 

@@ -245,6 +245,57 @@ pub fn after(prefix: &[u8]) -> Vec<u8> {
     ordered_key::after_prefix(prefix).unwrap_or_else(|| vec![u8::MAX; 5])
 }
 
+/// All rows of the catalog.
+pub fn whole_catalog() -> KeyRange {
+    all_rows(CATALOG)
+}
+
+/// All rows about exports, imports, bulk operations, backups and restores.
+pub fn whole_exchange() -> KeyRange {
+    all_rows(EXCHANGE)
+}
+
+pub fn all_client_tokens() -> KeyRange {
+    all_rows(TOKENS)
+}
+
+pub fn all_client_token_times() -> KeyRange {
+    all_rows(TOKEN_TIMES)
+}
+
+/// The first key behind the spaces that have a fixed meaning.
+pub fn after_fixed_spaces() -> Vec<u8> {
+    after(&EXCHANGE.prefix())
+}
+
+/// The families of rows of which every space may have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SideRow {
+    Counters,
+    BackfillCursor,
+    NextSequence,
+}
+
+impl SideRow {
+    /// Those of all spaces.
+    pub fn all(self) -> KeyRange {
+        all_rows(match self {
+            SideRow::Counters => COUNTERS,
+            SideRow::BackfillCursor => CURSORS,
+            SideRow::NextSequence => SEQUENCES,
+        })
+    }
+}
+
+/// The kind and the id in the key of a row about an export, an import and so on.
+pub fn exchange_kind_and_id(key: &[u8]) -> Option<(ExchangeKind, &[u8])> {
+    use ExchangeKind::*;
+    let (kind, id) = within_space(key).split_first()?;
+    let kinds =
+        [Export, Import, Token, BulkOperation, BulkCancellation, Backup, Restore, Progress, DataFile, Report];
+    kinds.into_iter().find(|known| *known as u8 == *kind).map(|kind| (kind, id))
+}
+
 /// The records of all tables.
 pub fn all_table_records() -> KeyRange {
     catalog_rows(TABLE_RECORD)

@@ -18,18 +18,20 @@ use crate::clock::Clock;
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
+use crate::lost_item::{LostItem, unreadable_item};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::Table;
 use crate::verdicts::{ATTEMPTS, Verdicts};
 use crate::write_batch::{Batch, past_key};
-use crate::write_plan::{Recording, plan};
+use crate::write_plan::{Recording, Stored, plan};
 use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::ClientRequestToken;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
-use partita_store::{Counters, Decision, Rows, Store, Write};
+use partita_store::{Counters, Decision, Rows, Store, StoreError, Write};
 use partita_value::{Item, ItemRef};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One change, or check, of one item.
@@ -51,7 +53,9 @@ pub enum Action {
         key: Item,
         update: Option<Update>,
     },
-    Delete,
+    Delete {
+        key: Item,
+    },
     /// Only the condition counts.
     Check,
     /// Delete, if the item's time is before this second.
@@ -89,6 +93,8 @@ enum Decided {
     Committed(Committed),
     /// Nothing was decided yet: these rows must be known first.
     Needs(Vec<Vec<u8>>),
+    /// Nothing was decided yet: this row cannot be read, and more must be known of it.
+    Unreadable(Vec<u8>),
     /// Conditions were decided ahead about items that have changed since.
     Outdated,
     /// The store gave other rows than it was asked for; nothing was written.
@@ -169,28 +175,94 @@ impl<S: Store> Engine<S> {
         let mut attempts = 1;
         let mut verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
         loop {
-            let (asked, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
+            let (asked, told, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let ahead = Ahead { verdicts: Arc::clone(&verdicts), insist: attempts < ATTEMPTS };
-            let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*note);
-            match self.store.decide(keys, decision).await.map_err(storage_failed)? {
+            let insist = attempts < ATTEMPTS;
+            let ahead = Ahead { verdicts: Arc::clone(&verdicts), insist, gone: Gone::default() };
+            let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*told);
+            let decided = match self.store.decide(keys, decision).await {
+                Err(StoreError::Damaged(damage)) => {
+                    tracing::error!(%damage, "a write meets damage");
+                    return self.commit_over_damage(&plan, extra_keys, &note).await;
+                }
+                decided => decided.map_err(storage_failed)?,
+            };
+            match decided {
                 Decided::Committed(committed) => return Ok(committed),
                 Decided::Needs(more) => extra_keys.extend(more),
                 Decided::Outdated => {
                     attempts += 1;
                     verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
                 }
-                Decided::Impossible => return Err(impossible("other rows than were asked for")),
+                Decided::Unreadable(_) | Decided::Impossible => {
+                    return Err(impossible("other rows than were asked for"));
+                }
+            }
+        }
+    }
+
+    /// The same, where rows cannot be read: items that are replaced without being looked at, and totals.
+    async fn commit_over_damage(
+        &self,
+        plan: &Arc<Plan>,
+        mut extra_keys: Vec<Vec<u8>>,
+        note: &Arc<impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static>,
+    ) -> Result<Committed, Exception> {
+        let mut lost: LostItems = BTreeMap::new();
+        loop {
+            let (asked, told, named) = (Arc::clone(plan), Arc::clone(note), extra_keys.clone());
+            let (keys, known) = (plan.keys(&named), lost.clone());
+            let named_keys = keys.clone();
+            let decision = move |rows: &Rows<'_>, damaged: &[usize]| {
+                let gone = Gone::at(damaged, &named_keys, &known);
+                let ahead = Ahead { verdicts: Arc::default(), insist: false, gone };
+                asked.decide(&named, rows, &ahead, &*told)
+            };
+            match self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)? {
+                Decided::Committed(committed) => return Ok(committed),
+                Decided::Needs(more) => extra_keys.extend(more),
+                Decided::Unreadable(key) => {
+                    let write = plan.writes.iter().find(|write| write.key.stored == key);
+                    let Some(write) = write else { return Err(unreadable_item()) };
+                    lost.insert(key, Arc::new(self.lost_item(write).await?));
+                }
+                Decided::Outdated | Decided::Impossible => {
+                    return Err(impossible("other rows than were asked for"));
+                }
             }
         }
     }
 }
 
 /// What was found out before the decision.
-struct Ahead {
+struct Ahead<'a> {
     verdicts: Arc<Verdicts>,
     /// Whether it is to be found out again where it no longer holds.
     insist: bool,
+    gone: Gone<'a>,
+}
+
+/// By their stored keys.
+type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
+
+/// The keys of rows that cannot be read, and what is known of items among them.
+#[derive(Default)]
+struct Gone<'a> {
+    keys: Vec<Vec<u8>>,
+    known: Option<&'a LostItems>,
+}
+
+impl<'a> Gone<'a> {
+    /// Of the keys at these places.
+    fn at(places: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> Gone<'a> {
+        let keys = places.iter().filter_map(|place| keys.get(*place)).cloned().collect();
+        Gone { keys, known: Some(known) }
+    }
+
+    fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
+        let is_gone = self.keys.iter().any(|gone| gone == key);
+        self.known.filter(|_| is_gone).and_then(|known| known.get(key)).map(AsRef::as_ref)
+    }
 }
 
 /// All that a commit is decided by, besides the rows.
@@ -247,11 +319,14 @@ impl Plan {
         &self,
         extra_keys: &[Vec<u8>],
         rows: &Rows<'_>,
-        ahead: &Ahead,
+        ahead: &Ahead<'_>,
         note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
     ) -> Decision<Decided> {
         if rows.len() != self.row_count(extra_keys) {
             return Decision::rejection(Decided::Impossible);
+        }
+        if let Some(key) = self.unknown_damage(&ahead.gone) {
+            return Decision::rejection(Decided::Unreadable(key));
         }
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
@@ -270,7 +345,7 @@ impl Plan {
             return Decision::rejection(Decided::Outdated);
         }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows, &ahead.verdicts);
+        let outcomes = self.plan_all(&mut batch, rows, ahead);
         if !batch.needed.is_empty() {
             return Decision::rejection(Decided::Needs(batch.needed));
         }
@@ -282,11 +357,18 @@ impl Plan {
         Decision::commit(batch.into_writes(), Decided::Committed(Committed::Outcomes(outcomes)))
     }
 
+    /// A row that cannot be read and of which more must be known. A collection's totals are begun anew.
+    fn unknown_damage(&self, gone: &Gone<'_>) -> Option<Vec<u8>> {
+        let is_collection =
+            |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
+        gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
+    }
+
     fn plan_all(
         &self,
         batch: &mut Batch<'_>,
         rows: &Rows<'_>,
-        verdicts: &Verdicts,
+        ahead: &Ahead<'_>,
     ) -> Vec<Result<Outcome, Exception>> {
         let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
@@ -301,8 +383,10 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            let verdict = verdicts.of(number, old);
-            plan(batch, &table, record, (write, verdict), (old, Counters::read(collection)))
+            let verdict = ahead.verdicts.of(number, old);
+            let lost = ahead.gone.lost(&write.key.stored);
+            let stored = Stored { old, collection: Counters::read(collection), lost };
+            plan(batch, &table, record, (write, verdict), stored)
         });
         each.collect()
     }

@@ -90,7 +90,7 @@ impl<'r> Batch<'r> {
             },
         };
         if let Some(moment) = moment {
-            self.put(past_key(history, write, moment), past::encode_row(change.before()));
+            self.put(past_key(history, write, moment), past::encode_row(change));
         }
     }
 

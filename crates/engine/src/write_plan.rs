@@ -6,6 +6,7 @@ use crate::change::Change;
 use crate::history::History;
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::lost_item::LostItem;
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::stream::Stream;
@@ -28,14 +29,22 @@ pub struct Recording<'a> {
     pub now: u64,
 }
 
-/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored of
-/// the item and of its collection, and of the condition what was found out before.
+/// What is stored of an item and of its collection.
+pub struct Stored<'a> {
+    pub old: Option<ItemRef<'a>>,
+    pub collection: Counters,
+    /// There is an item, but it cannot be read; the write does not depend on what it was.
+    pub lost: Option<&'a LostItem>,
+}
+
+/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored,
+/// and of the condition what was found out before.
 pub fn plan(
     batch: &mut Batch<'_>,
     table: &Table,
     record: Recording<'_>,
     (write, verdict): (&ItemWrite, Option<bool>),
-    (old, collection): (Option<ItemRef<'_>>, Counters),
+    Stored { old, collection, lost }: Stored<'_>,
 ) -> Result<Outcome, Exception> {
     // Index keys that are known without the old item are checked before the condition.
     let put_entries = match &write.action {
@@ -62,7 +71,10 @@ pub fn plan(
         collection_bytes: None,
     };
     let before = fitting_entries(table, &write.key, old);
-    let change = Change::between(old, new);
+    let change = match lost {
+        Some(lost) => Some(Change::Replace { keys: lost.keys.view(), new }),
+        None => Change::between(old, new),
+    };
     // Whatever can fail comes before the first row.
     let told = match (record.stream, &change) {
         (Some(stream), Some(_)) => Some((stream, shard_of(stream, write)?)),
@@ -70,6 +82,9 @@ pub fn plan(
     };
     let added = collection_growth(table, (old_size, new_size), &before, &after);
     outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
+    if let Some(lost) = lost {
+        lost.clear(batch, table, write);
+    }
     if let Some(change) = change {
         change_rows(batch, table, write, old, new);
         if let Some(told) = told {
@@ -116,7 +131,7 @@ fn new_item<'a>(
 ) -> Result<Option<Cow<'a, Item>>, Exception> {
     match &write.action {
         Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
-        Action::Delete => Ok(None),
+        Action::Delete { .. } => Ok(None),
         Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
         Action::Expire { before } => {
             let due = |item: &ItemRef<'_>| {

@@ -24,6 +24,8 @@ pub enum Command {
     Load(Load),
     /// Check, explain, price and fill single-table models
     Model(crate::model::arguments::Model),
+    /// Check that all that is stored is as it should be; exits with 0 if it is and with 3 if it is not
+    Verify(Verify),
     /// Ask a running database whether it is ready; exits with 0 if it is, with 1 if not
     Healthcheck(Healthcheck),
 }
@@ -156,6 +158,15 @@ pub struct Healthcheck {
     /// Ask this machine over TLS, whatever its certificate
     #[arg(long, conflicts_with = "tls_ca")]
     pub insecure: bool,
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The data folder of a database that does not run; one that runs is reached with --endpoint
+    pub folder: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 #[derive(Args)]

@@ -17,6 +17,7 @@ mod serve;
 mod size;
 mod transfer;
 mod trust_in_anyone;
+mod verify;
 mod watchdog;
 
 use arguments::{Arguments, Command};
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Dump(dump) => dump::run(&dump),
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
+        Command::Verify(verify) => return verify::run(&verify),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

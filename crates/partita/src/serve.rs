@@ -8,6 +8,7 @@ use partita_engine::clock::Clock;
 use partita_engine::stream_options::StreamOptions;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
+use partita_server::verification::Verification;
 use partita_server::{AllowedHosts, Budget, Listen, Reach, Server, tls};
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
@@ -133,6 +134,7 @@ fn pipeline<S: Store>(
         clock: Clock::System,
         region: arguments.region.clone(),
         models: models(arguments)?,
+        verification: Verification::default(),
         budget: Budget::new(usize::try_from(budget)?, allocator::give_back),
         patience: arguments.client_patience,
     })

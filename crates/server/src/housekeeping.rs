@@ -2,6 +2,7 @@
 //!
 //! Each kind of work has a task of its own, and there are as many threads as kinds: whatever one of them waits for, a slow
 //! disk or an endpoint that is away, the others and the server's own threads go on.
+//! A verification of the database takes a thread for as long as it runs.
 
 use crate::panic_guard::guard;
 use crate::pipeline::Pipeline;
@@ -21,6 +22,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Housekeeping<S> {
     pipeline: Arc<Pipeline<S>>,
     tasks: Vec<JoinHandle<()>>,
+    verifying: JoinHandle<()>,
     runtime: Option<Runtime>,
 }
 
@@ -36,7 +38,8 @@ impl<S: Store> Housekeeping<S> {
         pipeline.engine.on_maintenance_due(move || all_due.iter().for_each(|due| due.notify_one()));
         let each = Work::ALL.into_iter().zip(due);
         let tasks = each.map(|(work, due)| runtime.spawn(go_on(Arc::clone(pipeline), work, due))).collect();
-        Ok(Housekeeping { pipeline: Arc::clone(pipeline), tasks, runtime: Some(runtime) })
+        let verifying = runtime.spawn(verify_when_due(Arc::clone(pipeline)));
+        Ok(Housekeeping { pipeline: Arc::clone(pipeline), tasks, verifying, runtime: Some(runtime) })
     }
 
     /// Ends the work between two steps, and waits for these.
@@ -45,7 +48,8 @@ impl<S: Store> Housekeeping<S> {
             task.abort();
         }
         self.pipeline.engine.stop_exchanges();
-        for task in &mut self.tasks {
+        self.pipeline.verification.stop();
+        for task in self.tasks.iter_mut().chain([&mut self.verifying]) {
             let _ = task.await;
         }
     }
@@ -56,6 +60,17 @@ impl<S> Drop for Housekeeping<S> {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
+        }
+    }
+}
+
+/// Verifies the database whenever somebody asks for it.
+async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
+    while pipeline.verification.is_due().await {
+        let pipeline = Arc::clone(&pipeline);
+        let run = move || pipeline.verification.run(&pipeline.engine);
+        if tokio::task::spawn_blocking(run).await.is_err() {
+            tracing::error!("a verification ended in a panic");
         }
     }
 }

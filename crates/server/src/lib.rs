@@ -30,6 +30,7 @@ mod silence;
 mod spare_descriptor;
 mod stopping;
 pub mod tls;
+pub mod verification;
 mod workers;
 
 pub use access::{AllowedHosts, Reach};

@@ -19,6 +19,7 @@ use crate::pace::Pace;
 use crate::panic_guard::guard;
 use crate::readiness;
 use crate::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
+use crate::verification::{VERIFY_PATH, Verification};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -50,6 +51,7 @@ pub struct Pipeline<S> {
     pub region: String,
     /// Models that writes are held against and requests are attributed to.
     pub models: Models,
+    pub verification: Verification,
     /// The memory that requests may take together.
     pub budget: &'static Budget,
     /// How long a client may be slower than it should.
@@ -97,8 +99,8 @@ impl<S: Store> Pipeline<S> {
             headers,
             body: &body,
         };
-        if signed.path == MODEL_PATH {
-            return self.administer_models(&parts.method, &signed).into_response();
+        if matches!(signed.path, MODEL_PATH | VERIFY_PATH) {
+            return self.administer(&parts.method, &signed).into_response();
         }
         let content_type = json_type(headers);
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
@@ -183,15 +185,19 @@ impl<S: Store> Pipeline<S> {
         Ok(json)
     }
 
-    /// Shows, attaches and detaches models, for whoever may send requests.
-    fn administer_models(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
+    /// Answers what is about the server itself, to whoever may send requests.
+    fn administer(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
         let mut share = self.budget.share();
         let administer = |share: &mut Share| {
             if let Authentication::Verified(_) = self.authentication {
                 self.check_signature(signed)?;
             }
             let body = plain_body(signed, share)?;
-            Ok(reply::behind_room(&self.models.administer(method, signed.query, &body)?))
+            let json = match signed.path {
+                VERIFY_PATH => self.verification.administer(method, signed.query)?,
+                _ => self.models.administer(method, signed.query, &body)?,
+            };
+            Ok(reply::behind_room(&json))
         };
         let outcome = administer(&mut share);
         Reply::new(outcome, Some("application/json"), None, share)

@@ -269,7 +269,7 @@ pub trait Store: Send + Sync + 'static {
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
 
     /// The same, also over rows that cannot be read: they look like rows that are not there, and the function is told
-    /// the places of their keys besides. [`Store::decide`] fails on such rows. What is here suits a store without damage.
+    /// the places of their keys besides. Counters that cannot be read are counted from nothing. [`Store::decide`] fails on such rows. What is here suits a store without damage.
     fn decide_over_damage<T: Send + 'static>(
         &self,
         keys: Vec<Vec<u8>>,

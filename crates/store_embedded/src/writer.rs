@@ -238,7 +238,14 @@ impl Group {
         {
             return Err(shortage.clone());
         }
-        self.batch.take(writes, |key| Ok(Counters::read(rows.get(key)?.as_deref())))?;
+        let over_damage = job.goes_over_damage();
+        self.batch.take(writes, |key| match rows.get(key) {
+            Err(StoreError::Damaged(damage)) if over_damage => {
+                tracing::error!(%damage, "totals cannot be read and are counted from nothing");
+                Ok(Counters::default())
+            }
+            row => Ok(Counters::read(row?.as_deref())),
+        })?;
         self.on_commit = on_commit;
         Ok(())
     }
