@@ -1,6 +1,6 @@
 //! What several fuzz targets need: an item with a value of every type, placeholders, and what holds of every item.
 
-use partita_exchange::item_reader::{InputFormat, ItemReader, PutLine};
+use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine};
 use partita_expression::{ExpressionNames, ExpressionValues};
 use partita_partiql::{KeyPart, KeyParts};
 use partita_value::{AttributeValue, Item, Number, ScalarType, Value};
@@ -71,13 +71,18 @@ pub fn assert_canonical(item: &Item) {
 
 /// All puts of a file; whatever is no put is left out.
 pub fn puts(format: InputFormat, file: &[u8]) -> Vec<PutLine> {
-    let mut reader = ItemReader::new(file, format);
+    let mut reader = ItemReader::new(file, &format);
     let mut puts = Vec::new();
-    while let Ok(Some(record)) = reader.read() {
-        assert!(reader.text().len() <= file.len());
-        puts.extend(record.put);
+    loop {
+        match reader.read() {
+            Ok(Next::Record(record)) => {
+                assert!(reader.text().len() <= file.len());
+                puts.extend(record.put);
+            }
+            Ok(Next::Nothing(_)) => {}
+            Ok(Next::End) | Err(_) => return puts,
+        }
     }
-    puts
 }
 
 /// The first line of an input, which chooses what the rest is read as.

@@ -19,9 +19,7 @@ pub fn check(update: bool) -> Result<(), String> {
         "cargo",
         &["build", "--release", "--quiet", "--package", "partita-bench", "--bin", "hot_paths"],
     )?;
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        run("install", "apt-get", &["install", "--yes", "--quiet", "valgrind"])?;
-    }
+    need_valgrind()?;
     let counts: Vec<(&str, f64)> =
         PATHS.into_iter().map(|path| Ok((path, instructions(path)?))).collect::<Result<_, String>>()?;
     let file = root().join(RECORDED);
@@ -47,6 +45,13 @@ pub fn check(update: bool) -> Result<(), String> {
         "more instructions than recorded: {}; if that is meant, cargo xtask instructions --update",
         slower.join(", ")
     ))
+}
+
+pub fn need_valgrind() -> Result<(), String> {
+    match Command::new("valgrind").arg("--version").output() {
+        Ok(_) => Ok(()),
+        Err(_) => run("install", "apt-get", &["install", "--yes", "--quiet", "valgrind"]),
+    }
 }
 
 /// Instructions of one round: what more rounds take more, so that setting up does not count.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod ci;
+mod complexity;
 mod fuzz;
 mod instructions;
 mod list_append;
@@ -22,6 +23,7 @@ cargo xtask instructions    counts the hot paths' instructions and compares them
 cargo xtask fuzz     replays fuzz/corpus and fuzzes every target for 5 s (--seconds N; TARGET FILE runs one input)
 cargo xtask list-append    transactions through kill -9 are strictly serializable (--transactions 500000 --kills 100)
 cargo xtask simulate    the database on a disk that fails, from seeds (--seeds 1000, --scenario, --kind, --from)
+cargo xtask complexity    counts instructions of every decoder, expression, statement, file reader and model check at n, 2n and 4n
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::command(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("list-append") => list_append::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("quick") => ci::quick(),
+        Some("complexity") => complexity::check(),
         Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
         Some("simulate") => simulate::check(&std::env::args().skip(2).collect::<Vec<_>>()),

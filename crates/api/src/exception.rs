@@ -64,6 +64,7 @@ kinds! {
     ResourceInUseException dynamodb 400,
     ResourceNotFoundException dynamodb 400,
     SerializationException coral 400,
+    ServiceUnavailable coral 503,
     TableAlreadyExistsException dynamodb 400,
     TableInUseException dynamodb 400,
     TableNotFoundException dynamodb 400,

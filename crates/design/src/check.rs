@@ -13,10 +13,10 @@ mod requests;
 
 use crate::finding::{Finding, Severity};
 use crate::heat::{self, Heat};
-use crate::model::{Entity, Model, Pattern};
+use crate::model::{Allow, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
 use crate::slot::{Place, Slot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What the check found, and the plan of every pattern.
 pub struct Report<'m> {
@@ -117,25 +117,44 @@ impl<'m> Checker<'m> {
     fn allow(&mut self) {
         let model = self.model;
         let broken = self.findings.iter().any(|finding| finding.severity == Severity::Error);
-        for allow in &model.allows {
-            let mut used = false;
-            for finding in &mut self.findings {
-                let here = allow.on.as_ref().is_none_or(|on| *on == finding.subject);
-                if here && finding.code.eq_ignore_ascii_case(&allow.code) {
-                    finding.allowed = Some(allow.reason.clone());
-                    used = true;
+        let mut found: HashMap<(String, Option<&str>), Vec<usize>> = HashMap::new();
+        for (number, finding) in self.findings.iter().enumerate() {
+            let code = finding.code.to_ascii_uppercase();
+            found.entry((code.clone(), None)).or_default().push(number);
+            found.entry((code, Some(&finding.subject))).or_default().push(number);
+        }
+        // Of allowances of the same, the last one gives the reason.
+        let mut last = HashMap::new();
+        for (number, allow) in model.allows.iter().enumerate() {
+            last.insert(what_is_allowed(allow), number);
+        }
+        let (mut reasons, mut unused) = (Vec::new(), Vec::new());
+        for (number, allow) in model.allows.iter().enumerate() {
+            let what = what_is_allowed(allow);
+            match found.get(&what) {
+                None => unused.push(allow),
+                Some(numbers) if last.get(&what) == Some(&number) => {
+                    reasons.extend(numbers.iter().map(|number| (*number, &allow.reason)));
                 }
-            }
-            if !used {
-                // A finding can hide behind an error: what is allowed may come back once that is mended.
-                let severity = if broken { Severity::Note } else { Severity::Warning };
-                let place = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
-                self.report(
-                    Finding::new("P006", severity, "allow", &allow.span)
-                        .says(format!("{}{place} is allowed, but is not found", allow.code))
-                        .helps("remove this allowance"),
-                );
+                Some(_) => {}
             }
         }
+        for (number, reason) in reasons {
+            self.findings[number].allowed = Some(reason.clone());
+        }
+        for allow in unused {
+            // A finding can hide behind an error: what is allowed may come back once that is mended.
+            let severity = if broken { Severity::Note } else { Severity::Warning };
+            let place = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
+            self.report(
+                Finding::new("P006", severity, "allow", &allow.span)
+                    .says(format!("{}{place} is allowed, but is not found", allow.code))
+                    .helps("remove this allowance"),
+            );
+        }
     }
+}
+
+fn what_is_allowed(allow: &Allow) -> (String, Option<&str>) {
+    (allow.code.to_ascii_uppercase(), allow.on.as_deref())
 }

@@ -81,9 +81,16 @@ pub fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Longer names are not typed by hand, nor is a name sought among more than these.
+const LONGEST_NAME: usize = 64;
+const MOST_CANDIDATES: usize = 64;
+
 /// The closest of `known` to `name`, if it is close enough to be meant.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
+    let is_short = |name: &str| name.len() <= LONGEST_NAME;
+    let known =
+        known.into_iter().take(MOST_CANDIDATES).filter(|candidate| is_short(name) && is_short(candidate));
+    let distances = known.map(|candidate| (distance(name, candidate), candidate));
     distances.min().filter(|(distance, _)| *distance <= name.len() / 3 + 1).map(|(_, candidate)| candidate)
 }
 

@@ -11,8 +11,22 @@ use crate::template::SHARD;
 use field::Section;
 use toml_edit::{Document, Item, TableLike};
 
+/// The longest text that can be a model.
+const MOST_BYTES: usize = 4 << 20;
+/// The most entities, patterns, writes, indexes or allowances of a model, and attributes or names of one entity or pattern. Rules compare
+/// many of them with each other.
+const MOST_ENTITIES: usize = 500;
+const MOST_OF_A_KIND: usize = 1_000;
+
 /// Reads a model; the findings are errors in its text.
 pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
+    if source.text.len() > MOST_BYTES {
+        return Err(vec![
+            Finding::new("P001", Severity::Error, "file", &(0..0))
+                .says(format!("this has {} bytes; a model has {MOST_BYTES} at most", source.text.len()))
+                .helps("is it another file?"),
+        ]);
+    }
     let document = Document::parse(source.text.as_str()).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         vec![
@@ -164,6 +178,9 @@ impl Reader {
             self.wrong(root, "allow", "written as [[allow]]", "[[allow]]");
             return Vec::new();
         };
+        if !self.is_within(root, "allow", tables.len(), MOST_OF_A_KIND) {
+            return Vec::new();
+        }
         let mut allows = Vec::new();
         for table in tables {
             let span = table.span().unwrap_or_default();

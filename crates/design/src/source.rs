@@ -12,22 +12,48 @@ pub struct Position {
     pub column: usize,
 }
 
+/// So many bytes of a text lie between two places at which its characters are counted.
+const STEP: usize = 1_024;
+/// Of a longer line, an excerpt shows so many characters around the place it is about.
+const SHOWN: usize = 160;
+
 /// A model's text and the name under which messages show it.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub name: String,
     pub text: String,
+    /// Where lines begin.
+    lines: Vec<usize>,
+    /// How many characters begin before every [`STEP`]th byte.
+    characters: Vec<usize>,
 }
 
 impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
-        Source { name: name.into(), text: text.into() }
+        let (name, text) = (name.into(), text.into());
+        let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(line_ends.map(|(at, _)| at + 1)).collect();
+        let begun = |bytes: &[u8]| bytes.iter().filter(|byte| !is_continuation(**byte)).count();
+        let mut total = 0;
+        let steps = text.as_bytes().chunks(STEP).map(|chunk| {
+            total += begun(chunk);
+            total
+        });
+        let characters = std::iter::once(0).chain(steps).collect();
+        Source { name, text, lines, characters }
+    }
+
+    /// How many characters begin before a byte.
+    fn characters_before(&self, offset: usize) -> usize {
+        let start = offset / STEP * STEP;
+        let rest = self.text.as_bytes()[start..offset].iter();
+        self.characters[offset / STEP] + rest.filter(|byte| !is_continuation(**byte)).count()
     }
 
     pub fn position(&self, offset: usize) -> Position {
-        let before = &self.text[..self.floor(offset)];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+        let offset = self.floor(offset);
+        let line = self.lines.partition_point(|start| *start <= offset);
+        let column = self.characters_before(offset) - self.characters_before(self.lines[line - 1]) + 1;
         Position { line, column }
     }
 
@@ -41,18 +67,32 @@ impl Source {
     /// ```
     pub fn excerpt(&self, span: &Span) -> String {
         let Position { line, column } = self.position(span.start);
-        let text = self.text.lines().nth(line - 1).unwrap_or_default();
-        let room = text.chars().count().saturating_sub(column - 1).max(1);
-        let end = self.floor(span.end).max(self.floor(span.start));
-        let wanted = self.text[self.floor(span.start)..end].lines().next().unwrap_or_default();
-        let width = wanted.chars().count().clamp(1, room);
+        let start = self.floor(span.start);
+        let (before, is_cut_before) = self.before_on_line(start, self.lines[line - 1]);
+        let behind = &self.text[start..];
+        let behind = &behind[..behind.char_indices().nth(SHOWN).map_or(behind.len(), |(at, _)| at)];
+        let rest = behind.lines().next().unwrap_or_default();
+        let is_cut_behind = rest.len() == behind.len() && start + behind.len() < self.text.len();
+        let room = rest.chars().count().max(1);
+        let end = self.floor(span.end).max(start).min(start + rest.len());
+        let width = self.text[start..end].chars().count().clamp(1, room);
         let gutter = " ".repeat(line.to_string().len());
-        let indent = " ".repeat(column - 1);
+        let [cut_before, cut_behind] = [is_cut_before, is_cut_behind].map(|cut| if cut { "…" } else { "" });
+        let indent = " ".repeat(before.chars().count() + usize::from(is_cut_before));
         let carets = "^".repeat(width);
         format!(
-            "{gutter}--> {}:{line}:{column}\n{gutter} |\n{line} | {text}\n{gutter} | {indent}{carets}\n",
+            "{gutter}--> {}:{line}:{column}\n{gutter} |\n{line} | {cut_before}{before}{rest}{cut_behind}\n{gutter} | {indent}{carets}\n",
             self.name
         )
+    }
+
+    /// The end of what stands before a place on its line, and whether that is not all of it.
+    fn before_on_line(&self, offset: usize, line_start: usize) -> (&str, bool) {
+        let before = &self.text[line_start..offset];
+        match before.char_indices().nth_back(SHOWN / 2) {
+            Some((at, _)) => (&before[at..], at > 0),
+            None => (before, false),
+        }
     }
 
     /// The nearest character boundary at or before `offset`.
@@ -65,6 +105,11 @@ impl Source {
     }
 }
 
+/// Whether a byte belongs to a character that has begun before it.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +119,34 @@ mod tests {
         let source = Source::new("a.toml", "one\nkéy = 2\n");
         assert_eq!(source.position(9), Position { line: 2, column: 5 });
         assert_eq!(source.excerpt(&(4..8)), " --> a.toml:2:1\n  |\n2 | kéy = 2\n  | ^^^\n");
+    }
+
+    #[test]
+    fn positions_are_those_of_counting() {
+        let text: String = (0..3_000).map(|n| ["a", "é", "\n", "€", "\r\n", "𝄞"][n * n % 6]).collect();
+        let source = Source::new("a.toml", text.clone());
+        for offset in (0..text.len() + 2).step_by(7) {
+            let mut floor = offset.min(text.len());
+            while !text.is_char_boundary(floor) {
+                floor -= 1;
+            }
+            let before = &text[..floor];
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+            assert_eq!(source.position(offset), Position { line, column }, "{offset}");
+        }
+    }
+
+    #[test]
+    fn of_a_long_line_a_part_is_shown() {
+        let source = Source::new("a.toml", format!("{}bad{}\nnext", "é".repeat(50_000), "x".repeat(50_000)));
+        let excerpt = source.excerpt(&(100_000..100_003));
+        assert!(
+            excerpt.contains(":1:50001\n") && excerpt.contains("ébadx") && excerpt.len() < 1_000,
+            "{excerpt}"
+        );
+        let lines: Vec<&str> = excerpt.lines().collect();
+        let carets = lines[3].chars().position(|c| c == '^').unwrap_or_default();
+        assert_eq!(lines[2].chars().skip(carets).take(3).collect::<String>(), "bad");
     }
 }

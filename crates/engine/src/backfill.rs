@@ -107,7 +107,7 @@ fn unfilled(table: &Table) -> Option<Space> {
 }
 
 /// The item's entry in the index or the order of expiry that has this space; none if it cannot have one.
-fn entry_in<'a>(table: &Table, space: Space, key: &ItemKey, item: ItemRef<'a>) -> Option<Entry<'a>> {
+pub fn entry_in<'a>(table: &Table, space: Space, key: &ItemKey, item: ItemRef<'a>) -> Option<Entry<'a>> {
     if let Some(index) = table.indexes.iter().find(|index| index.space == space) {
         return index_entry::in_index(index, key, item).ok().flatten();
     }

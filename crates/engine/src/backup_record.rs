@@ -27,6 +27,7 @@ impl ExchangeRecord for BackupRecord {
     const KIND: ExchangeKind = ExchangeKind::Backup;
     const NOT_FOUND: ExceptionKind = ExceptionKind::BackupNotFoundException;
     const CONFLICT: ExceptionKind = ExceptionKind::BackupInUseException;
+    type Progress = ();
 
     fn arn(&self) -> &str {
         &self.details.arn
@@ -44,6 +45,12 @@ impl ExchangeRecord for BackupRecord {
     fn ended_millis(&self) -> Option<u64> {
         None
     }
+
+    fn progress(&self) -> Option<()> {
+        None
+    }
+
+    fn resume(&mut self, (): ()) {}
 }
 
 impl BackupRecord {

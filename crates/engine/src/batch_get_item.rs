@@ -1,26 +1,28 @@
-//! BatchGetItem: points of several tables out of one snapshot, up to 16 MB.
+//! BatchGetItem: points of several tables, up to 16 MB, a slice a snapshot.
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::ItemKey;
 use crate::read::{project, read_item};
+use crate::slices::{Slice, let_others};
+use crate::table::Table;
 use crate::{scalar_keys, storage_failed};
 use partita_api::batch_get_item::{BatchGetItem, BatchGetItemOutput, TableItems, TableKeys, UnprocessedKeys};
 use partita_api::{Exception, messages};
-use partita_store::{Snapshot, Store};
+use partita_store::Store;
 use partita_value::{Item, limits};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 impl<S: Store> Engine<S> {
-    pub fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Exception> {
+    pub async fn batch_get_item(&self, request: &BatchGetItem) -> Result<BatchGetItemOutput, Exception> {
         let planned = request.tables.iter().map(|wanted| self.plan_keys(wanted));
         let planned = planned.collect::<Result<Vec<_>, _>>()?;
-        let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let mut output = BatchGetItemOutput::default();
         let mut capacity = Vec::new();
         let mut room = limits::BATCH_GET_BYTES;
-        for (wanted, keys) in request.tables.iter().zip(planned) {
-            let read = read_keys(&snapshot, wanted, &keys, &mut room)?;
+        for (wanted, (table, keys)) in request.tables.iter().zip(planned) {
+            let read = read_keys(&self.store, &table, (wanted, &keys), &mut room).await?;
             capacity.extend(read.consumption.report(&wanted.table, request.return_consumed_capacity, None));
             output.responses.push(TableItems { table: wanted.table.clone(), items: read.items });
             if read.processed < keys.len() {
@@ -36,7 +38,7 @@ impl<S: Store> Engine<S> {
         Ok(output)
     }
 
-    fn plan_keys(&self, wanted: &TableKeys) -> Result<Vec<ItemKey>, Exception> {
+    fn plan_keys(&self, wanted: &TableKeys) -> Result<(Arc<Table>, Vec<ItemKey>), Exception> {
         let table = self.catalog.table(&wanted.table)?;
         let keys = wanted.keys.iter().map(|key| ItemKey::of_request(&table, key));
         let keys = keys.collect::<Result<Vec<_>, _>>()?;
@@ -45,7 +47,7 @@ impl<S: Store> Engine<S> {
         if distinct.len() < keys.len() {
             return Err(Exception::validation(messages::DUPLICATE_KEYS));
         }
-        Ok(keys)
+        Ok((table, keys))
     }
 }
 
@@ -56,20 +58,42 @@ struct TableRead {
     consumption: Consumption,
 }
 
-fn read_keys(
-    snapshot: &impl Snapshot,
-    wanted: &TableKeys,
-    keys: &[ItemKey],
+async fn read_keys(
+    store: &impl Store,
+    table: &Table,
+    (wanted, keys): (&TableKeys, &[ItemKey]),
     room: &mut usize,
 ) -> Result<TableRead, Exception> {
     let mut read = TableRead { items: Vec::new(), processed: 0, consumption: Consumption::default() };
-    for key in keys {
-        let (item, size) = read_item(snapshot, key, |item| project(wanted.projection.as_ref(), item))?;
-        let Some(left) = room.checked_sub(size) else { break };
-        *room = left;
-        read.items.extend(item);
-        read.processed += 1;
-        read.consumption.table += read_units(size, Consistency::of(wanted.consistent_read));
+    while read.read_slice(store, table, (wanted, keys), room)? {
+        let_others().await;
     }
     Ok(read)
+}
+
+impl TableRead {
+    /// Reads on; whether there is more to read.
+    fn read_slice(
+        &mut self,
+        store: &impl Store,
+        table: &Table,
+        (wanted, keys): (&TableKeys, &[ItemKey]),
+        room: &mut usize,
+    ) -> Result<bool, Exception> {
+        let snapshot = store.snapshot().map_err(storage_failed)?;
+        let mut slice = Slice::new();
+        for key in keys.iter().skip(self.processed) {
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(wanted.projection.as_ref(), item))?;
+            let Some(left) = room.checked_sub(size) else { return Ok(false) };
+            *room = left;
+            self.items.extend(item);
+            self.processed += 1;
+            self.consumption.table += read_units(size, Consistency::of(wanted.consistent_read));
+            if slice.spend(size) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }

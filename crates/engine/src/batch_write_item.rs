@@ -58,7 +58,7 @@ pub fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Except
             check_index_keys(table, item.view())?;
             (key, Action::Put(item))
         }
-        BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete),
+        BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete { key }),
     };
     Ok(ItemWrite {
         table: Arc::clone(table),

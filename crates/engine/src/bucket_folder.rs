@@ -1,9 +1,10 @@
-//! Buckets as folders: `S3_ROOT/BUCKET/KEY`.
+//! Buckets as folders: `S3_ROOT/BUCKET/KEY`. An object is a regular file in its bucket's folder; a link to one outside of it, a pipe or a
+//! device is refused, because reading it would tell what is none of the bucket's, or never end.
 
 use crate::bucket::{Buckets, Listed, ObjectParts, Objects, failure, no_such_bucket};
 use partita_api::exchange::ExchangeFailure;
 use std::fs::File;
-use std::io::{Error, Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Files that begin so are not objects (yet).
@@ -38,24 +39,51 @@ impl BucketFolder {
     }
 }
 
+impl BucketFolder {
+    /// Where links lead, unless that is outside the bucket.
+    fn resolved(&self, path: &Path) -> std::io::Result<PathBuf> {
+        let resolved = path.canonicalize()?;
+        match resolved.starts_with(self.folder.canonicalize()?) {
+            true => Ok(resolved),
+            false => Err(Error::new(ErrorKind::PermissionDenied, "a link leads out of the bucket")),
+        }
+    }
+
+    fn write_file(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::other("a key names no file"));
+        };
+        std::fs::create_dir_all(folder)?;
+        let folder = self.resolved(folder)?;
+        let unfinished = folder.join(format!("{HIDDEN}{}.unfinished", name.to_string_lossy()));
+        match std::fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&unfinished)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, folder.join(name))
+    }
+
+    fn open_file(&self, path: &Path) -> std::io::Result<File> {
+        let path = self.resolved(path)?;
+        // Before it is opened: to open a pipe is to wait for a writer.
+        let is_object = path.metadata()?.is_file();
+        match is_object.then(|| File::open(path)).transpose()? {
+            Some(file) if file.metadata()?.is_file() => Ok(file),
+            _ => Err(Error::new(ErrorKind::Unsupported, "not a regular file")),
+        }
+    }
+}
+
 impl Objects for BucketFolder {
     fn write(&self, key: &str, bytes: &[u8]) -> Result<(), ExchangeFailure> {
-        let path = self.path(key)?;
-        let write = || {
-            let folder = path.parent().ok_or_else(|| Error::other("a key names no file"))?;
-            let name = path.file_name().ok_or_else(|| Error::other("a key names no file"))?;
-            std::fs::create_dir_all(folder)?;
-            let unfinished = folder.join(format!("{HIDDEN}{}.unfinished", name.to_string_lossy()));
-            let mut file = File::create(&unfinished)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            std::fs::rename(&unfinished, &path)
-        };
-        write().map_err(|error| broken(key, &error))
+        self.write_file(&self.path(key)?, bytes).map_err(|error| broken(key, &error))
     }
 
     fn read(&self, key: &str) -> Result<Box<dyn ObjectParts>, ExchangeFailure> {
-        let file = File::open(self.path(key)?).map_err(|error| broken(key, &error))?;
+        let file = self.open_file(&self.path(key)?).map_err(|error| broken(key, &error))?;
         Ok(Box::new(FileParts { file, key: key.to_owned() }))
     }
 
@@ -90,8 +118,11 @@ fn collect(folder: &Path, parent: &str, prefix: &str, found: &mut Vec<Listed>) -
         }
         let key = if parent.is_empty() { name } else { format!("{parent}/{name}") };
         let is_on_the_way = key.starts_with(prefix) || prefix.starts_with(&format!("{key}/"));
-        if entry.path().is_dir() && is_on_the_way {
-            collect(&entry.path(), &key, prefix, found)?;
+        // Links to folders are not followed: they may lead in a circle.
+        if entry.file_type()?.is_dir() {
+            if is_on_the_way {
+                collect(&entry.path(), &key, prefix, found)?;
+            }
         } else if key.starts_with(prefix) {
             found.push(Listed { key, bytes: entry.metadata()?.len() });
         }
@@ -137,5 +168,43 @@ mod tests {
             assert_eq!(bytes.len(), length);
         }
         assert!(Bucket::open(Some(&buckets), "c").is_err() && Bucket::open(None, "b").is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_file_of_the_bucket_is_refused() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("b");
+        std::fs::create_dir_all(folder.join("sub/deeper")).unwrap();
+        std::fs::create_dir_all(root.path().join("outside")).unwrap();
+        std::fs::write(root.path().join("outside/secret"), "secret").unwrap();
+        std::fs::write(folder.join("sub/good"), "good").unwrap();
+        symlink("../../outside/secret", folder.join("sub/link-out")).unwrap();
+        symlink("good", folder.join("sub/link-within")).unwrap();
+        symlink("..", folder.join("sub/circle")).unwrap();
+        symlink("/dev/zero", folder.join("sub/device")).unwrap();
+        symlink("../outside", folder.join("away")).unwrap();
+        let pipe = std::process::Command::new("mkfifo").arg(folder.join("sub/pipe")).status().unwrap();
+        assert!(pipe.success());
+        let buckets: Arc<dyn Buckets> = Arc::new(BucketFolders(root.path().to_owned()));
+        let bucket = Bucket::open(Some(&buckets), "b").unwrap();
+        for key in
+            ["sub/link-out", "sub/circle", "sub/device", "sub/pipe", "sub/deeper", "sub", "away/secret"]
+        {
+            assert!(bucket.read(key).is_err(), "{key}");
+        }
+        for key in ["sub/good", "sub/link-within"] {
+            let mut text = String::new();
+            bucket.read(key).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "good");
+        }
+        assert!(bucket.write("away/new", b"").is_err() && !root.path().join("outside/new").exists());
+        // A link that lies where a file is written first is not followed.
+        symlink("../../outside/secret", folder.join("sub/.new.unfinished")).unwrap();
+        bucket.write("sub/new", b"new").unwrap();
+        assert_eq!(std::fs::read(root.path().join("outside/secret")).unwrap(), b"secret");
+        let listed: Vec<String> = bucket.list("sub/").unwrap().into_iter().map(|listed| listed.key).collect();
+        assert!(listed.contains(&"sub/pipe".to_owned()) && listed.len() == 7, "{listed:?}");
     }
 }

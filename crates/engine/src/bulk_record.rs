@@ -1,19 +1,22 @@
 //! A bulk operation as it is stored, and what it becomes with each run of puts.
 
-use crate::bucket::{Listed, failure};
+use crate::bucket::failure;
 use crate::bucket_output::output_key;
 use crate::bulk_report::BulkReports;
 use crate::bulk_run::{Attempt, Failed, Run};
+use crate::complaints::{self, complain};
 use crate::exchange_record::ExchangeRecord;
+use crate::object_source::Place;
 use crate::stored_key::ExchangeKind;
 use crate::table::{IndexKind, Table};
 use crate::write::Outcome;
-use partita_api::bulk_operation::{BulkOperation, BulkStatus, OutputType};
+use partita_api::bulk_operation::{BulkOperation, BulkStatus, BulkUsage, OutputType};
 use partita_api::exchange::{ExchangeFailure, InputFormat};
 use partita_api::{Exception, ExceptionKind};
 use partita_exchange::item_reader;
 use partita_exchange::item_writer::FailedPut;
 use partita_exchange::manifest::{self, BulkSummary};
+use partita_store::Write;
 use partita_value::Item;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +31,20 @@ pub struct BulkRecord {
     pub reports: BulkReports,
     /// How it ends, once that is known. Reports and manifests may still be missing.
     pub end: Option<End>,
+}
+
+/// How far a bulk operation has come.
+#[derive(Serialize, Deserialize)]
+pub struct BulkProgress {
+    position: Position,
+    processed_items: u64,
+    processed_bytes: u64,
+    total_bytes: Option<u64>,
+    usage: BulkUsage,
+    failed_items: u64,
+    condition_failures: u64,
+    reports: BulkReports,
+    end: Option<End>,
 }
 
 /// How far the objects are read.
@@ -51,6 +68,7 @@ impl ExchangeRecord for BulkRecord {
     const KIND: ExchangeKind = ExchangeKind::BulkOperation;
     const NOT_FOUND: ExceptionKind = ExceptionKind::ResourceNotFoundException;
     const CONFLICT: ExceptionKind = ExceptionKind::IdempotentParameterMismatchException;
+    type Progress = BulkProgress;
 
     fn arn(&self) -> &str {
         &self.operation.arn
@@ -66,6 +84,34 @@ impl ExchangeRecord for BulkRecord {
 
     fn ended_millis(&self) -> Option<u64> {
         self.operation.ended_millis
+    }
+
+    fn progress(&self) -> Option<BulkProgress> {
+        let operation = &self.operation;
+        Some(BulkProgress {
+            position: self.position.clone(),
+            processed_items: operation.processed_items,
+            processed_bytes: operation.processed_bytes,
+            total_bytes: operation.total_bytes,
+            usage: operation.usage.clone(),
+            failed_items: operation.failed_items,
+            condition_failures: self.condition_failures,
+            reports: self.reports.clone(),
+            end: self.end.clone(),
+        })
+    }
+
+    fn resume(&mut self, progress: BulkProgress) {
+        let operation = &mut self.operation;
+        operation.processed_items = progress.processed_items;
+        operation.processed_bytes = progress.processed_bytes;
+        operation.total_bytes = progress.total_bytes;
+        operation.usage = progress.usage;
+        operation.failed_items = progress.failed_items;
+        self.position = progress.position;
+        self.condition_failures = progress.condition_failures;
+        self.reports = progress.reports;
+        self.end = progress.end;
     }
 }
 
@@ -97,12 +143,39 @@ impl BulkRecord {
     }
 
     /// Stands before the first object, and knows how much there is to read.
-    pub fn begin(&mut self, objects: &[Listed]) -> Result<(), ExchangeFailure> {
-        let first =
-            objects.first().ok_or_else(|| failure("S3NoSuchKey", "The specified key does not exist."))?;
-        self.operation.total_bytes = Some(objects.iter().map(|listed| listed.bytes).sum());
-        self.position.object = Some(first.key.clone());
+    pub fn begin(&mut self, first: Option<String>, bytes: u64) -> Result<(), ExchangeFailure> {
+        let first = first.ok_or_else(|| failure("S3NoSuchKey", "The specified key does not exist."))?;
+        self.operation.total_bytes = Some(bytes);
+        self.position.object = Some(first);
         Ok(())
+    }
+
+    /// Where the next record is; nowhere before the objects were listed.
+    pub fn place(&self) -> Option<Place> {
+        let object = self.position.object.clone()?;
+        Some(Place { object, records: self.position.records })
+    }
+
+    /// What is to be stored behind a step: how far it has come, and what there is to report.
+    pub fn take_writes(&mut self) -> Vec<Write> {
+        let id = self.id().to_owned();
+        let mut writes = self.reports.take_writes(&id);
+        writes.push(self.store_progress());
+        writes
+    }
+
+    /// Shows in the log what a run has failed to put.
+    pub fn complain(&self, run: &Run, outcomes: &[Result<Outcome, Exception>]) {
+        let refused = run.attempts.iter().zip(outcomes).filter_map(|(attempt, outcome)| {
+            let exception = outcome.as_ref().err()?;
+            let is_error = exception.kind != ExceptionKind::ConditionalCheckFailedException;
+            is_error.then_some((Some(attempt.number), &exception.message))
+        });
+        let failed = run.failed.iter().map(|failed| (failed.number, &failed.message));
+        let object = self.position.object.as_deref().unwrap_or_default();
+        for (before, (record, reason)) in (self.operation.failed_items..).zip(failed.chain(refused)) {
+            complain(before, complaints::Place { operation: self.arn(), object, record }, reason);
+        }
     }
 
     /// The record once a run has these outcomes.
@@ -192,6 +265,9 @@ impl BulkRecord {
     /// Goes on to the next object, or ends.
     pub fn end_object(&mut self, broken: Option<String>, next: Option<String>) {
         if let Some(reason) = broken {
+            let object = self.position.object.as_deref().unwrap_or_default();
+            let place = complaints::Place { operation: self.arn(), object, record: None };
+            complain(self.operation.failed_items, place, &reason);
             self.operation.processed_items += 1;
             self.count_failure(&Failed::object(reason));
         }

@@ -160,7 +160,7 @@ fn load_rows<R: DeserializeOwned, K: Ord, V>(
             ControlFlow::Continue(())
         }
         Err(error) => {
-            damaged = Some(StoreError::Damaged(format!("a record of the catalog: {error}")));
+            damaged = Some(StoreError::damaged(format!("a record of the catalog: {error}")));
             ControlFlow::Break(())
         }
     })?;

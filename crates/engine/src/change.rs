@@ -6,9 +6,21 @@ use partita_value::ItemRef;
 /// An item that is not the same after a write as before it.
 #[derive(Clone, Copy)]
 pub enum Change<'a> {
-    Insert { new: ItemRef<'a> },
-    Modify { old: ItemRef<'a>, new: ItemRef<'a> },
-    Remove { old: ItemRef<'a> },
+    Insert {
+        new: ItemRef<'a>,
+    },
+    Modify {
+        old: ItemRef<'a>,
+        new: ItemRef<'a>,
+    },
+    Remove {
+        old: ItemRef<'a>,
+    },
+    /// Of an item that cannot be read; `keys` is all that is known of it.
+    Replace {
+        keys: ItemRef<'a>,
+        new: Option<ItemRef<'a>>,
+    },
 }
 
 impl<'a> Change<'a> {
@@ -24,7 +36,7 @@ impl<'a> Change<'a> {
 
     pub fn before(&self) -> Option<ItemRef<'a>> {
         match self {
-            Change::Insert { .. } => None,
+            Change::Insert { .. } | Change::Replace { .. } => None,
             Change::Modify { old, .. } | Change::Remove { old } => Some(*old),
         }
     }
@@ -33,6 +45,7 @@ impl<'a> Change<'a> {
         match self {
             Change::Insert { new } | Change::Modify { new, .. } => Some(*new),
             Change::Remove { .. } => None,
+            Change::Replace { new, .. } => *new,
         }
     }
 
@@ -41,6 +54,7 @@ impl<'a> Change<'a> {
         match self {
             Change::Insert { new } | Change::Modify { new, .. } => *new,
             Change::Remove { old } => *old,
+            Change::Replace { keys, .. } => *keys,
         }
     }
 
@@ -48,9 +62,9 @@ impl<'a> Change<'a> {
     pub fn event(&self, expires: bool) -> ChangeEvent {
         match self {
             Change::Insert { .. } => ChangeEvent::Insert,
-            Change::Modify { .. } => ChangeEvent::Modify,
+            Change::Modify { .. } | Change::Replace { new: Some(_), .. } => ChangeEvent::Modify,
             Change::Remove { .. } if expires => ChangeEvent::Expire,
-            Change::Remove { .. } => ChangeEvent::Remove,
+            Change::Remove { .. } | Change::Replace { new: None, .. } => ChangeEvent::Remove,
         }
     }
 }

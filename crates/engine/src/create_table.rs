@@ -22,14 +22,14 @@ impl<S: Store> Engine<S> {
         let keys =
             vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
         let now = self.clock.now_millis();
-        let id = self.new_id();
+        let (id, token_key) = (self.new_id(), self.new_token_key());
         let (catalog, options) = (self.catalog.clone(), self.stream_options);
         let decision = move |rows: &partita_store::Rows<'_>| {
             if rows[0].is_some() {
                 return Decision::rejection(Err(already_exists(&request)));
             }
             let mut spaces = Spaces::after(rows[1].as_deref());
-            let mut record = new_record(&request, id.clone(), now, &mut spaces);
+            let mut record = new_record(&request, (id.clone(), token_key), now, &mut spaces);
             let stream = request
                 .stream
                 .map(|view| start_stream(&mut record, view, &mut spaces, now, &options, &catalog));
@@ -79,7 +79,13 @@ impl Spaces {
     }
 }
 
-pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spaces) -> TableRecord {
+/// A table that did not exist: its id and what its tokens are made with are new.
+pub fn new_record(
+    request: &CreateTable,
+    (id, token_key): (String, Option<[u64; 2]>),
+    now: u64,
+    spaces: &mut Spaces,
+) -> TableRecord {
     let space = spaces.take();
     let mut index = |definition: &IndexDefinition| IndexRecord::new(definition.clone(), spaces.take(), false);
     let local_indexes: Vec<_> = request.local_indexes.iter().map(&mut index).collect();
@@ -113,6 +119,7 @@ pub fn new_record(request: &CreateTable, id: String, now: u64, spaces: &mut Spac
         tags: request.tags.iter().map(|tag| (tag.key.clone(), tag.value.clone())).collect(),
         time_to_live: None,
         time_to_live_changed_millis: None,
+        token_key,
         importing: false,
         restored: None,
         history: None,

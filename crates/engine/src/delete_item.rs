@@ -24,7 +24,7 @@ impl<S: Store> Engine<S> {
         Ok(ItemWrite {
             key: ItemKey::of_request(&table, &request.key)?,
             table,
-            action: Action::Delete,
+            action: Action::Delete { key: request.key },
             condition: request.condition,
             return_values: request.return_values,
             return_item_on_condition_failure: request.return_item_on_condition_failure,

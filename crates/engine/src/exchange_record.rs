@@ -24,18 +24,37 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
     const NOT_FOUND: ExceptionKind;
     const CONFLICT: ExceptionKind;
 
+    /// What changes from step to step. While the record is open, that is stored in a row of its own.
+    type Progress: Serialize + DeserializeOwned;
+
     fn arn(&self) -> &str;
     fn table_arn(&self) -> &str;
     fn is_open(&self) -> bool;
     fn ended_millis(&self) -> Option<u64>;
+
+    /// None, if it is stored as a whole.
+    fn progress(&self) -> Option<Self::Progress>;
+    fn resume(&mut self, progress: Self::Progress);
 
     fn id(&self) -> &str {
         id_of_arn(self.arn())
     }
 
     fn store(&self) -> Write {
-        let value = serde_json::to_vec(self).unwrap_or_else(|_| unreachable!("a record is plain data"));
-        Write::Put { key: key::<Self>(self.id()), value }
+        Write::Put { key: key::<Self>(self.id()), value: plain(self) }
+    }
+
+    /// Stores how far it has come.
+    fn store_progress(&self) -> Write {
+        match self.progress() {
+            Some(progress) => Write::Put { key: progress_key(self.id()), value: plain(&progress) },
+            None => self.store(),
+        }
+    }
+
+    /// Stores its last state; there is no progress any more.
+    fn store_end(&self) -> Vec<Write> {
+        vec![self.store(), Write::Delete { key: progress_key(self.id()) }]
     }
 
     fn forget(&self) -> Write {
@@ -52,12 +71,37 @@ pub fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
     Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
 }
 
+fn progress_key(id: &str) -> Vec<u8> {
+    Key::Exchange { kind: ExchangeKind::Progress, id: id.as_bytes() }.to_bytes()
+}
+
+pub fn plain(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("a record is plain data"))
+}
+
 pub fn id_of_arn(arn: &str) -> &str {
     arn.rsplit('/').next().unwrap_or_default()
 }
 
+/// A record without its progress.
 pub fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
-    serde_json::from_slice(row).map_err(|error| StoreError::Damaged(format!("an exchange's record: {error}")))
+    read_plain(row)
+}
+
+pub fn read_plain<T: DeserializeOwned>(row: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(row).map_err(|error| StoreError::damaged(format!("an exchange's record: {error}")))
+}
+
+/// A record with its progress.
+fn read_whole<R: ExchangeRecord>(row: &[u8], snapshot: &impl Snapshot) -> Result<R, StoreError> {
+    let mut record: R = read(row)?;
+    if record.is_open() && record.progress().is_some() {
+        let progress = snapshot.get(&progress_key(record.id()))?;
+        if let Some(progress) = progress.as_deref() {
+            record.resume(read_plain(progress)?);
+        }
+    }
+    Ok(record)
 }
 
 /// A client token as one request uses it.
@@ -70,7 +114,7 @@ pub struct ExchangeToken {
 
 /// What is stored of a token.
 #[derive(Serialize, Deserialize)]
-struct StoredToken {
+pub struct StoredToken {
     id: String,
     fingerprint: u64,
     lapses_millis: u64,
@@ -109,8 +153,7 @@ impl ExchangeToken {
             fingerprint: self.fingerprint,
             lapses_millis: self.now + TOKEN_MILLIS,
         };
-        let value = serde_json::to_vec(&stored).unwrap_or_else(|_| unreachable!("a token is plain data"));
-        Write::Put { key: self.key(), value }
+        Write::Put { key: self.key(), value: plain(&stored) }
     }
 }
 
@@ -203,8 +246,9 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    pub(crate) async fn keep<R: ExchangeRecord>(&self, record: R) -> Result<(), Exception> {
-        let decision = move |_: &Rows<'_>| Decision::commit(vec![record.store()], ());
+    /// Stores rows that nothing else depends on.
+    pub(crate) async fn keep(&self, writes: Vec<Write>) -> Result<(), Exception> {
+        let decision = move |_: &Rows<'_>| Decision::commit(writes.clone(), ());
         self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
     }
 
@@ -212,7 +256,8 @@ impl<S: Store> Engine<S> {
     pub(crate) fn exchange<R: ExchangeRecord>(&self, arn: &str) -> Result<R, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let row = snapshot.get(&key::<R>(id_of_arn(arn))).map_err(storage_failed)?;
-        let record: Option<R> = row.as_deref().map(read).transpose().map_err(storage_failed)?;
+        let record = row.as_deref().map(|row| read_whole::<R>(row, &snapshot));
+        let record = record.transpose().map_err(storage_failed)?;
         record.filter(|record| record.arn() == arn || record.id() == arn).ok_or_else(|| not_found::<R>(arn))
     }
 
@@ -234,17 +279,23 @@ impl<S: Store> Engine<S> {
         Ok((found, next))
     }
 
-    /// Finds what is not finished. All rows are read once only, after a start.
+    /// Finds what is not finished. All rows are read once only, after a start. One that cannot be read keeps none of the others
+    /// from being found.
     pub(crate) fn look_for_open<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<(), Exception> {
         if !open.begin_looking() {
             return Ok(());
         }
-        self.visit_exchanges(None, Direction::Descending, |record: R| {
-            if record.is_open() {
-                open.add_older(record.id());
+        let snapshot = self.store.snapshot().map_err(storage_failed)?;
+        let visit = |_: &[u8], row: &[u8]| {
+            match read::<R>(row) {
+                Ok(record) if record.is_open() => open.add_older(record.id()),
+                Ok(_) => {}
+                Err(error) => tracing::error!(%error, kind = ?R::KIND, "a row is passed over"),
             }
             ControlFlow::Continue(())
-        })
+        };
+        let range = stored_key::all_exchanges(R::KIND);
+        snapshot.range(&range, Direction::Descending, visit).map_err(storage_failed)
     }
 
     /// What a request with this token has begun before.
@@ -258,21 +309,26 @@ impl<S: Store> Engine<S> {
         token.judge::<R>(row.as_deref())?.map(|id| self.exchange(&id)).transpose()
     }
 
-    /// The oldest record that is not finished.
-    pub(crate) fn open_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
+    /// The record whose turn it is among those that are not finished: not one whose last step failed just now. Others have
+    /// their turn before it comes again.
+    pub(crate) fn due_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
         self.look_for_open::<R>(open)?;
-        loop {
-            let Some(id) = open.locked().as_ref().and_then(|ids| ids.front().cloned()) else {
-                return Ok(None);
-            };
+        for id in open.all() {
+            if self.pauses.is_waiting(&id) {
+                continue;
+            }
             match self.exchange::<R>(&id) {
-                Ok(record) if record.is_open() => return Ok(Some(record)),
+                Ok(record) if record.is_open() => {
+                    open.put_last(&id);
+                    return Ok(Some(record));
+                }
                 // It has ended, and may be forgotten already.
                 Ok(_) => open.remove(&id),
                 Err(exception) if exception.kind == R::NOT_FOUND => open.remove(&id),
-                Err(exception) => return Err(exception),
+                Err(exception) => drop(self.pauses.judge(&id, Err(exception))),
             }
         }
+        Ok(None)
     }
 
     pub(crate) fn visit_exchanges<R: ExchangeRecord>(
@@ -290,7 +346,7 @@ impl<S: Store> Engine<S> {
         }
         let mut damaged = None;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        let walked = snapshot.range(&range, direction, |_, row| match read(row) {
+        let walked = snapshot.range(&range, direction, |_, row| match read_whole(row, &snapshot) {
             Ok(record) => visit(record),
             Err(error) => {
                 damaged = Some(error);

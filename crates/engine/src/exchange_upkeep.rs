@@ -23,11 +23,12 @@ pub struct TokenCursor(Mutex<Option<Vec<u8>>>);
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn forget_exchanges_step(&self) -> Result<Progress, Exception> {
-        let exports = self.forget_ended::<ExportRecord>().await?;
-        let imports = self.forget_ended::<ImportRecord>().await?;
-        let bulk = self.forget_ended::<BulkRecord>().await?;
-        self.forget_exchange_tokens().await?;
-        Ok(exports.and(imports).and(bulk))
+        let pauses = &self.pauses;
+        let exports = pauses.step("forgetting exports", self.forget_ended::<ExportRecord>()).await;
+        let imports = pauses.step("forgetting imports", self.forget_ended::<ImportRecord>()).await;
+        let bulk = pauses.step("forgetting bulk operations", self.forget_ended::<BulkRecord>()).await;
+        let tokens = pauses.step("forgetting their tokens", self.forget_exchange_tokens()).await;
+        Ok(exports.and(imports).and(bulk).and(tokens))
     }
 
     /// Those that began before a time are a range; of them, those that ended before it.
@@ -43,7 +44,7 @@ impl<S: Store> Engine<S> {
         Ok(more)
     }
 
-    async fn forget_exchange_tokens(&self) -> Result<(), Exception> {
+    async fn forget_exchange_tokens(&self) -> Result<Progress, Exception> {
         let now = self.clock.now_millis();
         let mut range = stored_key::all_exchanges(ExchangeKind::Token);
         if let Some(cursor) = self.token_cursor.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -55,7 +56,7 @@ impl<S: Store> Engine<S> {
         let lapsed = seen.into_iter().filter(|(_, lapsed)| *lapsed).map(|(key, _)| key).collect();
         self.forget_rows(lapsed, move |row| has_lapsed(row, now)).await?;
         *self.token_cursor.0.lock().unwrap_or_else(PoisonError::into_inner) = next;
-        Ok(())
+        Ok(Progress::Done)
     }
 
     /// Deletes rows of which it still holds.

@@ -14,7 +14,7 @@ impl<S: Store> Engine<S> {
         request: ExecuteStatement,
     ) -> Result<ExecuteStatementOutput, Exception> {
         if let Statement::Select(select) = &request.statement {
-            return self.select(select, &request);
+            return self.select(select, &request).await;
         }
         let wish = ReportWish {
             table: request.statement.table().clone(),

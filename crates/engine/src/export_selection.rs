@@ -6,6 +6,7 @@ use partita_api::Exception;
 use partita_api::key_schema::KeySchema;
 use partita_exchange::{ExportFilter, decode_export_filter};
 use partita_store::{KeyRange, Space};
+use partita_value::ordered_key::TokenKey;
 use partita_value::{Item, ItemRef};
 use std::borrow::Cow;
 
@@ -19,7 +20,11 @@ pub struct ExportSelection {
 
 impl ExportSelection {
     /// `filter` is the specification's text; `items` the space that they are in.
-    pub fn new(filter: Option<&str>, key: &KeySchema, items: Space) -> Result<ExportSelection, Exception> {
+    pub fn new(
+        filter: Option<&str>,
+        (key, token_key): (&KeySchema, TokenKey),
+        items: Space,
+    ) -> Result<ExportSelection, Exception> {
         let filter = filter.map(decode_export_filter).transpose()?;
         if let Some(ExportFilter { key_condition: Some(_), filter: Some(filter), .. }) = &filter {
             refuse_key_attributes(key, filter, false)?;
@@ -27,7 +32,7 @@ impl ExportSelection {
         let condition = filter.as_ref().and_then(|filter| filter.key_condition.as_ref());
         let bounds =
             condition.map(|condition| KeyBounds::new(key, None, condition, |_| Ok(()))).transpose()?;
-        let rows = bounds.as_ref().map(|bounds| bounds.range(items));
+        let rows = bounds.as_ref().map(|bounds| bounds.range(items, token_key));
         let sort_prefix = bounds.as_ref().and_then(KeyBounds::sort_prefix);
         let sort_prefix = sort_prefix.map(|(attribute, prefix)| (attribute.to_owned(), prefix.to_vec()));
         Ok(ExportSelection { filter, rows, sort_prefix })

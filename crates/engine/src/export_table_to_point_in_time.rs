@@ -41,7 +41,7 @@ impl<S: Store> Engine<S> {
         }
         let scope = scope(&request, recovery, &table.record, now)?;
         self.check_length(scope)?;
-        ExportSelection::new(request.filter.as_deref(), &table.key, table.space)?;
+        ExportSelection::new(request.filter.as_deref(), (&table.key, table.token_key), table.space)?;
         let record = self.new_export(request, &table, scope, now);
         match self.pin_export(&table, record.clone(), token.clone()).await {
             Ok(()) => {
@@ -94,8 +94,11 @@ impl<S: Store> Engine<S> {
                 }
             },
             key: table.key.clone(),
+            token_key: table.record.token_key,
             cursor: None,
             files: Vec::new(),
+            written: 0,
+            lost: Vec::new(),
         }
     }
 

@@ -23,7 +23,8 @@ impl<S: Store> Engine<S> {
         let key = ItemKey::of_request(&table, &request.key)?;
         scalar_keys::check(&table, request.projection.iter().flat_map(|paths| paths.nested_roots()))?;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        let (item, size) = read_item(&snapshot, &key, |item| project(request.projection.as_ref(), item))?;
+        let (item, size) =
+            read_item(&snapshot, &table, &key, |item| project(request.projection.as_ref(), item))?;
         let units = read_units(size, Consistency::of(request.consistent_read));
         Ok((item, Consumption::of_table(units)))
     }

@@ -7,7 +7,7 @@ use crate::change_table::SideWrites;
 use crate::create_table::Spaces;
 use crate::delete_table::drop_space;
 use crate::exchange_record::key;
-use crate::history::{History, Trim, last_moment_key};
+use crate::history::{History, Moment, Trim, last_moment_key};
 use crate::maintenance::Progress;
 use crate::storage_failed;
 use crate::stored_key::{self, Key};
@@ -27,25 +27,39 @@ const REMOVED: usize = 512;
 #[derive(Default)]
 struct Looked {
     rows: usize,
-    unneeded: Vec<Vec<u8>>,
+    unneeded: Vec<Unneeded>,
     last: Option<Vec<u8>>,
     is_last: bool,
 }
 
+/// A row that nobody needs, as far as is known.
+struct Unneeded {
+    key: Vec<u8>,
+    /// The moment of the item's row before it that stays, and its own.
+    previous: Moment,
+    moment: Moment,
+}
+
 impl<S: Store> Engine<S> {
     pub(crate) async fn history_step(&self) -> Result<Progress, Exception> {
-        let now = self.clock.now_millis();
         let mut progress = Progress::Done;
         for history in self.catalog.histories().values() {
-            if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
-                self.expire_pins(history, now).await?;
-            } else if !history.is_needed() {
-                self.end_history(history).await?;
-            } else if history.trim_is_due(now) {
-                progress = progress.and(self.trim_history(history, now).await?);
-            }
+            let name = format!("the history of {} in space {}", history.table, history.space);
+            progress = progress.and(self.pauses.step(&name, self.keep_history_up(history)).await);
         }
         Ok(progress)
+    }
+
+    async fn keep_history_up(&self, history: &Arc<History>) -> Result<Progress, Exception> {
+        let now = self.clock.now_millis();
+        if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
+            self.expire_pins(history, now).await?;
+        } else if !history.is_needed() {
+            self.end_history(history).await?;
+        } else if history.trim_is_due(now) {
+            return self.trim_history(history, now).await;
+        }
+        Ok(Progress::Done)
     }
 
     async fn expire_pins(&self, history: &History, now: u64) -> Result<(), Exception> {
@@ -102,23 +116,26 @@ impl<S: Store> Engine<S> {
         self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
     }
 
-    /// Looks through some rows and removes those that nobody needs. New pins are never older than what is removed:
-    /// they are of the present, or within the period of recovery.
+    /// Looks through some rows and removes those that nobody needs. What is looked at may be newer than what was known about pins
+    /// then, and pins may have come since: who needs what is judged again when rows are removed.
     async fn trim_history(&self, history: &Arc<History>, now: u64) -> Result<Progress, Exception> {
         let looked = self.look_through(history, now)?;
         let space = history.space();
         let cursor = Key::BackfillCursor { of: space }.to_bytes();
-        let mut writes: Vec<_> = looked.unneeded.into_iter().map(|key| Write::Delete { key }).collect();
-        let is_last = looked.is_last;
-        writes.push(match looked.last.filter(|_| !is_last) {
+        let Looked { unneeded, last, is_last, .. } = looked;
+        let progress = match last.filter(|_| !is_last) {
             Some(last) => Write::Put { key: cursor, value: last },
             None => Write::Delete { key: cursor },
-        });
+        };
         let seen = Arc::clone(history);
         let change = move |history: Option<&mut History>| {
             let Some(history) = history else { return Ok(Vec::new()) };
+            let is_unneeded = |row: &&Unneeded| !history.needs(row.previous, row.moment, now);
+            let removed =
+                unneeded.iter().filter(is_unneeded).map(|row| Write::Delete { key: row.key.clone() });
+            let writes = removed.chain([progress.clone()]).collect();
             history.trimmed(&seen, is_last, now);
-            Ok(writes.clone())
+            Ok(writes)
         };
         self.change_known_history(space, change).await?;
         Ok(Progress::of(!is_last))
@@ -145,7 +162,7 @@ impl<S: Store> Engine<S> {
                 if history.needs(previous, moment, now) {
                     previous = moment;
                 } else {
-                    looked.unneeded.push(key.to_vec());
+                    looked.unneeded.push(Unneeded { key: key.to_vec(), previous, moment });
                 }
             }
             looked.rows += 1;
@@ -155,5 +172,53 @@ impl<S: Store> Engine<S> {
         };
         snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
         Ok(looked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use partita_api::Operation;
+    use partita_store_memory::MemoryStore;
+
+    const TABLE: &str = r#"{"TableName":"Kept","BillingMode":"PAY_PER_REQUEST",
+        "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}"#;
+
+    async fn ask(engine: &Engine<MemoryStore>, operation: &str, body: &str) -> String {
+        let operation = Operation::from_name(operation).unwrap();
+        let Ok(request) = partita_wire::decode(operation, body.as_bytes()) else { panic!("{body}") };
+        let response = engine.execute(request).await.unwrap_or_else(|exception| panic!("{exception:?}"));
+        String::from_utf8(partita_wire::encode(&response)).unwrap()
+    }
+
+    async fn put(engine: &Engine<MemoryStore>, value: &str) {
+        let body = format!(r#"{{"TableName":"Kept","Item":{{"pk":{{"S":"p"}},"x":{{"S":"{value}"}}}}}}"#);
+        ask(engine, "PutItem", &body).await;
+    }
+
+    async fn back_up(engine: &Engine<MemoryStore>) -> String {
+        let made = ask(engine, "CreateBackup", r#"{"TableName":"Kept","BackupName":"one"}"#).await;
+        made.split('"').find(|part| part.contains("/backup/")).unwrap().to_owned()
+    }
+
+    /// What is removed was found before the second backup was known, and what was read is younger than it.
+    #[tokio::test]
+    async fn a_backup_made_during_a_trim_keeps_what_it_needs() {
+        let engine = Engine::open(MemoryStore::new(), "us-east-1", Clock::System).unwrap();
+        ask(&engine, "CreateTable", TABLE).await;
+        put(&engine, "one").await;
+        back_up(&engine).await;
+        put(&engine, "two").await;
+        let seen = engine.catalog.histories().values().next().cloned().unwrap();
+        let second = back_up(&engine).await;
+        put(&engine, "three").await;
+        engine.trim_history(&seen, engine.clock.now_millis()).await.unwrap();
+        let restore = format!(r#"{{"BackupArn":"{second}","TargetTableName":"Restored"}}"#);
+        ask(&engine, "RestoreTableFromBackup", &restore).await;
+        while engine.maintain().await.unwrap() == Progress::More {}
+        let found = ask(&engine, "Scan", r#"{"TableName":"Restored"}"#).await;
+        assert!(found.contains(r#""x":{"S":"two"}"#), "{found}");
     }
 }

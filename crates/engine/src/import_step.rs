@@ -1,15 +1,18 @@
-//! Imports in the background. A step reads a page of records, puts the items and stores how far it came; killed in between, it
-//! puts the same items again. When the last object is done, the table is there.
+//! Imports in the background. A step reads a page of records and puts the items; how far it came commits with them. When the
+//! last object is done, the table is there. Imports take turns.
 
 use crate::Engine;
+use crate::aside::{Hindrance, aside_with_bucket};
 use crate::batch_write_item::plan;
-use crate::bucket::{Bucket, failure};
+use crate::bucket::failure;
 use crate::change_table::SideWrites;
+use crate::complaints::{self, complain};
 use crate::exchange_record::ExchangeRecord;
 use crate::maintenance::Progress;
-use crate::object_source::{OpenObject, Page, Place};
+use crate::object_source::{Page, Place, Reading, Source};
 use crate::stored_key::ExchangeKind;
 use crate::table::{Table, TableRecord};
+use crate::write::{ItemWrite, Outcome};
 use partita_api::batch_write_item::BatchWrite;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus, InputFormat};
 use partita_api::import::Import;
@@ -19,24 +22,44 @@ use partita_store::Store;
 use partita_value::names::TableName;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-/// An import as it is stored.
+/// An import as it is stored. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportRecord {
     pub import: Import,
     pub table: String,
-    /// The keys of the source's objects, once they are known.
-    pub objects: Option<Vec<String>>,
-    /// The object that is being read, and how many of its records are done.
-    pub object: usize,
-    pub records: u64,
+    /// None before the objects were listed.
+    #[serde(default)]
+    place: Option<Place>,
+    /// Nothing is left to be read.
+    #[serde(default)]
+    is_done: bool,
+    /// What early versions stored instead of the place: all objects, which of them is being read, how many of its records are done.
+    #[serde(default, skip_serializing)]
+    objects: Option<Vec<String>>,
+    #[serde(default, skip_serializing)]
+    object: usize,
+    #[serde(default, skip_serializing)]
+    records: u64,
+}
+
+/// How far an import has come.
+#[derive(Serialize, Deserialize)]
+pub struct ImportProgress {
+    place: Option<Place>,
+    is_done: bool,
+    processed_items: u64,
+    processed_bytes: u64,
+    imported_items: u64,
+    errors: u64,
 }
 
 impl ExchangeRecord for ImportRecord {
     const KIND: ExchangeKind = ExchangeKind::Import;
     const NOT_FOUND: ExceptionKind = ExceptionKind::ImportNotFoundException;
     const CONFLICT: ExceptionKind = ExceptionKind::ImportConflictException;
+    type Progress = ImportProgress;
 
     fn arn(&self) -> &str {
         &self.import.arn
@@ -53,111 +76,128 @@ impl ExchangeRecord for ImportRecord {
     fn ended_millis(&self) -> Option<u64> {
         self.import.ended_millis
     }
+
+    fn progress(&self) -> Option<ImportProgress> {
+        let Import { processed_items, processed_bytes, imported_items, errors, .. } = self.import;
+        let (place, is_done) = (self.place.clone(), self.is_done);
+        Some(ImportProgress { place, is_done, processed_items, processed_bytes, imported_items, errors })
+    }
+
+    fn resume(&mut self, progress: ImportProgress) {
+        let import = &mut self.import;
+        import.processed_items = progress.processed_items;
+        import.processed_bytes = progress.processed_bytes;
+        import.imported_items = progress.imported_items;
+        import.errors = progress.errors;
+        (self.place, self.is_done) = (progress.place, progress.is_done);
+    }
+}
+
+/// What is known about a page before its items are put.
+struct Planned {
+    records: u64,
+    bytes: u64,
+    /// Records whose items may be put. Of items with the same key one stays; the others are no errors.
+    imported: u64,
+    errors: u64,
+    place: Option<Place>,
 }
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn import_step(&self) -> Result<Progress, Exception> {
-        let Some(mut record) = self.open_exchange::<ImportRecord>(&self.open_imports)? else {
+        let Some(record) = self.due_exchange::<ImportRecord>(&self.open_imports)? else {
             return Ok(Progress::Done);
         };
-        match self.read_import(&mut record) {
-            Ok(Some((table, page))) => self.put_page(&mut record, &table, page).await?,
-            Ok(None) => {}
-            Err(_) if self.has_stopped_exchanges() => return Ok(Progress::Done),
-            Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
+        let id = record.id().to_owned();
+        let step = self.advance_import(record.with_place()).await;
+        Ok(self.pauses.judge(&id, step))
+    }
+
+    async fn advance_import(&self, mut record: ImportRecord) -> Result<Progress, Exception> {
+        match self.read_import(&record).await {
+            Ok(Reading::Page { page, next }) => match self.table_of(&record) {
+                Ok(table) => record = self.put_page(record, &table, page, next).await?,
+                Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
+            },
+            Ok(Reading::Listed { first, .. }) => {
+                record.go_to(first.map(|object| Place { object, records: 0 }));
+                self.keep(vec![record.store_progress()]).await?;
+            }
+            Err(Hindrance::Exception(exception)) => return Err(exception),
+            Err(Hindrance::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
+            Err(Hindrance::Failure(failure)) => {
+                record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis());
+            }
         }
         record.end_if_done(self.clock.now_millis());
-        if record.is_open() {
-            self.keep(record).await?;
-        } else {
+        if !record.is_open() {
+            self.workplaces.forget(record.id());
+            complaints::sum_up(record.arn(), record.import.errors);
             self.finish_import(record).await?;
         }
         Ok(Progress::More)
     }
 
-    /// The next page, or none where only the objects were listed.
-    fn read_import(&self, record: &mut ImportRecord) -> Result<Option<(Arc<Table>, Page)>, ExchangeFailure> {
-        let bucket = Bucket::open(self.buckets.get(), &record.import.source.bucket)?;
-        if record.objects.is_none() {
-            let listed = bucket.list(record.import.source.prefix.as_deref().unwrap_or_default())?;
-            record.objects = Some(listed.into_iter().map(|object| object.key).collect());
-            return Ok(None);
+    async fn read_import(&self, record: &ImportRecord) -> Result<Reading, Hindrance> {
+        if record.is_done {
+            let (page, next) = (Page { ended: true, ..Page::default() }, None);
+            return Ok(Reading::Page { page, next });
         }
-        let table =
-            self.catalog.find(&record.table).filter(|table| table.record.id == record.import.table_id);
-        let table =
-            table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))?;
-        let mut kept = self.open_object.lock().unwrap_or_else(PoisonError::into_inner);
-        let format = record.input_format(&table);
-        let compression = record.import.compression;
-        let mut open = OpenObject::at(kept.take(), &record.place(), &bucket, compression, format)?;
-        let page = open.page()?;
-        *kept = Some(open);
-        Ok(Some((table, page)))
+        let table = self.table_of(record)?;
+        let source = Source {
+            buckets: self.buckets.get().cloned(),
+            bucket: record.import.source.bucket.clone(),
+            prefix: record.import.source.prefix.clone().unwrap_or_default(),
+            output: None,
+            compression: record.import.compression,
+            format: record.input_format(&table),
+        };
+        let (mut open, place) = (self.workplaces.take_source(record.id()), record.place.clone());
+        let work = move || open.read(&source, place.as_ref()).map(|reading| (open, reading));
+        let (open, reading) = aside_with_bucket(work).await?;
+        self.workplaces.put_source_back(record.id(), open);
+        Ok(reading)
+    }
+
+    fn table_of(&self, record: &ImportRecord) -> Result<Arc<Table>, ExchangeFailure> {
+        let table = self.catalog.find(&record.table);
+        let table = table.filter(|table| table.record.id == record.import.table_id);
+        table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))
     }
 
     async fn put_page(
         &self,
-        record: &mut ImportRecord,
+        record: ImportRecord,
         table: &Arc<Table>,
         page: Page,
-    ) -> Result<(), Exception> {
-        let mut errors = u64::from(page.broken.is_some());
-        let mut imported = 0;
-        let records = page.records.len() as u64;
-        // Of items with the same key one stays; they are no errors.
-        let mut writes = HashMap::new();
-        for record in page.records {
-            let write = record.map_err(|bad| bad.reason).and_then(|put| {
-                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
-            });
-            match write {
-                Ok(write) => {
-                    imported += 1;
-                    writes.insert(write.key.stored.clone(), write);
-                }
-                Err(error) => {
-                    tracing::warn!(error, "an item cannot be imported");
-                    errors += 1;
-                }
-            }
-        }
-        for outcome in self.write_each(writes.into_values().collect()).await? {
-            if outcome.is_err() {
-                imported -= 1;
-                errors += 1;
-            }
-        }
-        let import = &mut record.import;
-        import.processed_items += records;
-        import.processed_bytes += page.bytes;
-        import.imported_items += imported;
-        import.errors += errors;
-        if page.ended {
-            record.object += 1;
-            record.records = 0;
-        } else {
-            record.records += records;
-        }
-        Ok(())
+        next: Option<String>,
+    ) -> Result<ImportRecord, Exception> {
+        let (planned, writes) = record.planned(table, page, next);
+        let (before, planned) = (Arc::new(record), Arc::new(planned));
+        let noted = (Arc::clone(&before), Arc::clone(&planned));
+        let note = move |outcomes: &[Result<Outcome, Exception>]| {
+            vec![noted.0.after(&noted.1, outcomes).store_progress()]
+        };
+        let outcomes = self.write_each_noting(writes, note).await?;
+        Ok(before.after(&planned, &outcomes))
     }
 
     /// The record's last version and the table's readiness are stored together. Of an import whose source is not there,
     /// no table stays.
     async fn finish_import(&self, record: ImportRecord) -> Result<(), Exception> {
         let name = TableName::new(&record.table);
-        if record.objects.is_none() {
+        if record.place.is_none() && !record.is_done {
             self.unmake_table(name, record.import.table_id.clone()).await?;
-            return self.keep(record).await;
+            return self.keep(record.store_end()).await;
         }
-        let (id, last) = (record.import.table_id.clone(), record.clone());
+        let (id, last) = (record.import.table_id.clone(), record.store_end());
         let change = move |table: &mut TableRecord, _: &mut _| {
             table.importing &= table.id != id;
-            Ok(SideWrites::of(vec![last.store()]))
+            Ok(SideWrites::of(last.clone()))
         };
         match self.change_table(&name, change).await {
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => {
-                self.keep(record).await
+                self.keep(record.store_end()).await
             }
             outcome => outcome.map(|_| ()),
         }
@@ -177,9 +217,71 @@ impl<S: Store> Engine<S> {
 }
 
 impl ImportRecord {
-    fn place(&self) -> Place {
-        let key = self.objects.iter().flatten().nth(self.object).cloned().unwrap_or_default();
-        Place { reader: self.import.arn.clone(), key, records: self.records }
+    pub fn new(import: Import, table: String) -> ImportRecord {
+        let (place, is_done, objects, object, records) = (None, false, None, 0, 0);
+        ImportRecord { import, table, place, is_done, objects, object, records }
+    }
+
+    /// With the place of what an early version has begun.
+    fn with_place(mut self) -> ImportRecord {
+        if let (None, Some(objects)) = (&self.place, self.objects.take()) {
+            let object = objects.into_iter().nth(self.object);
+            let records = self.records;
+            self.go_to(object.map(|object| Place { object, records }));
+        }
+        self
+    }
+
+    /// If there is no place to go to, nothing is left to be read.
+    fn go_to(&mut self, place: Option<Place>) {
+        self.is_done = place.is_none();
+        self.place = place.or_else(|| self.place.take());
+    }
+
+    /// What is to be put of a page.
+    fn planned(&self, table: &Arc<Table>, page: Page, next: Option<String>) -> (Planned, Vec<ItemWrite>) {
+        let Place { object, records: done } = self.place.clone().unwrap_or_default();
+        let mut errors = 0;
+        let mut complain = |record: Option<u64>, reason: &str| {
+            let place = complaints::Place { operation: self.arn(), object: &object, record };
+            complain(self.import.errors + errors, place, reason);
+            errors += 1;
+        };
+        let (mut imported, mut writes) = (0, HashMap::new());
+        let records = page.records.len() as u64;
+        for (number, record) in (done + 1..).zip(page.records) {
+            let write = record.map_err(|bad| bad.reason).and_then(|put| {
+                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
+            });
+            match write {
+                Ok(write) => {
+                    imported += 1;
+                    writes.insert(write.key.stored.clone(), write);
+                }
+                Err(reason) => complain(Some(number), &reason),
+            }
+        }
+        if let Some(reason) = &page.broken {
+            complain(None, reason);
+        }
+        let place = match page.ended {
+            true => next.map(|object| Place { object, records: 0 }),
+            false => Some(Place { object, records: done + records }),
+        };
+        (Planned { records, bytes: page.bytes, imported, errors, place }, writes.into_values().collect())
+    }
+
+    /// The record once a page has these outcomes.
+    fn after(&self, planned: &Planned, outcomes: &[Result<Outcome, Exception>]) -> ImportRecord {
+        let mut record = self.clone();
+        let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
+        let import = &mut record.import;
+        import.processed_items += planned.records;
+        import.processed_bytes += planned.bytes;
+        import.imported_items += planned.imported.saturating_sub(refused);
+        import.errors += planned.errors + refused;
+        record.go_to(planned.place.clone());
+        record
     }
 
     fn input_format(&self, table: &Table) -> item_reader::InputFormat {
@@ -199,8 +301,7 @@ impl ImportRecord {
     }
 
     fn end_if_done(&mut self, now: u64) {
-        let is_done = self.objects.as_ref().is_some_and(|objects| self.object >= objects.len());
-        if !self.is_open() || !is_done {
+        if !self.is_open() || !self.is_done {
             return;
         }
         if self.import.errors == 0 {

@@ -27,7 +27,7 @@ impl<S: Store> Engine<S> {
             Key::NextSpace.to_bytes(),
         ];
         keys.extend(token.iter().map(ExchangeToken::key));
-        let (catalog, new) = (self.catalog.clone(), record.clone());
+        let (catalog, new, token_key) = (self.catalog.clone(), record.clone(), self.new_token_key());
         let decision = move |rows: &Rows<'_>| {
             // A repeated request finds its own table.
             if let Some(token) = &token {
@@ -40,7 +40,8 @@ impl<S: Store> Engine<S> {
                 return Decision::rejection(Err(already_exists(&request.table)));
             }
             let mut spaces = Spaces::after(rows[1].as_deref());
-            let mut table = new_record(&request.table, new.import.table_id.clone(), now, &mut spaces);
+            let made = (new.import.table_id.clone(), token_key);
+            let mut table = new_record(&request.table, made, now, &mut spaces);
             table.importing = true;
             let mut writes = vec![store_record(&table), spaces.remember(), new.store()];
             writes.extend(token.iter().map(|token| token.remember(new.id())));
@@ -77,6 +78,6 @@ impl<S: Store> Engine<S> {
             errors: 0,
             failure: None,
         };
-        ImportRecord { import, table: request.table.name.to_string(), objects: None, object: 0, records: 0 }
+        ImportRecord::new(import, request.table.name.to_string())
     }
 }

@@ -27,7 +27,7 @@ pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<O
     let values = index.key.attributes().map(|attribute| item.get(&attribute.name));
     let Some(values) = values.collect::<Option<Vec<_>>>() else { return Ok(None) };
     let (partition, sort) = values.split_at(index.key.partition.len());
-    let token = ordered_key::token(partition.iter().copied());
+    let token = ordered_key::keyed_token(index.token_key, partition.iter().copied());
     let stored = Key::IndexEntry { space: index.space, token, sort, identity: key.identity }.to_bytes();
     let value = project(index, item);
     let size = ItemRef::new(&value).map_or(0, |projected| projected.size());

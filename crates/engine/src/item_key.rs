@@ -13,6 +13,8 @@ pub struct ItemKey {
     pub partition: Token,
     /// Tells the item apart from all others of its table.
     pub identity: Token,
+    /// What the partition's token was made of, encoded.
+    partition_value: Vec<u8>,
 }
 
 impl ItemKey {
@@ -53,11 +55,35 @@ impl ItemKey {
     /// The key of an item that is known to have one.
     pub fn of_stored_item(table: &Table, item: ItemRef<'_>) -> ItemKey {
         let value = |attribute: &KeyAttribute| item.get(&attribute.name).unwrap_or(ValueRef::Null);
-        let partition = ordered_key::token(table.key.partition.iter().map(value));
-        let identity = ordered_key::token(table.key.attributes().map(value));
+        let partition = ordered_key::keyed_token(table.token_key, table.key.partition.iter().map(value));
+        let identity = ordered_key::keyed_token(table.token_key, table.key.attributes().map(value));
         let sort = table.key.sort.first().map(value);
         let stored = Key::Item { space: table.space, token: partition, sort }.to_bytes();
-        ItemKey { stored, partition, identity }
+        let mut partition_value = Vec::with_capacity(64);
+        table.key.partition.iter().for_each(|attribute| value(attribute).write_to(&mut partition_value));
+        ItemKey { stored, partition, identity, partition_value }
+    }
+
+    /// Whether a stored item has this very key. The sort key stands in the stored key as it is; of the partition key
+    /// only a hash does, and another partition's could be the same.
+    pub fn is_of(&self, key: &KeySchema, item: ItemRef<'_>) -> bool {
+        let mut rest = &self.partition_value[..];
+        key.partition.iter().all(|attribute| {
+            let Some((value, after)) = ValueRef::split(rest) else { return false };
+            rest = after;
+            item.get(&attribute.name) == Some(value)
+        })
+    }
+
+    /// The item that was found where this key's would be; an error if it is another's.
+    pub fn checked<'i>(&self, key: &KeySchema, item: ItemRef<'i>) -> Result<ItemRef<'i>, Exception> {
+        match self.is_of(key, item) {
+            true => Ok(item),
+            false => {
+                tracing::error!(key = ?self.stored, "an item lies where another's place is");
+                Err(Exception::internal("Internal server error"))
+            }
+        }
     }
 }
 

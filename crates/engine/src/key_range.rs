@@ -7,7 +7,8 @@ use partita_api::Exception;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_expression::{KeyComparison, KeyCondition, KeyTerm};
 use partita_store::{KeyRange, Space};
-use partita_value::{ItemRef, Value, ValueRef, ordered_key};
+use partita_value::ordered_key::{self, TokenKey};
+use partita_value::{ItemRef, Value, ValueRef};
 
 const NOT_SUPPORTED: &str = "Query key condition not supported";
 const NOT_INDEXABLE: &str = "Attempted conditional constraint is not an indexable operation";
@@ -86,8 +87,8 @@ impl<'a> KeyBounds<'a> {
     }
 
     /// The rows of a table or index that the condition means.
-    pub fn range(&self, space: Space) -> KeyRange {
-        self.range_in(space, &ordered_key::token(self.partition_values()))
+    pub fn range(&self, space: Space, token_key: TokenKey) -> KeyRange {
+        self.range_in(space, &ordered_key::keyed_token(token_key, self.partition_values()))
     }
 
     /// The rows of any partition that satisfy what is asked of the sort attributes.

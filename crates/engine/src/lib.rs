@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
+mod aside;
 mod backfill;
 mod backup_record;
 mod batch_execute_statement;
@@ -23,7 +24,6 @@ mod bulk_record;
 mod bulk_report;
 mod bulk_run;
 mod bulk_step;
-mod bulk_work;
 mod cancel_bulk_operation;
 mod capacity;
 mod catalog;
@@ -31,8 +31,10 @@ mod change;
 mod change_history;
 mod change_table;
 pub mod clock;
+mod complaints;
 mod create_backup;
 mod create_table;
+mod data_files;
 mod delete_backup;
 mod delete_item;
 mod delete_table;
@@ -72,9 +74,11 @@ mod list_imports;
 mod list_streams;
 mod list_tables;
 mod list_tags_of_resource;
+mod lost_item;
 pub mod maintenance;
 mod object_source;
 mod past;
+mod pauses;
 mod put_item;
 mod query;
 mod read;
@@ -87,6 +91,7 @@ mod scalar_keys;
 mod scan;
 mod selection;
 mod shard_iterator;
+mod slices;
 mod start_bulk_put_items;
 mod statement_read;
 mod statement_write;
@@ -106,25 +111,28 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
+mod verdicts;
+pub mod verify;
 mod warm_throughput;
+mod workplace;
 mod write;
 mod write_batch;
 mod write_plan;
 mod write_report;
 
 use bucket::Buckets;
-use bulk_work::BulkWork;
 use catalog::Catalog;
 use clock::Clock;
 use exchange_record::OpenIds;
 use exchange_upkeep::TokenCursor;
-use object_source::OpenObject;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
+use pauses::Pauses;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream_options::StreamOptions;
+use workplace::Workplaces;
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
@@ -149,12 +157,14 @@ pub struct Engine<S> {
     token_cursor: TokenCursor,
     /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
-    /// The object that an import is reading.
-    open_object: Mutex<Option<OpenObject>>,
-    /// What bulk operations keep from step to step.
-    bulk_work: Mutex<BulkWork>,
+    /// What imports and bulk operations keep from step to step.
+    workplaces: Workplaces,
+    /// Background work that has failed and is tried again later.
+    pauses: Pauses,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
+    /// New tables have no secret of their own: for tests that compare rows.
+    fixed_tokens: bool,
     /// Called when there is new background work.
     waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -178,9 +188,10 @@ impl<S: Store> Engine<S> {
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
             token_cursor: TokenCursor::default(),
-            open_object: Mutex::new(None),
-            bulk_work: Mutex::default(),
+            workplaces: Workplaces::default(),
+            pauses: Pauses::default(),
             ids: AtomicU64::new(0),
+            fixed_tokens: false,
             waker: OnceLock::new(),
         })
     }
@@ -198,6 +209,11 @@ impl<S: Store> Engine<S> {
     /// Whether writes are taken, and if not, why.
     pub fn health(&self) -> Health {
         self.store.health()
+    }
+
+    /// The same, with tables whose rows lie where everybody can tell.
+    pub fn with_fixed_tokens(self) -> Engine<S> {
+        Engine { fixed_tokens: true, ..self }
     }
 
     /// Tells the engine where it is reached.
@@ -238,6 +254,13 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// What a new table's tokens are made with: as random as the keys of the standard library's maps, which come from
+    /// the operating system.
+    fn new_token_key(&self) -> Option<[u64; 2]> {
+        use std::hash::{BuildHasher, RandomState};
+        (!self.fixed_tokens).then(|| [1, 2].map(|half: u64| RandomState::new().hash_one(half)))
+    }
+
     /// An id in the form of a UUID, unique in this database.
     fn new_id(&self) -> String {
         use siphasher::sip128::{Hasher128, SipHasher24};
@@ -259,7 +282,7 @@ impl<S: Store> Engine<S> {
         use {Request as Q, Response as A};
         Ok(match request {
             Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
-            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q)?),
+            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q).await?),
             Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
             Q::CancelBulkOperation(q) => A::CancelBulkOperation(self.cancel_bulk_operation(q).await?),
             Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
@@ -296,14 +319,14 @@ impl<S: Store> Engine<S> {
             Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
             Q::ListTagsOfResource(q) => A::ListTagsOfResource(self.list_tags_of_resource(&q)?),
             Q::PutItem(q) => A::PutItem(self.put_item(q).await?),
-            Q::Query(q) => A::Query(self.query(&q)?),
+            Q::Query(q) => A::Query(self.query(&q).await?),
             Q::RestoreTableFromBackup(q) => {
                 A::RestoreTableFromBackup(self.restore_table_from_backup(q).await?)
             }
             Q::RestoreTableToPointInTime(q) => {
                 A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
             }
-            Q::Scan(q) => A::Scan(self.scan(&q)?),
+            Q::Scan(q) => A::Scan(self.scan(&q).await?),
             Q::StartBulkPutItems(q) => A::StartBulkPutItems(self.start_bulk_put_items(q).await?),
             Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
             Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),

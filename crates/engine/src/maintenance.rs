@@ -1,6 +1,7 @@
 //! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
 //! client tokens and old exports, trimming streams and histories, exports, imports, bulk operations and restores. Whoever runs
-//! the engine calls [`Engine::maintain`] again and again, or its two halves side by side.
+//! the engine calls [`Engine::step`] of each kind of work again and again, side by side: none needs another, and one that is
+//! slow or fails keeps none of the others waiting.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -23,32 +24,61 @@ impl Progress {
     }
 }
 
-impl<S: Store> Engine<S> {
-    /// One step of everything there is to do.
-    pub async fn maintain(&self) -> Result<Progress, Exception> {
-        together([self.keep_up().await, self.work_on_exchanges().await])
-    }
-
-    /// One step of what tables need.
-    pub async fn keep_up(&self) -> Result<Progress, Exception> {
-        together([
-            self.backfill_step().await,
-            self.expire_step().await,
-            self.forget_tokens_step().await,
-            self.stream_step().await,
-            self.history_step().await,
-            self.restore_step().await,
-            self.forget_exchanges_step().await,
-        ])
-    }
-
-    /// One step of what reads and writes buckets. It may wait for one for as long as the bucket's kind allows.
-    pub async fn work_on_exchanges(&self) -> Result<Progress, Exception> {
-        together([self.export_step().await, self.import_step().await, self.bulk_step().await])
-    }
+/// A kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Backfills,
+    Expiry,
+    Tokens,
+    Streams,
+    Histories,
+    Restores,
+    EndedExchanges,
+    Exports,
+    Imports,
+    BulkOperations,
 }
 
-/// What came out of several steps. One that fails keeps none of the others from its turn.
-fn together<const N: usize>(steps: [Result<Progress, Exception>; N]) -> Result<Progress, Exception> {
-    steps.into_iter().reduce(|one, other| Ok(one?.and(other?))).unwrap_or(Ok(Progress::Done))
+impl Work {
+    pub const ALL: [Work; 10] = [
+        Work::Backfills,
+        Work::Expiry,
+        Work::Tokens,
+        Work::Streams,
+        Work::Histories,
+        Work::Restores,
+        Work::EndedExchanges,
+        Work::Exports,
+        Work::Imports,
+        Work::BulkOperations,
+    ];
+}
+
+impl<S: Store> Engine<S> {
+    /// One step of everything there is to do. A step that fails keeps none of the others from its turn.
+    pub async fn maintain(&self) -> Result<Progress, Exception> {
+        let mut outcome = Ok(Progress::Done);
+        for work in Work::ALL {
+            let done = self.step(work).await;
+            outcome = outcome.and_then(|before| done.map(|done| before.and(done)));
+        }
+        outcome
+    }
+
+    /// One step of a kind of work. Those that read and write buckets may wait for one for as long as the bucket's kind
+    /// allows, and keep their thread meanwhile.
+    pub async fn step(&self, work: Work) -> Result<Progress, Exception> {
+        match work {
+            Work::Backfills => self.backfill_step().await,
+            Work::Expiry => self.expire_step().await,
+            Work::Tokens => self.forget_tokens_step().await,
+            Work::Streams => self.stream_step().await,
+            Work::Histories => self.history_step().await,
+            Work::Restores => self.restore_step().await,
+            Work::EndedExchanges => self.forget_exchanges_step().await,
+            Work::Exports => self.export_step().await,
+            Work::Imports => self.import_step().await,
+            Work::BulkOperations => self.bulk_step().await,
+        }
+    }
 }

@@ -1,30 +1,87 @@
-//! The object that an import or a bulk operation reads, kept open from step to step. After a restart it is opened again, and
+//! The objects that an import or a bulk operation reads. One is kept open from step to step; after a restart it is opened again, and
 //! the records that are done are skipped.
 
-use crate::bucket::{Bucket, ReadFailure};
+use crate::bucket::{Bucket, Buckets, Listed, ReadFailure};
 use partita_api::exchange::{ExchangeFailure, InputCompression};
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::{InputFormat, ItemReader, PutLine, Record};
+use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine, Record};
+use serde::{Deserialize, Serialize};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Records read in one step.
-const PAGE_RECORDS: usize = 256;
-/// … or this many bytes of them.
+/// Items read in one step.
+const PAGE_ITEMS: usize = 256;
+/// … or this many records, those included that are no items.
+const PAGE_RECORDS: usize = 4_096;
+/// … or this many bytes.
 const PAGE_BYTES: u64 = 1 << 20;
 /// As much is shown of a record that is no item.
 const SHOWN_BYTES: usize = 512 << 10;
 
-/// Who reads which object, and how many of its records are done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How far the objects are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    pub reader: String,
-    pub key: String,
+    /// The object that is being read, and how many of its records are done.
+    pub object: String,
     pub records: u64,
 }
 
-pub struct OpenObject {
+/// Where an import or a bulk operation reads.
+pub struct Source {
+    pub buckets: Option<Arc<dyn Buckets>>,
+    pub bucket: String,
+    pub prefix: String,
+    /// Another bucket that must be there.
+    pub output: Option<String>,
+    pub compression: InputCompression,
+    pub format: InputFormat,
+}
+
+/// What is kept in memory from step to step, and made again after a restart.
+#[derive(Default)]
+pub struct OpenSource {
+    /// The objects, in order. They are listed once: they must not change meanwhile.
+    objects: Option<Vec<Listed>>,
+    open: Option<OpenObject>,
+}
+
+/// What a step has read.
+pub enum Reading {
+    /// The objects were listed: the first of them, and their bytes together.
+    Listed { first: Option<String>, bytes: u64 },
+    /// A page, and the object behind this one.
+    Page { page: Page, next: Option<String> },
+}
+
+impl OpenSource {
+    /// Reads the next page; if it stands nowhere yet, only the objects are listed.
+    pub fn read(&mut self, source: &Source, place: Option<&Place>) -> Result<Reading, ExchangeFailure> {
+        let bucket = Bucket::open(source.buckets.as_ref(), &source.bucket)?;
+        if let Some(output) = &source.output {
+            Bucket::open(source.buckets.as_ref(), output)?;
+        }
+        if self.objects.is_none() {
+            self.objects = Some(bucket.list(&source.prefix)?);
+        }
+        let objects = self.objects.as_deref().unwrap_or_default();
+        let Some(place) = place else {
+            let first = objects.first().map(|listed| listed.key.clone());
+            return Ok(Reading::Listed { first, bytes: objects.iter().map(|listed| listed.bytes).sum() });
+        };
+        let next = objects.get(objects.partition_point(|listed| listed.key <= place.object));
+        let next = next.map(|listed| listed.key.clone());
+        let mut open = match self.open.take().filter(|open| open.place == *place) {
+            Some(open) => open,
+            None => OpenObject::at(place, &bucket, source)?,
+        };
+        let page = open.page()?;
+        self.open = Some(open);
+        Ok(Reading::Page { page, next })
+    }
+}
+
+struct OpenObject {
     place: Place,
     reader: ItemReader<BufReader<Box<dyn Read + Send>>>,
     /// How much of the object itself was read, compressed as it is.
@@ -53,51 +110,47 @@ pub struct Page {
 }
 
 impl OpenObject {
-    /// The object at a place: the one that was kept, if it is there.
-    pub fn at(
-        kept: Option<OpenObject>,
-        place: &Place,
-        bucket: &Bucket,
-        compression: InputCompression,
-        format: InputFormat,
-    ) -> Result<OpenObject, ExchangeFailure> {
-        if let Some(open) = kept.filter(|open| open.place == *place) {
-            return Ok(open);
-        }
-        let compression = match compression {
+    fn at(place: &Place, bucket: &Bucket, source: &Source) -> Result<OpenObject, ExchangeFailure> {
+        let compression = match source.compression {
             InputCompression::None => Compression::None,
             InputCompression::Gzip => Compression::Gzip,
             InputCompression::Zstd => Compression::Zstd,
         };
         let read_bytes = Arc::new(AtomicU64::new(0));
-        let object = bucket.read(&place.key)?;
+        let object = bucket.read(&place.object)?;
         let read_failure = object.failure();
         let counted = Counted { source: object, read_bytes: Arc::clone(&read_bytes) };
-        let source = BufReader::new(compression.reader(BufReader::new(counted)));
-        let mut open = OpenObject {
-            place: Place { records: 0, ..place.clone() },
-            reader: ItemReader::new(source, format),
-            read_bytes,
-            read_failure,
-        };
-        while open.place.records < place.records && open.reader.read().is_ok_and(|read| read.is_some()) {
-            open.place.records += 1;
+        let text = BufReader::new(compression.reader(BufReader::new(counted)));
+        let reader = ItemReader::new(text, &source.format);
+        let mut open =
+            OpenObject { place: Place { records: 0, ..place.clone() }, reader, read_bytes, read_failure };
+        while open.place.records < place.records {
+            match open.reader.read() {
+                Ok(Next::Record(_)) => open.place.records += 1,
+                Ok(Next::Nothing(_)) => {}
+                Ok(Next::End) | Err(_) => break,
+            }
         }
         open.unless_unreadable(())?;
         Ok(open)
     }
 
-    pub fn page(&mut self) -> Result<Page, ExchangeFailure> {
-        let mut page = Page::default();
-        while page.records.len() < PAGE_RECORDS && page.bytes < PAGE_BYTES && !page.ended {
+    fn page(&mut self) -> Result<Page, ExchangeFailure> {
+        let (mut page, mut items, mut without_records) = (Page::default(), 0, 0);
+        while items < PAGE_ITEMS
+            && page.records.len() < PAGE_RECORDS
+            && page.bytes + without_records < PAGE_BYTES
+            && !page.ended
+        {
             match self.reader.read() {
-                Ok(Some(record)) => {
+                Ok(Next::Record(record)) => {
+                    items += usize::from(record.put.is_ok());
                     page.bytes += record.bytes;
                     page.records.push(self.judged(record));
                 }
-                Ok(None) => page.ended = true,
+                Ok(Next::Nothing(bytes)) => without_records += bytes,
+                Ok(Next::End) => page.ended = true,
                 Err(error) => {
-                    tracing::warn!(reader = self.place.reader, %error, "an object cannot be read to its end");
                     page.broken = Some(error.to_string());
                     page.ended = true;
                 }

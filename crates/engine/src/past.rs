@@ -1,32 +1,50 @@
 //! Reading a table as it was at a moment, and what changed between two. See [`crate::history`] for how it is kept.
 //!
 //! Every page may be read out of a snapshot of its own: while the moment is pinned, what there was then does not
-//! change.
+//! change. What cannot be read is passed over and noted ([`Past::lost`]): whoever reads the past tells of it.
 
+use crate::change::Change;
 use crate::history::{History, Moment};
 use crate::storage_failed;
 use crate::stored_key::{self, Key};
 use partita_api::Exception;
-use partita_store::{Direction, KeyRange, Snapshot, Space};
+use partita_store::{Damage, Direction, KeyRange, Snapshot, Space, StoreError};
 use partita_value::{Item, ItemRef};
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 /// The byte before an item in a row of a history; a row that tells of no item is another byte.
 const WAS_THERE: u8 = 1;
 const WAS_NOT_THERE: u8 = 0;
+/// There was an item, but it could not be read when it was replaced.
+const WAS_UNREADABLE: u8 = 2;
 
-/// The row that tells what an item was.
-pub fn encode_row(old: Option<ItemRef<'_>>) -> Vec<u8> {
-    match old {
-        Some(item) => [&[WAS_THERE], item.bytes()].concat(),
-        None => vec![WAS_NOT_THERE],
+/// The row that tells what an item was before a change.
+pub fn encode_row(change: &Change<'_>) -> Vec<u8> {
+    match (change, change.before()) {
+        (Change::Replace { .. }, _) => vec![WAS_UNREADABLE],
+        (_, Some(item)) => [&[WAS_THERE], item.bytes()].concat(),
+        (_, None) => vec![WAS_NOT_THERE],
     }
 }
 
-fn decode_row(row: &[u8]) -> Option<ItemRef<'_>> {
+/// The bytes of the item in a row; none if there was no item. An error is what is wrong with the row.
+pub fn read_row(row: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     match row.split_first() {
-        Some((&WAS_THERE, item)) => ItemRef::new(item),
-        _ => None,
+        Some((&WAS_THERE, item)) => Ok(Some(item)),
+        Some((&(WAS_NOT_THERE | WAS_UNREADABLE), [])) => Ok(None),
+        _ => Err("it tells neither of an item nor of none"),
+    }
+}
+
+fn decode_row(key: &[u8], row: &[u8]) -> Was {
+    match row.split_first() {
+        Some((&WAS_THERE, item)) => Ok(ItemRef::new(item).map(|item| item.to_owned())),
+        Some((&WAS_UNREADABLE, _)) => Err(Damage {
+            keys: Some(KeyRange::of_row(key)),
+            reason: "the item was damaged when it was replaced".to_owned(),
+        }),
+        _ => Ok(None),
     }
 }
 
@@ -38,6 +56,7 @@ pub struct Past<'a, S> {
     /// The rows that are looked at, in either space.
     item_rows: KeyRange,
     history_rows: KeyRange,
+    lost: RefCell<Vec<Damage>>,
 }
 
 /// An item that has a row in the history behind some moment: what it was then.
@@ -45,8 +64,11 @@ struct Changed {
     /// Its key without the space.
     item: Vec<u8>,
     moment: Moment,
-    was: Option<Item>,
+    was: Was,
 }
+
+/// What an item was, if it was there, unless that cannot be read.
+type Was = Result<Option<Item>, Damage>;
 
 /// What became of an item between two moments.
 pub struct NetChange {
@@ -60,13 +82,26 @@ impl<'a, S: Snapshot> Past<'a, S> {
     pub fn of(snapshot: &'a S, history: &History) -> Past<'a, S> {
         let (items, history) = (history.items(), history.space());
         let (item_rows, history_rows) = (stored_key::all_rows(items), stored_key::all_rows(history));
-        Past { snapshot, items, history, item_rows, history_rows }
+        Past { snapshot, items, history, item_rows, history_rows, lost: RefCell::default() }
     }
 
     /// The same, of a range of the items' rows only.
     pub fn within(self, rows: KeyRange) -> Past<'a, S> {
         let history_rows = stored_key::moved(&rows, self.items, self.history);
         Past { item_rows: rows, history_rows, ..self }
+    }
+
+    /// What could not be read, so far.
+    pub fn lost(self) -> Vec<Damage> {
+        self.lost.into_inner()
+    }
+
+    /// What an item was; what cannot be read is noted, as if there had been none.
+    fn known(&self, was: Was) -> Option<Item> {
+        was.unwrap_or_else(|damage| {
+            self.lost.borrow_mut().push(damage);
+            None
+        })
     }
 
     /// Shows the items there were at a moment, in the order of their keys, from behind a key on. Keys are told
@@ -81,14 +116,20 @@ impl<'a, S: Snapshot> Past<'a, S> {
         let start = start.unwrap_or_else(|| self.item_rows.start.clone());
         let rows = KeyRange { start, end: self.item_rows.end.clone() };
         let changed = self.first_changed(moment, behind)?;
-        let mut merge = Merge { past: self, moment, changed, visit, failure: None };
-        let mut flow = ControlFlow::Continue(());
-        let walked = self.snapshot.range(&rows, Direction::Ascending, |key, row| {
-            flow = merge.show(stored_key::within_space(key), row);
-            flow
-        });
+        let merge = RefCell::new(Merge { past: self, moment, changed, visit, failure: None });
+        let flow = Cell::new(ControlFlow::Continue(()));
+        let noted = |shown: ControlFlow<()>| {
+            flow.set(shown);
+            shown
+        };
+        let show = |key: &[u8], row: &[u8]| {
+            noted(merge.borrow_mut().show(stored_key::within_space(key), ItemRef::new(row)))
+        };
+        let damaged = |damage: Damage| noted(merge.borrow_mut().pass_over(damage));
+        let walked = self.snapshot.range_past_damage(&rows, Direction::Ascending, show, damaged);
         walked.map_err(storage_failed)?;
-        if flow.is_continue() {
+        let mut merge = merge.into_inner();
+        if flow.get().is_continue() {
             // Those that were behind the last item that is left.
             let _ = merge.show_changed_before(None);
         }
@@ -107,7 +148,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
         while let Some(Changed { item, moment, was }) = changed {
             let change = match moment <= until {
                 true => Some(NetChange {
-                    old: was,
+                    old: self.known(was),
                     new: self.item_at(&item, until)?,
                     written: self.last_change(&item, until)?.unwrap_or(moment),
                 }),
@@ -124,10 +165,13 @@ impl<'a, S: Snapshot> Past<'a, S> {
     fn item_at(&self, item: &[u8], moment: Moment) -> Result<Option<Item>, Exception> {
         let range = KeyRange { start: self.key(item, moment + 1), end: self.behind_item(item) };
         if let Some(changed) = self.first_in(&range, Direction::Ascending)? {
-            return Ok(changed.was);
+            return Ok(self.known(changed.was));
         }
-        let row = self.snapshot.get(&stored_key::in_space(self.items, item)).map_err(storage_failed)?;
-        Ok(row.as_deref().and_then(ItemRef::new).map(|item| item.to_owned()))
+        match self.snapshot.get(&stored_key::in_space(self.items, item)) {
+            Ok(row) => Ok(row.as_deref().and_then(ItemRef::new).map(|item| item.to_owned())),
+            Err(StoreError::Damaged(damage)) => Ok(self.known(Err(damage))),
+            Err(error) => Err(storage_failed(error)),
+        }
     }
 
     fn last_change(&self, item: &[u8], until: Moment) -> Result<Option<Moment>, Exception> {
@@ -159,17 +203,23 @@ impl<'a, S: Snapshot> Past<'a, S> {
     }
 
     fn first_in(&self, range: &KeyRange, direction: Direction) -> Result<Option<Changed>, Exception> {
-        let mut found = None;
-        let visit = |key: &[u8], row: &[u8]| {
-            found = stored_key::item_and_moment(key).map(|(item, moment)| Changed {
-                item: item.to_vec(),
-                moment,
-                was: decode_row(row).map(|item| item.to_owned()),
-            });
+        let found = RefCell::new(Ok(None));
+        let take = |key: &[u8], was: Was| {
+            let changed = |(item, moment): (&[u8], Moment)| Changed { item: item.to_vec(), moment, was };
+            *found.borrow_mut() = Ok(stored_key::item_and_moment(key).map(changed));
             ControlFlow::Break(())
         };
-        self.snapshot.range(range, direction, visit).map_err(storage_failed)?;
-        Ok(found)
+        let damaged = |damage: Damage| match damage.keys.clone() {
+            Some(keys) if keys.row().is_some() => take(&keys.start, Err(damage)),
+            // It is not even known which items have changed.
+            _ => {
+                *found.borrow_mut() = Err(StoreError::Damaged(damage));
+                ControlFlow::Break(())
+            }
+        };
+        let visit = |key: &[u8], row: &[u8]| take(key, decode_row(key, row));
+        self.snapshot.range_past_damage(range, direction, visit, damaged).map_err(storage_failed)?;
+        found.into_inner().map_err(storage_failed)
     }
 
     fn key(&self, item: &[u8], moment: Moment) -> Vec<u8> {
@@ -194,12 +244,27 @@ struct Merge<'a, 'b, S, V> {
 
 impl<S: Snapshot, V: FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>> Merge<'_, '_, S, V> {
     /// Shows what was instead of an item, and all before it.
-    fn show(&mut self, key: &[u8], row: &[u8]) -> ControlFlow<()> {
+    fn show(&mut self, key: &[u8], item: Option<ItemRef<'_>>) -> ControlFlow<()> {
         self.show_changed_before(Some(key))?;
         if self.changed.as_ref().is_some_and(|changed| changed.item == key) {
             return self.show_changed();
         }
-        (self.visit)(key, ItemRef::new(row))
+        (self.visit)(key, item)
+    }
+
+    /// Notes what cannot be read of the items as they are. What one of them was may be known all the same.
+    fn pass_over(&mut self, damage: Damage) -> ControlFlow<()> {
+        let row =
+            damage.keys.as_ref().and_then(KeyRange::row).map(|key| stored_key::within_space(key).to_vec());
+        let Some(key) = row else {
+            self.past.known(Err(damage));
+            return ControlFlow::Continue(());
+        };
+        self.show_changed_before(Some(&key))?;
+        if self.changed.as_ref().is_none_or(|changed| changed.item != key) {
+            self.past.known(Err(damage));
+        }
+        self.show(&key, None)
     }
 
     fn show_changed_before(&mut self, key: Option<&[u8]>) -> ControlFlow<()> {
@@ -213,7 +278,8 @@ impl<S: Snapshot, V: FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>> Merge
     /// Shows what the next changed item was, and goes on to the one behind it.
     fn show_changed(&mut self) -> ControlFlow<()> {
         let Some(changed) = self.changed.take() else { return ControlFlow::Continue(()) };
-        (self.visit)(&changed.item, changed.was.as_ref().map(Item::view))?;
+        let was = self.past.known(changed.was);
+        (self.visit)(&changed.item, was.as_ref().map(Item::view))?;
         match self.past.changed_behind(self.moment, &changed.item) {
             Ok(next) => {
                 self.changed = next;

@@ -4,8 +4,8 @@ use crate::Engine;
 use crate::capacity::Consistency;
 use crate::key_range::KeyBounds;
 use crate::read::{PageRequest, read_page};
+use crate::scalar_keys;
 use crate::selection::{Selection, check_start_attribute, go_on_behind};
-use crate::{scalar_keys, storage_failed};
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::query::{Query, QueryOutput};
 use partita_api::reporting::Select;
@@ -21,7 +21,7 @@ const OUTSIDE_SORT_TERMS: &str = "The provided starting key does not match the r
 const OTHER_PARTITION: &str = "The query can return at most one row and cannot be restarted";
 
 impl<S: Store> Engine<S> {
-    pub fn query(&self, request: &Query) -> Result<QueryOutput, Exception> {
+    pub async fn query(&self, request: &Query) -> Result<QueryOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let schema = selection.schema();
@@ -42,7 +42,7 @@ impl<S: Store> Engine<S> {
         let fetch = selection.fetch(request.select, request.projection.as_ref(), None)?;
         scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
         let direction = if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
-        let mut range = bounds.range(selection.space());
+        let mut range = bounds.range(selection.space(), table.token_key);
         if let Some(position) = start {
             range = go_on_behind(range, direction, position);
         }
@@ -60,7 +60,7 @@ impl<S: Store> Engine<S> {
             fetch,
             consistency: Consistency::of(request.consistent_read),
         };
-        let mut read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
+        let mut read = read_page(&self.store, &page_request).await?;
         if selection.reads_single_items() {
             read.page.last_evaluated_key = None;
         }
@@ -82,7 +82,8 @@ fn start_position(
     }
     let value = |attribute: &KeyAttribute| start_key.get(&attribute.name).unwrap_or(ValueRef::Null);
     let partition: Vec<ValueRef<'_>> = selection.schema().partition.iter().map(value).collect();
-    let range = bounds.range_in(selection.space(), &ordered_key::token(partition.iter().copied()));
+    let token = ordered_key::keyed_token(selection.table.token_key, partition.iter().copied());
+    let range = bounds.range_in(selection.space(), &token);
     let text = match partition.into_iter().eq(bounds.partition_values()) {
         _ if !range.contains(&position) => OUTSIDE_SORT_TERMS,
         false if bounds.has_sort_terms() => OTHER_PARTITION,

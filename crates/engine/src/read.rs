@@ -1,25 +1,30 @@
-//! The one reader: points and pages of a table or an index, out of one snapshot.
+//! The one reader: points of a table out of one snapshot, and pages of a table or an index, a slice a snapshot.
 
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::has_sort_prefix;
+use crate::lost_item::{item_read_failed, page_read_failed};
+use crate::selection::go_on_behind;
+use crate::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::table::{Index, Table};
 use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
-use partita_store::{Direction, KeyRange, Snapshot};
+use partita_store::{Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
 /// Reads one item and shows it to `look`; the size of what was found comes back too.
 pub fn read_item<T>(
     snapshot: &impl Snapshot,
+    table: &Table,
     key: &ItemKey,
     look: impl FnOnce(ItemRef<'_>) -> T,
 ) -> Result<(Option<T>, usize), Exception> {
-    let row = snapshot.get(&key.stored).map_err(storage_failed)?;
+    let row = snapshot.get(&key.stored).map_err(item_read_failed)?;
     let item = row.as_deref().and_then(ItemRef::new);
+    let item = item.map(|item| key.checked(&table.key, item)).transpose()?;
     Ok((item.map(look), item.map_or(0, |item| item.size())))
 }
 
@@ -66,30 +71,22 @@ pub struct PageRead {
 }
 
 /// Reads rows until the range, the limit or the bytes end.
-pub fn read_page(snapshot: &impl Snapshot, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
+pub async fn read_page(store: &impl Store, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
     let mut reading = Reading::new(request);
-    let mut failure = None;
-    let visited = snapshot.range(&request.range, request.direction, |_, row| {
-        let Some(entry) = ItemRef::new(row).filter(|entry| has_sort_prefix(*entry, request.sort_prefix))
-        else {
-            return ControlFlow::Continue(());
-        };
-        match reading.visit(snapshot, entry) {
-            Ok(flow) => flow,
-            Err(exception) => {
-                failure = Some(exception);
-                ControlFlow::Break(())
-            }
-        }
-    });
-    visited.map_err(storage_failed)?;
-    match failure {
-        Some(exception) => Err(exception),
-        None => Ok(reading.finish()),
+    let mut range = request.range.clone();
+    while let Some(last) = reading.read_slice(store, &range)? {
+        range = go_on_behind(range, request.direction, last);
+        let_others().await;
     }
+    Ok(reading.finish())
 }
 
 impl PageRequest<'_> {
+    /// What looking at a row costs.
+    fn work(&self, row: &[u8]) -> usize {
+        row.len() + self.filter.map_or(0, |filter| filter.work(row.len()))
+    }
+
     /// The attributes that say where to go on: the table's key and the index's.
     fn position(&self, entry: ItemRef<'_>) -> Item {
         let index_key = self.index.iter().flat_map(|index| index.key.attributes());
@@ -117,6 +114,34 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Reads on; the key of the last row if the page did not end with it.
+    fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Option<Vec<u8>>, Exception> {
+        let snapshot = store.snapshot().map_err(storage_failed)?;
+        let mut slice = Slice::new();
+        let (mut failure, mut last) = (None, None);
+        let visited = snapshot.range(range, self.request.direction, |key, row| {
+            let visited = match ItemRef::new(row) {
+                Some(entry) if has_sort_prefix(entry, self.request.sort_prefix) => {
+                    self.visit(&snapshot, entry)
+                }
+                _ => Ok(ControlFlow::Continue(())),
+            };
+            match visited {
+                Ok(ControlFlow::Continue(())) if slice.spend(self.request.work(row)) => {
+                    last = Some(key.to_vec());
+                    ControlFlow::Break(())
+                }
+                Ok(flow) => flow,
+                Err(exception) => {
+                    failure = Some(exception);
+                    ControlFlow::Break(())
+                }
+            }
+        });
+        visited.map_err(|error| page_read_failed(store, self.request.table, error))?;
+        failure.map_or(Ok(last), Err)
+    }
+
     fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<ControlFlow<()>, Exception> {
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
@@ -126,8 +151,9 @@ impl<'a> Reading<'a> {
             let key = ItemKey::of_stored_item(self.request.table, entry);
             let consistency = self.request.consistency;
             let shows_item = self.request.fetch == Fetch::ToShow;
-            let (kept, size) =
-                read_item(snapshot, &key, |item| self.keep(item, if shows_item { item } else { entry }))?;
+            let (kept, size) = read_item(snapshot, self.request.table, &key, |item| {
+                self.keep(item, if shows_item { item } else { entry })
+            })?;
             self.fetched.table += read_units(size, consistency);
             kept.transpose()?;
         }

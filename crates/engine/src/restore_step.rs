@@ -16,6 +16,7 @@ use crate::restored_table::NewTable;
 use crate::storage_failed;
 use crate::stored_key::ExchangeKind;
 use crate::table::{Table, TableRecord};
+use crate::verify::hex;
 use crate::write::{Action, ItemWrite};
 use partita_api::restore_table_from_backup::RestoreTableFromBackupOutput;
 use partita_api::table::RestoreSummary;
@@ -50,6 +51,7 @@ impl ExchangeRecord for RestoreRecord {
     const KIND: ExchangeKind = ExchangeKind::Restore;
     const NOT_FOUND: ExceptionKind = ExceptionKind::ResourceNotFoundException;
     const CONFLICT: ExceptionKind = ExceptionKind::TableInUseException;
+    type Progress = ();
 
     fn arn(&self) -> &str {
         &self.id
@@ -67,6 +69,12 @@ impl ExchangeRecord for RestoreRecord {
     fn ended_millis(&self) -> Option<u64> {
         None
     }
+
+    fn progress(&self) -> Option<()> {
+        None
+    }
+
+    fn resume(&mut self, (): ()) {}
 }
 
 /// What a restore begins with, whatever it restores.
@@ -156,10 +164,15 @@ impl<S: Store> Engine<S> {
     }
 
     pub(crate) async fn restore_step(&self) -> Result<Progress, Exception> {
-        let Some(mut record) = self.open_exchange::<RestoreRecord>(&self.open_restores)? else {
+        let Some(record) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);
         };
-        self.open_restores.put_last(&record.id);
+        let id = record.id.clone();
+        let step = self.advance_restore(record).await;
+        Ok(self.pauses.judge(&id, step))
+    }
+
+    async fn advance_restore(&self, mut record: RestoreRecord) -> Result<Progress, Exception> {
         let page = self.read_past(&record)?;
         match page.last {
             None => self.finish_restore(record).await?,
@@ -185,6 +198,10 @@ impl<S: Store> Engine<S> {
             let has_room = page.items.len() < PAGE_ITEMS && page.bytes < PAGE_BYTES && page.keys < PAGE_KEYS;
             if has_room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
+        for damage in past.lost() {
+            let keys = damage.keys.as_ref().map(|keys| hex(&keys.start));
+            tracing::error!(table = record.table, keys, %damage, "an item could not be restored");
+        }
         Ok(page)
     }
 

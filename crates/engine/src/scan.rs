@@ -5,7 +5,7 @@ use crate::capacity::Consistency;
 use crate::item_key::check_shape;
 use crate::read::{PageRequest, read_page};
 use crate::selection::{Selection, check_start_attribute, go_on_behind, start_key_mismatch};
-use crate::{scalar_keys, storage_failed, stored_key};
+use crate::{scalar_keys, stored_key};
 use partita_api::reporting::Select;
 use partita_api::scan::{Scan, ScanOutput, Segment};
 use partita_api::{Exception, messages};
@@ -13,7 +13,7 @@ use partita_store::{Direction, Store};
 use partita_value::{Item, limits};
 
 impl<S: Store> Engine<S> {
-    pub fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
+    pub async fn scan(&self, request: &Scan) -> Result<ScanOutput, Exception> {
         let table = self.catalog.table(&request.table)?;
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let start_key = request.exclusive_start_key.as_ref();
@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
             fetch,
             consistency: Consistency::of(request.consistent_read),
         };
-        let read = read_page(&self.store.snapshot().map_err(storage_failed)?, &page_request)?;
+        let read = read_page(&self.store, &page_request).await?;
         let consumed_capacity =
             read.consumption.report(&request.table, request.return_consumed_capacity, None);
         Ok(ScanOutput { page: read.page, consumed_capacity })

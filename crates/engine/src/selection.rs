@@ -132,7 +132,7 @@ impl<'a> Selection<'a> {
         let Some(index) = self.index else { return Ok(item_key.stored) };
         let value = |attribute: &KeyAttribute| key.get(&attribute.name).unwrap_or(ValueRef::Null);
         let sort: Vec<ValueRef<'_>> = index.key.sort.iter().map(value).collect();
-        let token = ordered_key::token(index.key.partition.iter().map(value));
+        let token = ordered_key::keyed_token(index.token_key, index.key.partition.iter().map(value));
         Ok(Key::IndexEntry { space: index.space, token, sort: &sort, identity: item_key.identity }.to_bytes())
     }
 }

@@ -6,7 +6,7 @@ use crate::key_range::KeyBounds;
 use crate::read::{Fetch, PageRequest, read_page};
 use crate::selection::{Selection, filter_not_projected, go_on_behind};
 use crate::table::{Index, Table};
-use crate::{scalar_keys, storage_failed, stored_key};
+use crate::{scalar_keys, stored_key};
 use partita_api::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
 use partita_api::key_schema::KeySchema;
 use partita_api::{Exception, messages};
@@ -58,7 +58,7 @@ fn key_of(terms: &[KeyTerm]) -> Item {
 }
 
 impl<S: Store> Engine<S> {
-    pub(crate) fn select(
+    pub(crate) async fn select(
         &self,
         select: &Select,
         request: &ExecuteStatement,
@@ -70,7 +70,7 @@ impl<S: Store> Engine<S> {
         let order = read_order(&select.order, &access, &key)?;
         let plan = Plan::new(select, &selection, &access, order)?;
         let start = request.next_token.as_deref().map(|token| Start::read(token, request)).transpose()?;
-        let page = plan.read(self, request, start.unwrap_or_default())?;
+        let page = plan.read(self, request, start.unwrap_or_default()).await?;
         let next_token = page.next.as_ref().map(|next| next.token(request));
         Ok(ExecuteStatementOutput {
             items: page.items,
@@ -154,13 +154,12 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn read<S: Store>(
+    async fn read<S: Store>(
         &self,
         engine: &Engine<S>,
         request: &ExecuteStatement,
         start: Start,
     ) -> Result<StatementPage, Exception> {
-        let snapshot = engine.store.snapshot().map_err(storage_failed)?;
         let mut page = StatementPage::default();
         let (mut scanned, mut bytes) = (0, 0);
         for (number, planned) in self.ranges.iter().enumerate().skip(start.range) {
@@ -184,7 +183,7 @@ impl<'a> Plan<'a> {
                 fetch: self.fetch,
                 consistency: Consistency::of(request.consistent_read),
             };
-            let read = read_page(&snapshot, &page_request)?;
+            let read = read_page(&engine.store, &page_request).await?;
             scanned = scanned.saturating_add(u32::try_from(read.page.scanned_count).unwrap_or(u32::MAX));
             bytes += read.bytes;
             page.items.extend(read.page.items.unwrap_or_default());
@@ -263,7 +262,7 @@ fn planned<'a>(selection: &Selection<'a>, range: &'a ReadRange) -> Result<Planne
     let bounds = KeyBounds::new(schema, selection.index, &range.key, |_| Ok(()))?;
     let pins_all = selection.index.is_none() && bounds.pins(schema);
     Ok(PlannedRange {
-        rows: bounds.range(selection.space()),
+        rows: bounds.range(selection.space(), selection.table.token_key),
         sort_prefix: bounds.sort_prefix(),
         filter: range.filter.as_ref(),
         partition: range.key.terms.get(..schema.partition.len()).unwrap_or_default(),

@@ -18,6 +18,9 @@
 //!                         5 id                       that a bulk operation is to end
 //!                         6 id                       a backup
 //!                         7 id                       a restore
+//!                         8 id                       how far an export, import or bulk operation has come
+//!                         9 id number                a data file that an export or bulk operation has written
+//!                         10 id output number        what a bulk operation has still to report
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
@@ -61,6 +64,9 @@ pub enum ExchangeKind {
     BulkCancellation = 5,
     Backup = 6,
     Restore = 7,
+    Progress = 8,
+    DataFile = 9,
+    Report = 10,
 }
 
 /// A stored key before it is bytes.
@@ -94,6 +100,13 @@ pub enum Key<'a> {
     Exchange {
         kind: ExchangeKind,
         id: &'a [u8],
+    },
+    /// One of several rows that belong to an export or bulk operation.
+    ExchangePart {
+        kind: ExchangeKind,
+        id: &'a [u8],
+        output: Option<u8>,
+        number: u64,
     },
     Item {
         space: Space,
@@ -168,6 +181,10 @@ impl Key<'_> {
                 bytes.push(*kind as u8);
                 bytes.extend(*id);
             }
+            Key::ExchangePart { kind, id, output, number } => {
+                bytes = exchange_parts(*kind, id, *output).start;
+                bytes.extend(number.to_be_bytes());
+            }
             Key::Item { space, token, sort } => {
                 partition(&mut bytes, *space, token);
                 sort.iter().for_each(|value| ordered_key::write(*value, &mut bytes));
@@ -226,6 +243,57 @@ pub fn rows_beginning_with(prefix: Vec<u8>) -> KeyRange {
 pub fn after(prefix: &[u8]) -> Vec<u8> {
     // Only a key of nothing but 255 has no end; a space is never that high.
     ordered_key::after_prefix(prefix).unwrap_or_else(|| vec![u8::MAX; 5])
+}
+
+/// All rows of the catalog.
+pub fn whole_catalog() -> KeyRange {
+    all_rows(CATALOG)
+}
+
+/// All rows about exports, imports, bulk operations, backups and restores.
+pub fn whole_exchange() -> KeyRange {
+    all_rows(EXCHANGE)
+}
+
+pub fn all_client_tokens() -> KeyRange {
+    all_rows(TOKENS)
+}
+
+pub fn all_client_token_times() -> KeyRange {
+    all_rows(TOKEN_TIMES)
+}
+
+/// The first key behind the spaces that have a fixed meaning.
+pub fn after_fixed_spaces() -> Vec<u8> {
+    after(&EXCHANGE.prefix())
+}
+
+/// The families of rows of which every space may have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SideRow {
+    Counters,
+    BackfillCursor,
+    NextSequence,
+}
+
+impl SideRow {
+    /// Those of all spaces.
+    pub fn all(self) -> KeyRange {
+        all_rows(match self {
+            SideRow::Counters => COUNTERS,
+            SideRow::BackfillCursor => CURSORS,
+            SideRow::NextSequence => SEQUENCES,
+        })
+    }
+}
+
+/// The kind and the id in the key of a row about an export, an import and so on.
+pub fn exchange_kind_and_id(key: &[u8]) -> Option<(ExchangeKind, &[u8])> {
+    use ExchangeKind::*;
+    let (kind, id) = within_space(key).split_first()?;
+    let kinds =
+        [Export, Import, Token, BulkOperation, BulkCancellation, Backup, Restore, Progress, DataFile, Report];
+    kinds.into_iter().find(|known| *known as u8 == *kind).map(|kind| (kind, id))
 }
 
 /// The records of all tables.
@@ -293,6 +361,13 @@ pub fn moved(range: &KeyRange, from: Space, to: Space) -> KeyRange {
 /// All records of one family.
 pub fn all_exchanges(kind: ExchangeKind) -> KeyRange {
     rows_beginning_with(Key::Exchange { kind, id: &[] }.to_bytes())
+}
+
+/// The rows of one kind, and of one output, that belong to an export or bulk operation.
+pub fn exchange_parts(kind: ExchangeKind, id: &[u8], output: Option<u8>) -> KeyRange {
+    let mut prefix = Key::Exchange { kind, id }.to_bytes();
+    prefix.extend(output);
+    rows_beginning_with(prefix)
 }
 
 /// Exports, or imports, that began before a time: their ids begin with it.

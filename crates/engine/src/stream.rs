@@ -68,7 +68,8 @@ impl Shard {
         self.closed.is_some_and(|closed| closed.at_millis < before)
     }
 
-    fn takes(&self, token: &Token) -> bool {
+    /// Whether an item with this token has its changes here.
+    pub fn takes(&self, token: &Token) -> bool {
         let [a, b, c, d, ..] = *token;
         let leading = u32::from_be_bytes([a, b, c, d]);
         self.tokens.0 <= leading && leading <= self.tokens.1

@@ -5,6 +5,7 @@ use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::*;
 use partita_store::Space;
 use partita_value::names::{StreamName, TableName};
+use partita_value::ordered_key::TokenKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +52,9 @@ pub struct TableRecord {
     /// The space of its history, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<u32>,
+    /// What its tokens are made with; tables from before there were such keys have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_key: Option<[u64; 2]>,
 }
 
 impl TableRecord {
@@ -102,6 +106,7 @@ pub struct Table {
     pub stream: Option<StreamName>,
     /// Where it is remembered what items were before they changed.
     pub history: Option<Space>,
+    pub token_key: TokenKey,
     pub record: TableRecord,
 }
 
@@ -121,6 +126,8 @@ pub struct Index {
     /// The attributes it holds, sorted; `None` is all of them.
     pub attributes: Option<Vec<String>>,
     pub backfilling: bool,
+    /// Its table's.
+    pub token_key: TokenKey,
 }
 
 /// Items expire at the time in this attribute.
@@ -135,13 +142,14 @@ impl Table {
     pub fn new(record: TableRecord) -> Table {
         let locals = record.local_indexes.iter().map(|index| (IndexKind::Local, index));
         let globals = record.global_indexes.iter().map(|index| (IndexKind::Global, index));
+        let token_key = record.token_key.map_or(TokenKey::FIXED, TokenKey::new);
         Table {
             name: TableName::new(&record.name),
             space: Space(record.space),
             key: record.key.clone(),
             indexes: locals
                 .chain(globals)
-                .map(|(kind, index)| Index::new(kind, index, &record.key))
+                .map(|(kind, index)| Index::new(kind, index, &record.key, token_key))
                 .collect(),
             collections: record.collections.map(Space),
             expiry: record.time_to_live.as_ref().map(|ttl| Expiry {
@@ -154,6 +162,7 @@ impl Table {
                 .as_ref()
                 .map(|stream| StreamName { table: record.name.clone(), label: stream.label.clone() }),
             history: record.history.map(Space),
+            token_key,
             record,
         }
     }
@@ -171,7 +180,7 @@ impl Table {
 }
 
 impl Index {
-    fn new(kind: IndexKind, record: &IndexRecord, table_key: &KeySchema) -> Index {
+    fn new(kind: IndexKind, record: &IndexRecord, table_key: &KeySchema, token_key: TokenKey) -> Index {
         let definition = &record.definition;
         let keys = definition.key.attributes().chain(table_key.attributes()).map(|key| key.name.clone());
         let mut attributes = match &definition.projection {
@@ -190,6 +199,7 @@ impl Index {
             key: definition.key.clone(),
             attributes,
             backfilling: record.backfilling,
+            token_key,
         }
     }
 

@@ -30,16 +30,17 @@ impl<S: Store> Engine<S> {
         let mut consumed = PerTable::default();
         let mut responses = Vec::with_capacity(keys.len());
         let mut total = 0;
-        for (get, key) in request.gets.iter().zip(&keys) {
-            let (item, size) = read_item(&snapshot, key, |item| project(get.projection.as_ref(), item))?;
+        for ((get, table), key) in request.gets.iter().zip(&tables).zip(&keys) {
+            let (item, size) =
+                read_item(&snapshot, table, key, |item| project(get.projection.as_ref(), item))?;
             total += size;
+            if total > limits::TRANSACTION_BYTES {
+                return Err(Exception::validation(
+                    "Cannot fetch items: the size of the items in the transaction has exceeded the maximum of 4 MB",
+                ));
+            }
             consumed.add(&get.table, Consumption::of_table(read_units(size, Consistency::Transactional)));
             responses.push(item);
-        }
-        if total > limits::TRANSACTION_BYTES {
-            return Err(Exception::validation(
-                "Cannot fetch items: the size of the items in the transaction has exceeded the maximum of 4 MB",
-            ));
         }
         let consumed_capacity =
             consumed.report(request.return_consumed_capacity, Some(TransactionUnits::Read));

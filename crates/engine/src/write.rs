@@ -8,7 +8,7 @@
 //! 4. The store commits all rows at once, and the outcomes come back.
 //!
 //! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
-//! that meets such an entry asks for its row, and the decision is taken again with it ([`Committed::Needs`]).
+//! that meets such an entry asks for its row, and the decision is taken again with it ([`Decided::Needs`]).
 //! So does one that finds a stream or a history of which its request did not know yet.
 
 use crate::Engine;
@@ -18,17 +18,20 @@ use crate::clock::Clock;
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
+use crate::lost_item::{LostItem, unreadable_item};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::Table;
+use crate::verdicts::{ATTEMPTS, Verdicts};
 use crate::write_batch::{Batch, past_key};
-use crate::write_plan::{Recording, plan};
+use crate::write_plan::{Recording, Stored, plan};
 use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::ClientRequestToken;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
-use partita_store::{Counters, Decision, Rows, Store, Write};
+use partita_store::{Counters, Decision, Rows, Store, StoreError, Write};
 use partita_value::{Item, ItemRef};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One change, or check, of one item.
@@ -50,7 +53,9 @@ pub enum Action {
         key: Item,
         update: Option<Update>,
     },
-    Delete,
+    Delete {
+        key: Item,
+    },
     /// Only the condition counts.
     Check,
     /// Delete, if the item's time is before this second.
@@ -79,10 +84,21 @@ enum Unity {
 /// What became of a commit: an outcome or exception per write, or a repeated transaction.
 enum Committed {
     Outcomes(Vec<Result<Outcome, Exception>>),
-    /// Nothing was decided yet: these rows must be known first.
-    Needs(Vec<Vec<u8>>),
     Repeated(Vec<usize>),
     TokenMismatch,
+}
+
+/// What a decision came to.
+enum Decided {
+    Committed(Committed),
+    /// Nothing was decided yet: these rows must be known first.
+    Needs(Vec<Vec<u8>>),
+    /// Nothing was decided yet: this row cannot be read, and more must be known of it.
+    Unreadable(Vec<u8>),
+    /// Conditions were decided ahead about items that have changed since.
+    Outdated,
+    /// The store gave other rows than it was asked for; nothing was written.
+    Impossible,
 }
 
 /// What became of a transaction that was not refused as a whole.
@@ -95,7 +111,7 @@ pub enum Transaction {
 impl<S: Store> Engine<S> {
     pub async fn write_one(&self, write: ItemWrite) -> Result<Outcome, Exception> {
         let mut outcomes = self.write_each(vec![write]).await?;
-        outcomes.pop().unwrap_or_else(|| Ok(Outcome::default()))
+        outcomes.pop().unwrap_or_else(|| Err(impossible("a write without an outcome")))
     }
 
     /// Writes that succeed or fail each on its own, in one commit.
@@ -114,7 +130,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
         match self.commit(writes, Unity::Each, None, note).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
-            Committed::Repeated(_) | Committed::TokenMismatch | Committed::Needs(_) => Ok(Vec::new()),
+            // Both are rejections: nothing was written.
+            Committed::Repeated(_) | Committed::TokenMismatch => {
+                Err(impossible("writes without a token that were judged by one"))
+            }
         }
     }
 
@@ -126,7 +145,6 @@ impl<S: Store> Engine<S> {
     ) -> Result<Transaction, Exception> {
         match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
-            Committed::Needs(_) => Ok(Transaction::Done(Vec::new())),
             Committed::TokenMismatch => Err(Exception::new(
                 ExceptionKind::IdempotentParameterMismatchException,
                 messages::TOKEN_MISMATCH,
@@ -154,15 +172,96 @@ impl<S: Store> Engine<S> {
         let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
         let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
+        let mut attempts = 1;
+        let mut verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
         loop {
-            let (plan, note, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
+            let (asked, told, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let decision = move |rows: &Rows<'_>| plan.decide(&named, rows, &*note);
-            match self.store.decide(keys, decision).await.map_err(storage_failed)? {
-                Committed::Needs(more) => extra_keys.extend(more),
-                committed => return Ok(committed),
+            let insist = attempts < ATTEMPTS;
+            let ahead = Ahead { verdicts: Arc::clone(&verdicts), insist, gone: Gone::default() };
+            let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*told);
+            let decided = match self.store.decide(keys, decision).await {
+                Err(StoreError::Damaged(damage)) => {
+                    tracing::error!(%damage, "a write meets damage");
+                    return self.commit_over_damage(&plan, extra_keys, &note).await;
+                }
+                decided => decided.map_err(storage_failed)?,
+            };
+            match decided {
+                Decided::Committed(committed) => return Ok(committed),
+                Decided::Needs(more) => extra_keys.extend(more),
+                Decided::Outdated => {
+                    attempts += 1;
+                    verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
+                }
+                Decided::Unreadable(_) | Decided::Impossible => {
+                    return Err(impossible("other rows than were asked for"));
+                }
             }
         }
+    }
+
+    /// The same, where rows cannot be read: items that are replaced without being looked at, and totals.
+    async fn commit_over_damage(
+        &self,
+        plan: &Arc<Plan>,
+        mut extra_keys: Vec<Vec<u8>>,
+        note: &Arc<impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static>,
+    ) -> Result<Committed, Exception> {
+        let mut lost: LostItems = BTreeMap::new();
+        loop {
+            let (asked, told, named) = (Arc::clone(plan), Arc::clone(note), extra_keys.clone());
+            let (keys, known) = (plan.keys(&named), lost.clone());
+            let named_keys = keys.clone();
+            let decision = move |rows: &Rows<'_>, damaged: &[usize]| {
+                let gone = Gone::at(damaged, &named_keys, &known);
+                let ahead = Ahead { verdicts: Arc::default(), insist: false, gone };
+                asked.decide(&named, rows, &ahead, &*told)
+            };
+            match self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)? {
+                Decided::Committed(committed) => return Ok(committed),
+                Decided::Needs(more) => extra_keys.extend(more),
+                Decided::Unreadable(key) => {
+                    let write = plan.writes.iter().find(|write| write.key.stored == key);
+                    let Some(write) = write else { return Err(unreadable_item()) };
+                    lost.insert(key, Arc::new(self.lost_item(write).await?));
+                }
+                Decided::Outdated | Decided::Impossible => {
+                    return Err(impossible("other rows than were asked for"));
+                }
+            }
+        }
+    }
+}
+
+/// What was found out before the decision.
+struct Ahead<'a> {
+    verdicts: Arc<Verdicts>,
+    /// Whether it is to be found out again where it no longer holds.
+    insist: bool,
+    gone: Gone<'a>,
+}
+
+/// By their stored keys.
+type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
+
+/// The keys of rows that cannot be read, and what is known of items among them.
+#[derive(Default)]
+struct Gone<'a> {
+    keys: Vec<Vec<u8>>,
+    known: Option<&'a LostItems>,
+}
+
+impl<'a> Gone<'a> {
+    /// Of the keys at these places.
+    fn at(places: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> Gone<'a> {
+        let keys = places.iter().filter_map(|place| keys.get(*place)).cloned().collect();
+        Gone { keys, known: Some(known) }
+    }
+
+    fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
+        let is_gone = self.keys.iter().any(|gone| gone == key);
+        self.known.filter(|_| is_gone).and_then(|known| known.get(key)).map(AsRef::as_ref)
     }
 }
 
@@ -211,40 +310,72 @@ impl Plan {
         keys
     }
 
+    fn row_count(&self, extra_keys: &[Vec<u8>]) -> usize {
+        let collections = self.writes.iter().filter(|write| write.table.collections.is_some()).count();
+        extra_keys.len() + usize::from(self.token.is_some()) + self.writes.len() + collections
+    }
+
     fn decide(
         &self,
         extra_keys: &[Vec<u8>],
         rows: &Rows<'_>,
+        ahead: &Ahead<'_>,
         note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
-    ) -> Decision<Committed> {
+    ) -> Decision<Decided> {
+        if rows.len() != self.row_count(extra_keys) {
+            return Decision::rejection(Decided::Impossible);
+        }
+        if let Some(key) = self.unknown_damage(&ahead.gone) {
+            return Decision::rejection(Decided::Unreadable(key));
+        }
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
         match self.token.as_ref().map(|token| token.judge(token_row)) {
             Some(Verdict::Repeated) => {
-                return Decision::rejection(Committed::Repeated(item_sizes(&self.writes, rows)));
+                let sizes = item_sizes(&self.writes, rows);
+                return Decision::rejection(Decided::Committed(Committed::Repeated(sizes)));
             }
-            Some(Verdict::Mismatch) => return Decision::rejection(Committed::TokenMismatch),
+            Some(Verdict::Mismatch) => {
+                return Decision::rejection(Decided::Committed(Committed::TokenMismatch));
+            }
             Some(Verdict::New) | None => {}
         }
+        let items = with_rows(&self.writes, rows).map(|(_, old, _)| old);
+        if ahead.insist && !ahead.verdicts.are_about(items) {
+            return Decision::rejection(Decided::Outdated);
+        }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows);
+        let outcomes = self.plan_all(&mut batch, rows, ahead);
         if !batch.needed.is_empty() {
-            return Decision::rejection(Committed::Needs(batch.needed));
+            return Decision::rejection(Decided::Needs(batch.needed));
         }
         if self.unity == Unity::Together && outcomes.iter().any(Result::is_err) {
-            return Decision::rejection(Committed::Outcomes(outcomes));
+            return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
         batch.rows.extend(note(&outcomes));
-        Decision::commit(batch.into_writes(), Committed::Outcomes(outcomes))
+        Decision::commit(batch.into_writes(), Decided::Committed(Committed::Outcomes(outcomes)))
     }
 
-    fn plan_all(&self, batch: &mut Batch<'_>, rows: &Rows<'_>) -> Vec<Result<Outcome, Exception>> {
-        let each = with_rows(&self.writes, rows).map(|(write, old, collection)| {
+    /// A row that cannot be read and of which more must be known. A collection's totals are begun anew.
+    fn unknown_damage(&self, gone: &Gone<'_>) -> Option<Vec<u8>> {
+        let is_collection =
+            |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
+        gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
+    }
+
+    fn plan_all(
+        &self,
+        batch: &mut Batch<'_>,
+        rows: &Rows<'_>,
+        ahead: &Ahead<'_>,
+    ) -> Vec<Result<Outcome, Exception>> {
+        let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
             let Some(table) = self.catalog.current(&write.table) else {
                 return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
             };
+            let old = old.map(|item| write.key.checked(&table.key, item)).transpose()?;
             let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
             let history = table.history.and_then(|space| self.catalog.history(space));
             let record = Recording {
@@ -252,10 +383,19 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            plan(batch, &table, record, write, (old, Counters::read(collection)))
+            let verdict = ahead.verdicts.of(number, old);
+            let lost = ahead.gone.lost(&write.key.stored);
+            let stored = Stored { old, collection: Counters::read(collection), lost };
+            plan(batch, &table, record, (write, verdict), stored)
         });
         each.collect()
     }
+}
+
+/// What cannot be is a fault of ours: it is told as one, not taken for success.
+fn impossible(what: &str) -> Exception {
+    tracing::error!("{what}: this is a bug in Partita; nothing was written");
+    Exception::internal("Internal server error")
 }
 
 fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {

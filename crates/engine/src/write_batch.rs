@@ -11,6 +11,7 @@ use crate::stored_key::{Key, within_space};
 use crate::stream::{FIRST_SEQUENCE, Stream};
 use crate::stream_record;
 use crate::write::{Action, ItemWrite};
+use partita_api::Exception;
 use partita_store::{Counters, Rows, Space, Write};
 
 /// The rows one commit changes.
@@ -53,8 +54,14 @@ impl<'r> Batch<'r> {
         self.known_row(&entry.key)?.map(|_| entry)
     }
 
-    /// Tells a stream of a change.
-    pub fn tell(&mut self, stream: &Stream, now: u64, write: &ItemWrite, change: &Change<'_>) {
+    /// Tells a shard of a stream of a change.
+    pub fn tell(
+        &mut self,
+        (stream, shard): (&Stream, u32),
+        now: u64,
+        write: &ItemWrite,
+        change: &Change<'_>,
+    ) {
         let space = stream.space();
         let key = Key::NextSequence { of: space }.to_bytes();
         let at = match self.sequences.iter().position(|(known, _)| *known == key) {
@@ -64,9 +71,6 @@ impl<'r> Batch<'r> {
                 self.sequences.push((key, read_number(row).unwrap_or(FIRST_SEQUENCE)));
                 self.sequences.len() - 1
             }
-        };
-        let Some(shard) = stream.shard_of(&write.key.partition).map(|shard| shard.number) else {
-            return;
         };
         let sequence = self.sequences[at].1;
         self.sequences[at].1 += 1;
@@ -86,7 +90,7 @@ impl<'r> Batch<'r> {
             },
         };
         if let Some(moment) = moment {
-            self.put(past_key(history, write, moment), past::encode_row(change.before()));
+            self.put(past_key(history, write, moment), past::encode_row(change));
         }
     }
 
@@ -136,6 +140,17 @@ impl<'r> Batch<'r> {
         self.rows
             .extend(numbers.map(|(key, number)| Write::Put { key, value: number.to_be_bytes().to_vec() }));
         self.rows
+    }
+}
+
+/// The shard that is told of changes of an item. A change that none would be told of must not happen.
+pub fn shard_of(stream: &Stream, write: &ItemWrite) -> Result<u32, Exception> {
+    match stream.shard_of(&write.key.partition) {
+        Some(shard) => Ok(shard.number),
+        None => {
+            tracing::error!(stream = ?stream.name(), "no shard is open for an item: this is a bug in Partita");
+            Err(Exception::internal("Internal server error"))
+        }
     }
 }
 

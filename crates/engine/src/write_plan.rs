@@ -6,12 +6,13 @@ use crate::change::Change;
 use crate::history::History;
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
+use crate::lost_item::LostItem;
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::stream::Stream;
 use crate::table::{IndexKind, Table};
 use crate::write::{Action, ItemWrite, Outcome};
-use crate::write_batch::{Batch, difference};
+use crate::write_batch::{Batch, difference, shard_of};
 use partita_api::capacity::Units;
 use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
@@ -28,14 +29,22 @@ pub struct Recording<'a> {
     pub now: u64,
 }
 
-/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored of
-/// the item and of its collection.
+/// What is stored of an item and of its collection.
+pub struct Stored<'a> {
+    pub old: Option<ItemRef<'a>>,
+    pub collection: Counters,
+    /// There is an item, but it cannot be read; the write does not depend on what it was.
+    pub lost: Option<&'a LostItem>,
+}
+
+/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored,
+/// and of the condition what was found out before.
 pub fn plan(
     batch: &mut Batch<'_>,
     table: &Table,
     record: Recording<'_>,
-    write: &ItemWrite,
-    (old, collection): (Option<ItemRef<'_>>, Counters),
+    (write, verdict): (&ItemWrite, Option<bool>),
+    Stored { old, collection, lost }: Stored<'_>,
 ) -> Result<Outcome, Exception> {
     // Index keys that are known without the old item are checked before the condition.
     let put_entries = match &write.action {
@@ -46,7 +55,7 @@ pub fn plan(
         }
         _ => None,
     };
-    check_condition(table, write, old)?;
+    check_condition(table, (write, verdict), old)?;
     let new = new_item(table, write, old)?;
     let new = new.as_ref().map(Cow::as_ref).map(Item::view);
     let after = match (put_entries, &write.action) {
@@ -62,12 +71,24 @@ pub fn plan(
         collection_bytes: None,
     };
     let before = fitting_entries(table, &write.key, old);
+    let change = match lost {
+        Some(lost) => Some(Change::Replace { keys: lost.keys.view(), new }),
+        None => Change::between(old, new),
+    };
+    // Whatever can fail comes before the first row.
+    let told = match (record.stream, &change) {
+        (Some(stream), Some(_)) => Some((stream, shard_of(stream, write)?)),
+        _ => None,
+    };
     let added = collection_growth(table, (old_size, new_size), &before, &after);
     outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
-    if let Some(change) = Change::between(old, new) {
+    if let Some(lost) = lost {
+        lost.clear(batch, table, write);
+    }
+    if let Some(change) = change {
         change_rows(batch, table, write, old, new);
-        if let Some(stream) = record.stream {
-            batch.tell(stream, record.now, write, &change);
+        if let Some(told) = told {
+            batch.tell(told, record.now, write, &change);
         }
         if let Some(history) = record.history {
             batch.remember(history, record.now, write, &change);
@@ -83,10 +104,15 @@ pub fn plan(
     Ok(outcome)
 }
 
-fn check_condition(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<(), Exception> {
+/// `verdict` is what the condition says of the item, where that was found out before.
+fn check_condition(
+    table: &Table,
+    (write, verdict): (&ItemWrite, Option<bool>),
+    old: Option<ItemRef<'_>>,
+) -> Result<(), Exception> {
     let Some(condition) = &write.condition else { return Ok(()) };
     scalar_keys::check(table, condition.nested_roots())?;
-    if condition.matches(old)? {
+    if verdict.map_or_else(|| condition.matches(old), Ok)? {
         return Ok(());
     }
     let mut exception =
@@ -105,7 +131,7 @@ fn new_item<'a>(
 ) -> Result<Option<Cow<'a, Item>>, Exception> {
     match &write.action {
         Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
-        Action::Delete => Ok(None),
+        Action::Delete { .. } => Ok(None),
         Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
         Action::Expire { before } => {
             let due = |item: &ItemRef<'_>| {

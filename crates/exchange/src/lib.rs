@@ -4,6 +4,7 @@
 //! ([`ion`]) or CSV ([`csv`]). [`manifest`] makes the files that stand beside an export's data. [`compression`] is for all of
 //! them.
 
+mod byte_order_mark;
 pub mod compression;
 mod csv;
 mod ion;

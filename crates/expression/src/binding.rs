@@ -5,9 +5,12 @@
 
 use crate::error::Problem;
 use crate::path::Collision;
+use crate::path_tree::first_collision;
+use crate::sight::FEW;
 use crate::syntax::{Name, PathStep, PathSyntax, ValueSyntax};
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Step, Usage};
 use partita_value::Value;
+use std::sync::Arc;
 
 pub(crate) struct Binder<'a> {
     /// `None` for a part of a PartiQL statement, whose errors do not say where they are.
@@ -31,14 +34,14 @@ impl Binder<'_> {
             PathStep::Attribute(name) => self.name(name).map(Step::Attribute),
             PathStep::Index(index) => Ok(Step::Index(*index)),
         });
-        Ok(Path { root, steps: steps.collect::<Result<_, _>>()? })
+        Ok(Path::new(root, steps.collect::<Result<_, _>>()?))
     }
 
-    fn name(&mut self, name: &Name) -> Result<String, ExpressionError> {
+    fn name(&mut self, name: &Name) -> Result<Arc<str>, ExpressionError> {
         match name {
-            Name::Plain(name) => Ok(name.clone()),
+            Name::Plain(name) => Ok(Arc::clone(name)),
             Name::Placeholder(placeholder) => match self.usage.name(self.names, placeholder) {
-                Some(name) => Ok(name.to_owned()),
+                Some(name) => Ok(Arc::clone(name)),
                 None => Err(self.error(Problem::UndefinedName(placeholder.clone()))),
             },
         }
@@ -57,21 +60,29 @@ impl Binder<'_> {
 
     /// No two of these paths may get in each other's way.
     pub(crate) fn check_paths(&self, paths: &[&Path]) -> Result<(), ExpressionError> {
-        let mut conflict = None;
-        for (i, two) in paths.iter().enumerate() {
-            for one in &paths[..i] {
-                match one.collision(two) {
-                    None => {}
-                    Some(Collision::Overlap) => {
-                        return Err(self.error(Problem::PathsOverlap((*one).clone(), (*two).clone())));
-                    }
-                    Some(Collision::Conflict) => conflict = conflict.or(Some((*one, *two))),
+        let found = if paths.len() > FEW { first_collision(paths) } else { pairwise_collision(paths) };
+        let Some((collision, one, two)) = found else { return Ok(()) };
+        let (one, two) = (paths[one].clone(), paths[two].clone());
+        Err(self.error(match collision {
+            Collision::Overlap => Problem::PathsOverlap(one, two),
+            Collision::Conflict => Problem::PathsConflict(one, two),
+        }))
+    }
+}
+
+/// The same as [`first_collision`], pair by pair.
+pub(crate) fn pairwise_collision(paths: &[&Path]) -> Option<(Collision, usize, usize)> {
+    let mut conflict = None;
+    for (two, path) in paths.iter().enumerate() {
+        for (one, earlier) in paths[..two].iter().enumerate() {
+            match earlier.collision(path) {
+                None => {}
+                Some(Collision::Overlap) => return Some((Collision::Overlap, one, two)),
+                Some(Collision::Conflict) => {
+                    conflict = conflict.or(Some((Collision::Conflict, one, two)));
                 }
             }
         }
-        match conflict {
-            None => Ok(()),
-            Some((one, two)) => Err(self.error(Problem::PathsConflict(one.clone(), two.clone()))),
-        }
     }
+    conflict
 }

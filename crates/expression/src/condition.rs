@@ -5,11 +5,13 @@
 
 use crate::error::Problem;
 use crate::parsed_once::{Parsed, parsed_once};
+use crate::sight::{PathsRead, Sight};
 use crate::syntax::{Comparator, ConditionSyntax};
 use crate::{
     ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Usage, condition_binding,
     condition_parser, number_order,
 };
+use memchr::memmem;
 use partita_value::{ItemRef, Number, Value, ValueRef};
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -50,8 +52,27 @@ impl fmt::Display for ParsedCondition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     pub(crate) node: Node,
-    /// The top-level attributes it mentions, each once, in the order written.
-    pub(crate) roots: Vec<String>,
+    /// The paths it mentions, in the order written.
+    paths: PathsRead,
+    weight: Weight,
+}
+
+/// What deciding costs at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Weight {
+    /// How often something in the item is looked at.
+    looks: usize,
+    /// The bytes of the values that are looked at, as often as they are.
+    value_bytes: usize,
+}
+
+impl std::iter::Sum for Weight {
+    fn sum<I: Iterator<Item = Weight>>(all: I) -> Weight {
+        all.fold(Weight::default(), |one, two| Weight {
+            looks: one.looks + two.looks,
+            value_bytes: one.value_bytes + two.value_bytes,
+        })
+    }
 }
 
 /// What a condition is made of.
@@ -111,16 +132,11 @@ impl Condition {
     }
 
     /// Takes nodes that were checked when they were bound.
-    pub fn from_node(node: Node) -> Condition {
-        let mut condition = Condition { node, roots: Vec::new() };
-        let mut roots: Vec<String> = Vec::new();
-        for path in condition.paths() {
-            if !roots.contains(&path.root) {
-                roots.push(path.root.clone());
-            }
-        }
-        condition.roots = roots;
-        condition
+    pub fn from_node(mut node: Node) -> Condition {
+        let mut paths = PathsRead::default();
+        node.each_path(&mut |path| paths.add(path));
+        let weight = node.weight();
+        Condition { node, paths: paths.finish(), weight }
     }
 
     pub fn node(&self) -> &Node {
@@ -129,29 +145,32 @@ impl Condition {
 
     /// Whether the item satisfies the condition; `None` is an item that does not exist.
     pub fn matches(&self, item: Option<ItemRef<'_>>) -> Result<bool, ExpressionError> {
-        Ok(self.node.matches(item))
+        Ok(self.node.matches(&self.paths.of(item)))
     }
 
-    /// The top-level attributes it mentions, each once.
+    /// About how many bytes are looked at to decide about an item of so many bytes, at most.
+    pub fn work(&self, item_bytes: usize) -> usize {
+        self.weight.value_bytes + self.weight.looks * item_bytes
+    }
+
+    /// The top-level attributes it mentions, each once, in the order written.
     pub fn attribute_roots(&self) -> impl Iterator<Item = &str> {
-        self.roots.iter().map(String::as_str)
+        self.paths.roots().into_iter()
     }
 
     /// The top-level attributes into whose values it reaches.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
-        self.paths().into_iter().filter(|path| path.is_nested()).map(|path| path.root.as_str())
+        self.paths().filter(|path| path.is_nested()).map(|path| &*path.root)
     }
 
     /// All paths it mentions, in the order written; a path may come more than once.
-    pub fn paths(&self) -> Vec<&Path> {
-        let mut paths = Vec::new();
-        self.node.collect_paths(&mut paths);
-        paths
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.iter()
     }
 }
 
 impl Node {
-    fn matches(&self, item: Option<ItemRef<'_>>) -> bool {
+    fn matches(&self, item: &Sight<'_>) -> bool {
         match self {
             Node::And(nodes) => nodes.iter().all(|node| node.matches(item)),
             Node::Or(nodes) => nodes.iter().any(|node| node.matches(item)),
@@ -166,8 +185,8 @@ impl Node {
                 let looked = operand.look(item);
                 candidates.iter().any(|candidate| compare(Comparator::Equal, looked, candidate.look(item)))
             }
-            Node::Exists(path) => item.and_then(|item| path.find(item)).is_some(),
-            Node::NotExists(path) => item.and_then(|item| path.find(item)).is_none(),
+            Node::Exists(path) => item.find(path).is_some(),
+            Node::NotExists(path) => item.find(path).is_none(),
             Node::HasType(operand, name) => {
                 operand.look(item).is_some_and(|looked| looked.type_name() == name)
             }
@@ -182,21 +201,38 @@ impl Node {
         }
     }
 
-    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+    fn weight(&self) -> Weight {
         match self {
-            Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|node| node.collect_paths(paths)),
-            Node::Not(node) => node.collect_paths(paths),
-            Node::Exists(path) | Node::NotExists(path) => paths.push(path),
-            Node::HasType(operand, _) => operand.collect_paths(paths),
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().map(Node::weight).sum(),
+            Node::Not(node) => node.weight(),
+            Node::Exists(_) | Node::NotExists(_) => Weight { looks: 1, value_bytes: 0 },
+            Node::HasType(operand, _) => operand.weight(),
             Node::Compare(_, one, two) | Node::BeginsWith(one, two) | Node::Contains(one, two) => {
-                [one, two].into_iter().for_each(|operand| operand.collect_paths(paths));
+                [one, two].into_iter().map(Operand::weight).sum()
+            }
+            Node::Between(one, two, three) => [one, two, three].into_iter().map(Operand::weight).sum(),
+            Node::In(operand, candidates) => {
+                std::iter::once(operand).chain(candidates).map(Operand::weight).sum()
+            }
+        }
+    }
+
+    /// Shows all paths in the order written.
+    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
+        match self {
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter_mut().for_each(|node| node.each_path(visit)),
+            Node::Not(node) => node.each_path(visit),
+            Node::Exists(path) | Node::NotExists(path) => visit(path),
+            Node::HasType(operand, _) => operand.each_path(visit),
+            Node::Compare(_, one, two) | Node::BeginsWith(one, two) | Node::Contains(one, two) => {
+                [one, two].into_iter().for_each(|operand| operand.each_path(visit));
             }
             Node::Between(one, two, three) => {
-                [one, two, three].into_iter().for_each(|operand| operand.collect_paths(paths));
+                [one, two, three].into_iter().for_each(|operand| operand.each_path(visit));
             }
             Node::In(operand, candidates) => {
-                operand.collect_paths(paths);
-                candidates.iter().for_each(|candidate| candidate.collect_paths(paths));
+                operand.each_path(visit);
+                candidates.iter_mut().for_each(|candidate| candidate.each_path(visit));
             }
         }
     }
@@ -227,9 +263,9 @@ impl Looked<'_> {
 }
 
 impl Operand {
-    fn look<'a>(&'a self, item: Option<ItemRef<'a>>) -> Option<Looked<'a>> {
+    fn look<'a>(&'a self, item: &Sight<'a>) -> Option<Looked<'a>> {
         match self {
-            Operand::Path(path) => path.find(item?).map(Looked::View),
+            Operand::Path(path) => item.find(path).map(Looked::View),
             Operand::Value(value) => Some(Looked::View(value.view())),
             Operand::Size(inner) => match inner.look(item)? {
                 Looked::View(value) => size(value).map(Looked::Count),
@@ -239,12 +275,21 @@ impl Operand {
         }
     }
 
-    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            Operand::Path(path) => paths.push(path),
+            Operand::Path(path) => visit(path),
             Operand::Value(_) => {}
-            Operand::Size(inner) => inner.collect_paths(paths),
-            Operand::Test(node) => node.collect_paths(paths),
+            Operand::Size(inner) => inner.each_path(visit),
+            Operand::Test(node) => node.each_path(visit),
+        }
+    }
+
+    fn weight(&self) -> Weight {
+        match self {
+            Operand::Path(_) => Weight { looks: 1, value_bytes: 0 },
+            Operand::Value(value) => Weight { looks: 0, value_bytes: value.byte_count() },
+            Operand::Size(inner) => inner.weight(),
+            Operand::Test(node) => node.weight(),
         }
     }
 
@@ -326,7 +371,7 @@ fn contains(value: ValueRef<'_>, part: Looked<'_>) -> bool {
     };
     match (value, part) {
         (ValueRef::S(value), ValueRef::S(part)) | (ValueRef::B(value), ValueRef::B(part)) => {
-            part.is_empty() || value.windows(part.len()).any(|window| window == part)
+            memmem::find(value, part).is_some()
         }
         (ValueRef::Ss(set), ValueRef::S(part))
         | (ValueRef::Ns(set), ValueRef::N(part))

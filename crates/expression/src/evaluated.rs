@@ -3,6 +3,7 @@
 //! In come operands; out goes their sum, difference, concatenation or union, or the reason there is none.
 
 use crate::error::Problem;
+use partita_value::limits::ITEM_BYTES;
 use partita_value::{AttributeValue, Encoder, Number, Value, ValueRef};
 
 /// A value that is stored somewhere, or one that was made.
@@ -16,6 +17,16 @@ impl Evaluated<'_> {
         match self {
             Evaluated::View(value) => *value,
             Evaluated::Owned(value) => value.view(),
+        }
+    }
+}
+
+impl<'a> Evaluated<'a> {
+    /// The same, without a loan from where it was read.
+    pub(crate) fn into_owned<'b>(self) -> Evaluated<'b> {
+        match self {
+            Evaluated::View(value) => Evaluated::Owned(value.into()),
+            Evaluated::Owned(value) => Evaluated::Owned(value),
         }
     }
 }
@@ -52,8 +63,10 @@ pub(crate) fn minus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<E
     number(left)?.subtract(&number(right)?).map(owned_number).map_err(Problem::Number)
 }
 
+/// Lists only grow: one that no item has room for is refused here, before it goes into others.
 pub(crate) fn list_append<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<Evaluated<'a>, Problem> {
-    append(left.view(), right.view()).ok_or(Problem::UpdateOperandType)
+    let list = append(left.view(), right.view()).ok_or(Problem::UpdateOperandType)?;
+    if list.view().size() > ITEM_BYTES { Err(Problem::ItemSize) } else { Ok(list) }
 }
 
 fn append<'a>(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Evaluated<'a>> {
@@ -93,7 +106,7 @@ pub(crate) fn add<'a>(
 
 /// DELETE: the set without these elements; `None` if none is left, or there was no set.
 pub(crate) fn delete<'a>(
-    old: Option<ValueRef<'a>>,
+    old: Option<ValueRef<'_>>,
     operand: &Value,
     style: Style,
 ) -> Result<Option<Evaluated<'a>>, Problem> {

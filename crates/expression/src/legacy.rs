@@ -182,13 +182,11 @@ impl Condition {
         joined_by: LogicalOperator,
     ) -> Result<Condition, ExpressionError> {
         conditions.iter().try_for_each(LegacyCondition::check)?;
-        let roots = conditions.iter().map(|condition| condition.attribute.clone()).collect();
         let nodes: Vec<Node> = conditions.into_iter().filter_map(LegacyCondition::into_node).collect();
-        let node = match joined_by {
+        Ok(Condition::from_node(match joined_by {
             LogicalOperator::Or if !nodes.is_empty() => Node::Or(nodes),
             _ => Node::And(nodes),
-        };
-        Ok(Condition { node, roots })
+        }))
     }
 }
 

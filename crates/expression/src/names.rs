@@ -6,13 +6,14 @@ use crate::ExpressionError;
 use crate::error::Problem;
 use partita_value::Value;
 use partita_value::limits::PLACEHOLDER_BYTES;
+use std::sync::Arc;
 
 const NAMES: &str = "ExpressionAttributeNames";
 const VALUES: &str = "ExpressionAttributeValues";
 
 /// `ExpressionAttributeNames`: `#n` → attribute name, in the order of the placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExpressionNames(Placeholders<String>);
+pub struct ExpressionNames(Placeholders<Arc<str>>);
 
 impl ExpressionNames {
     pub fn new() -> ExpressionNames {
@@ -23,16 +24,17 @@ impl ExpressionNames {
     pub fn from_entries(
         entries: impl IntoIterator<Item = (String, String)>,
     ) -> Result<ExpressionNames, ExpressionError> {
+        let entries = entries.into_iter().map(|(placeholder, name)| (placeholder, name.into()));
         Placeholders::from_entries(entries, NAMES, '#').map(ExpressionNames)
     }
 
     /// Adds a name; an earlier one of the same placeholder is replaced. Complete the map before parsing.
     pub fn insert(&mut self, placeholder: &str, name: &str) {
-        self.0.insert(placeholder.to_owned(), name.to_owned());
+        self.0.insert(placeholder.to_owned(), name.into());
     }
 
     pub fn get(&self, placeholder: &str) -> Option<&str> {
-        self.position(placeholder).map(|position| self.0.0[position].1.as_str())
+        self.position(placeholder).map(|position| &*self.0.0[position].1)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -41,7 +43,7 @@ impl ExpressionNames {
 
     /// Placeholders and names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.0.iter().map(|(placeholder, name)| (placeholder.as_str(), name.as_str()))
+        self.0.0.iter().map(|(placeholder, name)| (placeholder.as_str(), &**name))
     }
 
     fn position(&self, placeholder: &str) -> Option<usize> {
@@ -179,10 +181,10 @@ impl Usage {
     }
 
     /// Looks a name up and remembers that it was used.
-    pub(crate) fn name<'a>(&mut self, names: &'a ExpressionNames, placeholder: &str) -> Option<&'a str> {
+    pub(crate) fn name<'a>(&mut self, names: &'a ExpressionNames, placeholder: &str) -> Option<&'a Arc<str>> {
         let position = names.position(placeholder)?;
         mark(&mut self.names, position);
-        Some(names.0.0[position].1.as_str())
+        Some(&names.0.0[position].1)
     }
 
     /// Looks a value up and remembers that it was used.
@@ -248,7 +250,7 @@ mod tests {
         names.insert("#a", "x");
         names.insert("#a", "a");
         values.insert(":v", Value::string("v"));
-        assert_eq!(usage.name(&names, "#b"), Some("b"));
+        assert_eq!(usage.name(&names, "#b"), Some(&"b".into()));
         assert_eq!(usage.name(&names, "#c"), None);
         let expected = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}";
         assert_eq!(usage.unused_names(&names).unwrap().to_string(), expected);

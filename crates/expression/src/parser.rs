@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
                 if is_reserved(text) {
                     self.find(Finding::ReservedWord, Problem::ReservedWord(text.to_owned()));
                 }
-                Name::Plain(text.to_owned())
+                Name::Plain(text.into())
             }
             TokenKind::NamePlaceholder => Name::Placeholder(text.to_owned()),
             _ => return Err(self.misfit()),

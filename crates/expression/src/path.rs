@@ -5,27 +5,52 @@
 
 use partita_value::{ItemRef, ValueRef};
 use std::fmt;
+use std::sync::Arc;
 
 /// One step into a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `.name`, into a map.
-    Attribute(String),
+    Attribute(Arc<str>),
     /// `[n]`, into a list.
     Index(usize),
 }
 
 /// A top-level attribute and the steps into its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Path {
-    pub root: String,
+    pub root: Arc<str>,
     pub steps: Vec<Step>,
+    /// Which one it is of those that its condition or update reads.
+    pub(crate) number: usize,
 }
 
+/// Two paths are equal if they lead to the same place.
+impl PartialEq for Path {
+    fn eq(&self, other: &Path) -> bool {
+        self.root == other.root && self.steps == other.steps
+    }
+}
+
+impl Eq for Path {}
+
 impl Path {
+    pub fn new(root: Arc<str>, steps: Vec<Step>) -> Path {
+        Path { root, steps, number: 0 }
+    }
+
     /// A top-level attribute.
-    pub fn attribute(name: impl Into<String>) -> Path {
-        Path { root: name.into(), steps: Vec::new() }
+    pub fn attribute(name: impl Into<Arc<str>>) -> Path {
+        Path::new(name.into(), Vec::new())
+    }
+
+    /// All names in it.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        let behind = self.steps.iter().filter_map(|step| match step {
+            Step::Attribute(name) => Some(name),
+            Step::Index(_) => None,
+        });
+        std::iter::once(&self.root).chain(behind)
     }
 
     /// The value in this item, if the path leads to one.
@@ -93,7 +118,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn path(root: &str, steps: &[Step]) -> Path {
-        Path { root: root.into(), steps: steps.to_vec() }
+        Path::new(root.into(), steps.to_vec())
     }
 
     fn name(name: &str) -> Step {

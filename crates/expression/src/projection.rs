@@ -6,12 +6,14 @@
 use crate::binding::Binder;
 use crate::parsed_once::{Parsed, parsed_once};
 use crate::parser::{Finding, Parser};
-use crate::selection::{self, Selection};
+use crate::path_tree::PathTree;
+use crate::selection;
 use crate::syntax::PathSyntax;
 use crate::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Usage};
 use partita_value::{Item, ItemRef};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// A projection's syntax: depends on the text alone, and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl ParsedProjection {
 /// A bound projection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
-    members: Vec<(String, Selection)>,
+    tree: PathTree,
     /// Where each of what is selected becomes an attribute of its own.
     columns: Option<Vec<Column>>,
 }
@@ -69,46 +71,51 @@ impl Projection {
 
     /// Legacy `AttributesToGet`: top-level attributes.
     pub fn from_attributes(names: Vec<String>) -> Projection {
-        let paths: Vec<Path> = names.into_iter().map(Path::attribute).collect();
-        Projection::from_paths(&paths)
+        let names = names.into_iter().map(Arc::from).collect();
+        Projection { tree: PathTree::of_attributes(names), columns: None }
     }
 
-    pub(crate) fn from_paths<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Projection {
-        Projection { members: Selection::of(paths), columns: None }
+    pub(crate) fn from_paths<'a>(paths: impl IntoIterator<Item = &'a Path, IntoIter: Clone>) -> Projection {
+        Projection { tree: PathTree::of(paths), columns: None }
     }
 
     /// The columns of a PartiQL statement, no two of the same name.
     pub fn from_columns(columns: Vec<Column>) -> Projection {
-        let members = Selection::of(columns.iter().map(|column| &column.path));
+        let tree = PathTree::of(columns.iter().map(|column| &column.path));
         let nested = columns.iter().any(|column| column.path.is_nested());
-        Projection { members, columns: nested.then_some(columns) }
+        Projection { tree, columns: nested.then_some(columns) }
     }
 
     /// The selected parts of an item.
     pub fn apply(&self, item: ItemRef<'_>) -> Item {
-        let Some(columns) = &self.columns else { return selection::select(&self.members, item) };
+        let Some(columns) = &self.columns else { return selection::select(&self.tree, item) };
         Item::build(|encoder| {
-            for Column { name, path } in columns {
-                if let Some(value) = path.find(item) {
-                    encoder.entry(name, value);
+            for (column, value) in columns.iter().zip(self.tree.find(item)) {
+                if let Some(value) = value {
+                    encoder.entry(&column.name, value);
                 }
             }
         })
     }
 
+    /// The paths, in the order of the attributes.
+    pub(crate) fn tree(&self) -> &PathTree {
+        &self.tree
+    }
+
     /// The top-level attributes it selects from, in byte order.
     pub fn attribute_roots(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().map(|(name, _)| name.as_str())
+        self.tree.attributes().iter().map(|(name, _)| &**name)
     }
 
     /// The top-level attributes into whose values it reaches.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
-        let nested = self.members.iter().filter(|(_, selection)| *selection != Selection::Whole);
-        nested.map(|(name, _)| name.as_str())
+        let nested = self.tree.attributes().iter().filter(|(_, inner)| inner.goes_on());
+        nested.map(|(name, _)| &**name)
     }
 
     /// Whether it reaches into documents, instead of taking top-level attributes as they are.
     pub fn is_nested(&self) -> bool {
-        self.members.iter().any(|(_, selection)| *selection != Selection::Whole)
+        self.nested_roots().next().is_some()
     }
 }

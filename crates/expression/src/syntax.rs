@@ -6,11 +6,12 @@
 
 use partita_value::Value;
 use std::fmt;
+use std::sync::Arc;
 
 /// A part of a path as written: a plain name or `#n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
-    Plain(String),
+    Plain(Arc<str>),
     Placeholder(String),
 }
 
@@ -166,7 +167,8 @@ pub enum ActionSyntax {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Name::Plain(name) | Name::Placeholder(name) => f.write_str(name),
+            Name::Plain(name) => f.write_str(name),
+            Name::Placeholder(name) => f.write_str(name),
         }
     }
 }

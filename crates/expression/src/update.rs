@@ -4,10 +4,11 @@
 //! the old item, to the new one. Every right-hand side reads the old item. Attributes that are not
 //! touched keep their bytes; a tree is built only of an attribute that is edited inside.
 
-use crate::document::{self, Edit};
+use crate::document::{Document, Edit};
 use crate::error::Problem;
 use crate::evaluated::{self, Evaluated, Style};
 use crate::parsed_once::{Parsed, parsed_once};
+use crate::sight::{PathsRead, Sight};
 use crate::syntax::ActionSyntax;
 use crate::{
     ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage,
@@ -17,6 +18,7 @@ use partita_value::limits::ITEM_BYTES;
 use partita_value::{Item, ItemRef, Value, ValueRef};
 use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// An update's syntax tree: depends on the text alone, and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +44,12 @@ impl ParsedUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
     /// In byte order of the attributes, each once.
-    changes: Vec<(String, Change)>,
+    changes: Vec<(Arc<str>, Change)>,
     touched: Projection,
     /// The target attributes in the order written, each once.
-    roots: Vec<String>,
+    roots: Vec<Arc<str>>,
+    /// The paths that right-hand sides read.
+    sources: PathsRead,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +90,17 @@ pub enum AttributeAction {
     Put(Value),
     Add(Value),
     Delete(Option<Value>),
+}
+
+impl Change {
+    /// Actions on one attribute, in the order written.
+    fn of(actions: impl Iterator<Item = (Vec<Step>, Action)>) -> Change {
+        let mut edits: Vec<_> = actions.collect();
+        match edits.iter().position(|(steps, _)| steps.is_empty()) {
+            Some(whole) => Change::Attribute(edits.swap_remove(whole).1),
+            None => Change::Document(edits),
+        }
+    }
 }
 
 impl AttributeAction {
@@ -150,33 +165,31 @@ impl Update {
     }
 
     /// Takes actions whose targets do not overlap.
-    pub(crate) fn from_actions(actions: Vec<(Path, Action)>) -> Update {
+    pub(crate) fn from_actions(mut actions: Vec<(Path, Action)>) -> Update {
+        let mut sources = PathsRead::default();
+        actions.iter_mut().for_each(|(_, action)| action.each_source(&mut |path| sources.add(path)));
         let touched = Projection::from_paths(actions.iter().map(|(path, _)| path));
-        let mut roots: Vec<String> = Vec::new();
-        let mut changes: Vec<(String, Change)> = Vec::new();
-        for (Path { root, steps }, action) in actions {
-            if !roots.contains(&root) {
-                roots.push(root.clone());
-            }
-            let position = changes.binary_search_by(|change| change.0.as_str().cmp(&root));
-            match position {
-                Ok(position) => {
-                    if let Change::Document(edits) = &mut changes[position].1 {
-                        edits.push((steps, action));
-                    }
-                }
-                Err(position) if steps.is_empty() => {
-                    changes.insert(position, (root, Change::Attribute(action)))
-                }
-                Err(position) => changes.insert(position, (root, Change::Document(vec![(steps, action)]))),
-            }
+        let mut actions: Vec<_> = actions.into_iter().map(Some).collect();
+        let mut roots = Vec::new();
+        let mut changes = Vec::new();
+        for (root, inner) in touched.tree().attributes() {
+            let mut numbers = Vec::new();
+            inner.collect_numbers(&mut numbers);
+            numbers.sort_unstable();
+            roots.extend(numbers.first().map(|first| (*first, Arc::clone(root))));
+            let actions = numbers.into_iter().filter_map(|number| actions[number].take());
+            let change = Change::of(actions.map(|(path, action)| (path.steps, action)));
+            changes.push((Arc::clone(root), change));
         }
-        Update { changes, touched, roots }
+        roots.sort_unstable();
+        let roots = roots.into_iter().map(|(_, root)| root).collect();
+        Update { changes, touched, roots, sources: sources.finish() }
     }
 
     /// The item after the update. `key` holds the key attributes: the base where there is no old item.
     pub fn apply(&self, old: Option<ItemRef<'_>>, key: ItemRef<'_>) -> Result<Item, ExpressionError> {
-        let base = Base { item: old.unwrap_or(key), exists: old.is_some() };
+        let item = old.unwrap_or(key);
+        let base = Base { item, sight: self.sources.of(Some(item)), exists: old.is_some() };
         let mut outcomes = Vec::with_capacity(self.changes.len());
         let mut size = 0;
         for (attribute, change) in &self.changes {
@@ -187,7 +200,7 @@ impl Update {
             if size > ITEM_BYTES {
                 return Err(Problem::ItemSize.into());
             }
-            outcomes.push((attribute.as_str(), outcome));
+            outcomes.push((&**attribute, outcome));
         }
         Ok(merge(base.item, &outcomes))
     }
@@ -208,7 +221,7 @@ impl Update {
 
     /// The top-level attributes it writes, each once, in the order written.
     pub fn target_roots(&self) -> impl Iterator<Item = &str> {
-        self.roots.iter().map(String::as_str)
+        self.roots.iter().map(|root| &**root)
     }
 
     /// Whether this attribute is written inside its value, not as a whole.
@@ -225,29 +238,20 @@ impl Update {
     }
 
     fn change(&self, attribute: &str) -> Option<&Change> {
-        let position = self.changes.binary_search_by(|(name, _)| name.as_str().cmp(attribute)).ok()?;
+        let position = self.changes.binary_search_by(|(name, _)| (**name).cmp(attribute)).ok()?;
         Some(&self.changes[position].1)
     }
 
     /// The top-level attributes into whose values it writes or reads.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
         let written = self.changes.iter().filter(|(_, change)| matches!(change, Change::Document(_)));
-        let read = self.source_paths().into_iter().filter(|path| path.is_nested());
-        written.map(|(name, _)| name.as_str()).chain(read.map(|path| path.root.as_str()))
+        let read = self.source_paths().filter(|path| path.is_nested());
+        written.map(|(name, _)| &**name).chain(read.map(|path| &*path.root))
     }
 
-    /// All paths it reads in right-hand sides, in the order of the attributes written.
-    pub fn source_paths(&self) -> Vec<&Path> {
-        let mut paths = Vec::new();
-        for (_, change) in &self.changes {
-            match change {
-                Change::Attribute(action) => action.collect_sources(&mut paths),
-                Change::Document(edits) => {
-                    edits.iter().for_each(|(_, action)| action.collect_sources(&mut paths));
-                }
-            }
-        }
-        paths
+    /// All paths it reads in right-hand sides, in the order written.
+    pub fn source_paths(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter()
     }
 }
 
@@ -265,40 +269,40 @@ impl Action {
         }
     }
 
-    fn collect_sources<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+    fn each_source(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            Action::Set(value) => value.collect_paths(paths),
+            Action::Set(value) => value.each_path(visit),
             Action::Remove | Action::Add(..) | Action::Delete(..) => {}
         }
     }
 }
 
 impl SetValue {
-    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            SetValue::Operand(operand) => operand.collect_paths(paths),
+            SetValue::Operand(operand) => operand.each_path(visit),
             SetValue::Plus(one, two) | SetValue::Minus(one, two) => {
-                one.collect_paths(paths);
-                two.collect_paths(paths);
+                one.each_path(visit);
+                two.each_path(visit);
             }
         }
     }
 }
 
 impl SetOperand {
-    fn collect_paths<'a>(&'a self, paths: &mut Vec<&'a Path>) {
+    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            SetOperand::Path(path) => paths.push(path),
+            SetOperand::Path(path) => visit(path),
             SetOperand::Value(_) => {}
             SetOperand::IfNotExists(path, other) => {
-                paths.push(path);
-                other.collect_paths(paths);
+                visit(path);
+                other.each_path(visit);
             }
             SetOperand::ListAppend(one, two) => {
-                one.collect_paths(paths);
-                two.collect_paths(paths);
+                one.each_path(visit);
+                two.each_path(visit);
             }
-            SetOperand::Computed(value) => value.collect_paths(paths),
+            SetOperand::Computed(value) => value.each_path(visit),
         }
     }
 }
@@ -306,6 +310,7 @@ impl SetOperand {
 /// The item that an update starts from.
 struct Base<'a> {
     item: ItemRef<'a>,
+    sight: Sight<'a>,
     /// False if there is only the key of an item yet to be.
     exists: bool,
 }
@@ -338,23 +343,34 @@ impl<'a> Base<'a> {
     }
 
     fn document(&self, old: ValueRef<'a>, edits: &'a [(Vec<Step>, Action)]) -> Result<Outcome<'a>, Problem> {
+        let document = Document::of(old);
         let mut size = 0;
         let mut evaluated = Vec::with_capacity(edits.len());
         for (steps, action) in edits {
-            let target = document::target(old, steps)?;
-            let edit = match self.attribute(target, action)? {
-                Outcome::Put(value) => {
-                    size += value.view().size();
-                    Edit::Put(value)
+            let target = document.target(steps)?;
+            let edit = match action {
+                Action::Set(value) => Edit::Put(self.set_value(value)?),
+                Action::Remove => Edit::Remove,
+                Action::Add(operand, style) => {
+                    let target = target.map(Value::from);
+                    let sum = evaluated::add(target.as_ref().map(Value::view), operand, *style)?;
+                    Edit::Put(sum.into_owned())
                 }
-                Outcome::Removed | Outcome::Unchanged => Edit::Remove,
+                Action::Delete(operand, style) => {
+                    let target = target.map(Value::from);
+                    let rest = evaluated::delete(target.as_ref().map(Value::view), operand, *style)?;
+                    rest.map_or(Edit::Remove, Edit::Put)
+                }
             };
+            if let Edit::Put(value) = &edit {
+                size += value.view().size();
+            }
             if size > ITEM_BYTES {
                 return Err(Problem::ItemSize);
             }
             evaluated.push((steps.as_slice(), edit));
         }
-        document::edit(old, evaluated).map(|value| Outcome::Put(Evaluated::Owned(value)))
+        document.edit(evaluated).map(|value| Outcome::Put(Evaluated::Owned(value)))
     }
 
     fn set_value(&self, value: &'a SetValue) -> Result<Evaluated<'a>, Problem> {
@@ -368,10 +384,10 @@ impl<'a> Base<'a> {
     fn operand(&self, operand: &'a SetOperand) -> Result<Evaluated<'a>, Problem> {
         match operand {
             SetOperand::Path(path) => {
-                path.find(self.item).map(Evaluated::View).ok_or(Problem::MissingAttribute)
+                self.sight.find(path).map(Evaluated::View).ok_or(Problem::MissingAttribute)
             }
             SetOperand::Value(value) => Ok(Evaluated::View(value.view())),
-            SetOperand::IfNotExists(path, otherwise) => match path.find(self.item) {
+            SetOperand::IfNotExists(path, otherwise) => match self.sight.find(path) {
                 Some(value) => Ok(Evaluated::View(value)),
                 None => self.operand(otherwise),
             },

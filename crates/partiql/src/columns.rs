@@ -4,14 +4,16 @@ use crate::condition::bound_path;
 use crate::error::{Problem, StatementError};
 use crate::syntax::{Expression, ExpressionKind, Selected};
 use partita_expression::{Column, Path, Projection, Step};
+use std::collections::HashSet;
 
 /// `None` is `*`.
 pub(crate) fn bind(selected: &Selected) -> Result<Option<Projection>, StatementError> {
     let Selected::Expressions(expressions) = selected else { return Ok(None) };
     let mut columns: Vec<Column> = Vec::with_capacity(expressions.len());
+    let mut names = HashSet::with_capacity(expressions.len());
     for expression in expressions {
         let column = column(expression)?;
-        if columns.iter().any(|other| other.name == column.name) {
+        if !names.insert(column.name.clone()) {
             return Err(Problem::DuplicateColumn(column.name).into());
         }
         columns.push(column);
@@ -28,10 +30,10 @@ fn column(expression: &Expression) -> Result<Column, StatementError> {
 }
 
 fn column_name(path: &Path) -> String {
-    let mut name = path.root.clone();
+    let mut name = path.root.to_string();
     for step in &path.steps {
         match step {
-            Step::Attribute(attribute) => name.clone_from(attribute),
+            Step::Attribute(attribute) => name = attribute.to_string(),
             Step::Index(index) => name.push_str(&format!("[{index}]")),
         }
     }

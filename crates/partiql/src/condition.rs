@@ -150,7 +150,7 @@ fn comparator(symbol: &str) -> Option<Comparator> {
 
 /// A path as expressions have it.
 pub(crate) fn path_syntax(path: &PathExpression) -> Read<PathSyntax> {
-    let Path { root, steps } = bound_path(path)?;
+    let Path { root, steps, .. } = bound_path(path)?;
     let steps = steps.into_iter().map(|step| match step {
         Step::Attribute(name) => BoundStep::Attribute(Name::Plain(name)),
         Step::Index(index) => BoundStep::Index(index),
@@ -161,7 +161,7 @@ pub(crate) fn path_syntax(path: &PathExpression) -> Read<PathSyntax> {
 /// A path whose indexes are in range and which is not too long.
 pub(crate) fn bound_path(path: &PathExpression) -> Read<Path> {
     let step = |step: &PathStep| match step {
-        PathStep::Attribute(name) => Ok(Step::Attribute(name.clone())),
+        PathStep::Attribute(name) => Ok(Step::Attribute(name.as_str().into())),
         PathStep::Index(written, place) => {
             let index = written.parse::<i64>().ok().and_then(|index| i32::try_from(index).ok());
             match index.and_then(|index| usize::try_from(index).ok()) {
@@ -174,5 +174,5 @@ pub(crate) fn bound_path(path: &PathExpression) -> Read<Path> {
     if levels > NESTING_LEVELS {
         return Err(Problem::PathNesting(levels).into());
     }
-    Ok(Path { root: path.root.clone(), steps: path.steps.iter().map(step).collect::<Read<_>>()? })
+    Ok(Path::new(path.root.as_str().into(), path.steps.iter().map(step).collect::<Read<_>>()?))
 }

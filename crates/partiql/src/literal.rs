@@ -6,6 +6,7 @@ use crate::syntax::{Expression, ExpressionKind};
 use crate::token::Place;
 use partita_value::limits::NESTING_LEVELS;
 use partita_value::{Encoder, Item, ItemBuilder, Number, Value};
+use std::collections::HashSet;
 
 /// A literal, or a parameter in place of one.
 pub(crate) fn value(expression: &Expression, parameters: &[Value]) -> Result<Value, StatementError> {
@@ -21,9 +22,9 @@ pub(crate) fn value(expression: &Expression, parameters: &[Value]) -> Result<Val
 pub(crate) fn item(expression: &Expression, parameters: &[Value]) -> Result<Item, StatementError> {
     let ExpressionKind::Map(members) = &expression.kind else { return Err(Problem::ItemFormat.into()) };
     let mut builder = ItemBuilder::default();
-    let mut names = Vec::with_capacity(members.len());
+    let mut names = HashSet::with_capacity(members.len());
     for (name, member) in members {
-        let name = new_name(name, &mut names, "root")?;
+        let name = new_name(name, &mut names, &["root".to_owned()])?;
         let value = value(member, parameters)?;
         builder.encoder().entry(name, value.view());
     }
@@ -33,19 +34,18 @@ pub(crate) fn item(expression: &Expression, parameters: &[Value]) -> Result<Item
 /// A name that the map does not have yet.
 fn new_name<'a>(
     name: &'a Expression,
-    names: &mut Vec<&'a str>,
-    path: &str,
+    names: &mut HashSet<&'a str>,
+    path: &[String],
 ) -> Result<&'a str, StatementError> {
     let ExpressionKind::Text(text) = &name.kind else {
-        return Err(Problem::NameType(kind_name(name), path.to_owned()).into());
+        return Err(Problem::NameType(kind_name(name), path.concat()).into());
     };
     if text.is_empty() {
         return Err(Problem::EmptyName.into());
     }
-    if names.contains(&text.as_str()) {
-        return Err(Problem::DuplicateName(text.clone(), path.to_owned()).into());
+    if !names.insert(text) {
+        return Err(Problem::DuplicateName(text.clone(), path.concat()).into());
     }
-    names.push(text);
     Ok(text)
 }
 
@@ -77,9 +77,9 @@ fn write(
         }
         ExpressionKind::Map(members) => {
             let mark = encoder.begin_map();
-            let mut names = Vec::with_capacity(members.len());
+            let mut names = HashSet::with_capacity(members.len());
             for (name, member) in members {
-                let name = new_name(name, &mut names, &path.concat())?;
+                let name = new_name(name, &mut names, path)?;
                 encoder.name(name);
                 path.push(format!(".{name}"));
                 write(encoder, member, path)?;

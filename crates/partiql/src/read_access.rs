@@ -123,6 +123,11 @@ fn branches(node: &Node, key: &KeyParts<'_>) -> Result<Vec<Branch>, StatementErr
             let mut product: Vec<Branch> = vec![Vec::new()];
             for node in nodes {
                 let ways = branches(node, key)?;
+                // Nearly all parts hold in one way only: they join what is there, and nothing is copied over.
+                if let [way] = ways.as_slice() {
+                    product.iter_mut().for_each(|branch| branch.extend_from_slice(way));
+                    continue;
+                }
                 let joined = |branch: &Branch| -> Vec<Branch> {
                     ways.iter().map(|way| branch.iter().chain(way).cloned().collect()).collect()
                 };

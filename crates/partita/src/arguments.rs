@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::size;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -23,7 +24,9 @@ pub enum Command {
     Load(Load),
     /// Check, explain, price and fill single-table models
     Model(crate::model::arguments::Model),
-    /// Ask a running database whether it is well; exits with 0 if it is
+    /// Check that all that is stored is as it should be; exits with 0 if it is and with 3 if it is not
+    Verify(Verify),
+    /// Ask a running database whether it is ready; exits with 0 if it is, with 1 if not
     Healthcheck(Healthcheck),
 }
 
@@ -49,13 +52,13 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = DurabilityLevel::Full)]
     pub durability: DurabilityLevel,
 
-    /// Verify signatures: the access key that may sign (with --secret-key)
-    #[arg(long, env = "PARTITA_ACCESS_KEY", requires = "secret_key")]
+    /// Verify signatures: the access key that may sign; its secret is in --secret-key-file or PARTITA_SECRET_KEY
+    #[arg(long, value_name = "KEY", env = "PARTITA_ACCESS_KEY")]
     pub access_key: Option<String>,
 
-    /// The secret of --access-key
-    #[arg(long, env = "PARTITA_SECRET_KEY", requires = "access_key", hide_env_values = true)]
-    pub secret_key: Option<String>,
+    /// File that holds the secret of --access-key
+    #[arg(long, value_name = "FILE", env = "PARTITA_SECRET_KEY_FILE")]
+    pub secret_key_file: Option<PathBuf>,
 
     /// Encrypt connections: the certificate chain, PEM (with --tls-key)
     #[arg(long, value_name = "FILE", env = "PARTITA_TLS_CERT", requires = "tls_key")]
@@ -68,6 +71,10 @@ pub struct Serve {
     /// Answer anyone who can reach this address, without verified signatures
     #[arg(long)]
     pub open_access: bool,
+
+    /// Without verified signatures: another name by which this server may be asked, or `*` for any; may be repeated
+    #[arg(long, value_name = "NAME", env = "PARTITA_ALLOW_HOST", value_delimiter = ',')]
+    pub allow_host: Vec<String>,
 
     /// A single-table model: writes to its table are held against it, requests attributed to its patterns; may be repeated
     #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL", value_delimiter = ',')]
@@ -101,6 +108,18 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = patience, env = "PARTITA_S3_PATIENCE", requires = "s3_endpoint")]
     pub s3_patience: Duration,
 
+    /// Memory for requests: bodies, answers and work under way; half of what the machine or its container has unless given
+    #[arg(long, value_name = "SIZE", value_parser = size::memory, env = "PARTITA_MEMORY_LIMIT")]
+    pub memory_limit: Option<u64>,
+
+    /// Connections at a time; as many as memory and file descriptors allow unless given
+    #[arg(long, value_name = "NUMBER", env = "PARTITA_MAX_CONNECTIONS")]
+    pub max_connections: Option<NonZeroUsize>,
+
+    /// How long a client may send or read slower than 4 KB a second
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide = true)]
+    pub client_patience: Duration,
+
     /// Threads that serve connections; one a core unless given
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
@@ -131,6 +150,23 @@ pub struct Healthcheck {
     /// Port of the database
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
+
+    /// Ask over TLS, trusting the certificates in this file, PEM
+    #[arg(long, value_name = "FILE", env = "PARTITA_TLS_CA")]
+    pub tls_ca: Option<PathBuf>,
+
+    /// Ask this machine over TLS, whatever its certificate
+    #[arg(long, conflicts_with = "tls_ca")]
+    pub insecure: bool,
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The data folder of a database that does not run; one that runs is reached with --endpoint
+    pub folder: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub endpoint: Endpoint,
 }
 
 #[derive(Args)]
@@ -194,14 +230,17 @@ pub struct Endpoint {
     #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
     pub endpoint: Option<String>,
 
-    #[arg(long, env = "AWS_ACCESS_KEY_ID", requires = "secret_key")]
+    /// Who asks; the secret is in --secret-key-file or AWS_SECRET_ACCESS_KEY
+    #[arg(long, value_name = "KEY", env = "AWS_ACCESS_KEY_ID")]
     pub access_key: Option<String>,
 
-    #[arg(long, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
-    pub secret_key: Option<String>,
+    /// File that holds the secret of --access-key
+    #[arg(long, value_name = "FILE")]
+    pub secret_key_file: Option<PathBuf>,
 
-    #[arg(long, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
-    pub session_token: Option<String>,
+    /// Whether only the profile says who asks.
+    #[arg(skip)]
+    pub only_profile: bool,
 
     /// Section of ~/.aws/credentials, if no keys are given
     #[arg(long, env = "AWS_PROFILE", default_value = "default")]

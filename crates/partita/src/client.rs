@@ -12,7 +12,9 @@ const ATTEMPTS: u32 = 6;
 /// No answer of the API is larger.
 const MOST_BYTES: usize = 64 << 20;
 /// Where a server shows and takes models.
-const ADMIN: &str = "/_partita/model";
+pub const MODELS: &str = "/_partita/model";
+/// Where a server verifies its database.
+pub const VERIFY: &str = "/_partita/verify";
 
 pub struct Client {
     url: String,
@@ -83,16 +85,17 @@ impl Client {
         self.request("POST", "/", &[], &target, body.as_bytes())
     }
 
-    /// Asks Partita itself: shows, attaches and detaches models.
+    /// Asks Partita itself, at a path of its own.
     pub fn administer(
         &mut self,
+        path: &str,
         method: &str,
         parameters: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Value, String> {
         let parameters: Vec<(String, String)> =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        self.request(method, ADMIN, &parameters, "", body).map_err(|failure| failure.to_string())
+        self.request(method, path, &parameters, "", body).map_err(|failure| failure.to_string())
     }
 
     fn request(

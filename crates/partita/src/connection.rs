@@ -3,8 +3,8 @@
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use std::io::{Error, ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
-use std::path::PathBuf;
+use std::net::{IpAddr, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -63,11 +63,24 @@ impl Address {
         name.trim_start_matches('[').trim_end_matches(']')
     }
 
+    pub fn is_loopback(&self) -> bool {
+        self.name() == "localhost" || self.name().parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
     pub fn connect(&self) -> std::io::Result<Connection> {
+        self.connect_trusting(TIMEOUT, trust)
+    }
+
+    /// Connects, and if encrypted, to whom `trust` says.
+    pub fn connect_trusting(
+        &self,
+        timeout: Duration,
+        trust: impl Fn() -> std::io::Result<Arc<ClientConfig>>,
+    ) -> std::io::Result<Connection> {
         let mut addresses = (self.name(), self.port).to_socket_addrs()?;
         let address = addresses.next().ok_or(ErrorKind::AddrNotAvailable)?;
-        let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
+        let stream = TcpStream::connect_timeout(&address, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
         stream.set_nodelay(true)?;
         if !self.encrypted {
             return Ok(Connection::Plain(stream));
@@ -86,9 +99,14 @@ pub fn trust() -> std::io::Result<Arc<ClientConfig>> {
     let file = named
         .or_else(usual)
         .ok_or_else(|| Error::other("no file of trusted certificates is found; name one in SSL_CERT_FILE"))?;
+    trust_in(&file)
+}
+
+/// Trusts the certificates of a file, PEM.
+pub fn trust_in(file: &Path) -> std::io::Result<Arc<ClientConfig>> {
     let unreadable = |error: &dyn std::fmt::Display| Error::other(format!("{}: {error}", file.display()));
     let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(&file).map_err(|error| unreadable(&error))?;
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))?;
     // A system's file may hold one that is too old to be understood.
     roots.add_parsable_certificates(certificates.filter_map(Result::ok));
     if roots.is_empty() {

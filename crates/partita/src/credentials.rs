@@ -1,6 +1,7 @@
 //! Who asks, and in which region: from the command line and the environment, or from the files that the AWS tools use.
 
 use crate::arguments::Endpoint;
+use crate::secrets;
 use partita_auth::{Credential, Signer};
 use std::path::PathBuf;
 
@@ -13,9 +14,8 @@ pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
     let profile = Profile::read(&endpoint.profile);
     let region = endpoint.region.clone().or(profile.region).unwrap_or_else(|| "us-east-1".to_owned());
     let url = if url == AWS { format!("https://dynamodb.{region}.amazonaws.com") } else { url.to_owned() };
-    let given = endpoint.access_key.clone().zip(endpoint.secret_key.clone());
-    let keys = Keys::of(given, endpoint.session_token.clone()).or(profile.keys);
-    let keys = match keys {
+    let given = if endpoint.only_profile { None } else { given(endpoint)? };
+    let keys = match given.or(profile.keys) {
         None if url.contains(".amazonaws.com") => return Err(missing(&url, &endpoint.profile)),
         None => Keys { access_key: "local".to_owned(), secret_key: "local".to_owned(), session_token: None },
         Some(keys) => keys,
@@ -24,9 +24,24 @@ pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
     Ok((url, Signer::new(credential, region).with_session_token(keys.session_token)))
 }
 
+/// The keys of the command line and the environment.
+fn given(endpoint: &Endpoint) -> Result<Option<Keys>, String> {
+    let Some(access_key) = endpoint.access_key.clone().filter(|key| !key.is_empty()) else { return Ok(None) };
+    let secret_key = match &endpoint.secret_key_file {
+        Some(file) => secrets::read(file)?,
+        None => variable("AWS_SECRET_ACCESS_KEY").ok_or_else(|| {
+            format!("there is no secret for the access key {access_key}: give --secret-key-file FILE, or set AWS_SECRET_ACCESS_KEY")
+        })?,
+    };
+    Ok(Keys::of(Some((access_key, secret_key)), variable("AWS_SESSION_TOKEN")))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// The keys for another service's endpoint: those of the environment, or of the profile that it names.
 pub fn of_environment(endpoint: &str) -> Result<Keys, String> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let given = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
     Keys::of(given, variable("AWS_SESSION_TOKEN"))

@@ -8,12 +8,12 @@ use crate::client::Client;
 use crate::progress::Progress;
 use crate::transfer::checkpoint::{Checkpoint, beside};
 use crate::transfer::scan::{Cursor, Read, Stage, each_page};
-use crate::transfer::{line, table};
+use crate::transfer::{line, private_file, table};
 use partita_exchange::compression::Compression;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::error::Error;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -33,6 +33,9 @@ struct State {
     items: u64,
     items_of_table: u64,
     bytes: u64,
+    /// The last line is in the file.
+    #[serde(default)]
+    ended: bool,
 }
 
 struct Dumping<'a> {
@@ -47,35 +50,62 @@ struct Dumping<'a> {
 }
 
 pub fn run(arguments: &Dump) -> Result<(), Box<dyn Error>> {
-    if arguments.file.exists() {
+    let progress = arguments.progress.clone().unwrap_or_else(|| beside(&arguments.file, "progress"));
+    let checkpoint = Checkpoint::new(progress);
+    let former: Option<State> = checkpoint.read()?;
+    let is_whole = former.as_ref().is_some_and(|state| state.is_whole(arguments));
+    if arguments.file.exists() && !is_whole {
         return Err(format!("{} exists already", arguments.file.display()).into());
     }
+    let (state, checkpoint) = match former.filter(|_| is_whole) {
+        Some(state) => (state, checkpoint),
+        None => written(arguments, checkpoint)?,
+    };
+    let (tables, items) = (state.tables.len(), state.items);
+    println!("{items} items of {tables} tables in {}", arguments.file.display());
+    // The last thing that is done: without a side file, the dump is whole.
+    Ok(checkpoint.remove()?)
+}
+
+/// Writes the file, from its beginning or from where it was left.
+fn written(arguments: &Dump, checkpoint: Checkpoint) -> Result<(State, Checkpoint), Box<dyn Error>> {
     let partial = beside(&arguments.file, "partial");
-    let mut dumping = Dumping::begin(arguments, &partial)?;
+    let mut dumping = Dumping::begin(arguments, checkpoint, &partial)?;
     while dumping.state.finished < dumping.state.tables.len() {
         dumping.table()?;
     }
-    let State { tables, items, .. } = &dumping.state;
-    let (tables, items) = (tables.len() as u64, *items);
-    dumping.waiting.extend(line::end(tables, items));
-    dumping.save()?;
+    if !dumping.state.ended {
+        let State { tables, items, .. } = &dumping.state;
+        dumping.waiting.extend(line::end(tables.len() as u64, *items));
+        dumping.state.ended = true;
+        dumping.save()?;
+    }
     std::fs::rename(&partial, &arguments.file)?;
-    dumping.checkpoint.remove()?;
-    println!("{items} items of {tables} tables in {}", arguments.file.display());
-    Ok(())
+    Ok((dumping.state, dumping.checkpoint))
+}
+
+impl State {
+    fn is_of(&self, arguments: &Dump) -> bool {
+        let source = arguments.endpoint.endpoint.as_deref().unwrap_or_default();
+        self.source == source && self.wanted == arguments.tables
+    }
+
+    /// Whether the file is what a dump has made that was killed at its very end.
+    fn is_whole(&self, arguments: &Dump) -> bool {
+        let length = std::fs::metadata(&arguments.file).map(|file| file.len());
+        self.ended && self.is_of(arguments) && length.is_ok_and(|length| length == self.bytes)
+    }
 }
 
 impl<'a> Dumping<'a> {
     /// Begins, or goes on where the side file says.
-    fn begin(arguments: &'a Dump, partial: &Path) -> Result<Dumping<'a>, String> {
+    fn begin(arguments: &'a Dump, checkpoint: Checkpoint, partial: &Path) -> Result<Dumping<'a>, String> {
         let source = arguments.endpoint.endpoint.clone().unwrap_or_default();
         let mut client = Client::new(&arguments.endpoint)?;
-        let progress = arguments.progress.clone().unwrap_or_else(|| beside(&arguments.file, "progress"));
-        let checkpoint = Checkpoint::new(progress);
         let former: Option<State> = checkpoint.read()?;
         let compression = Compression::of_name(&arguments.file.to_string_lossy());
         let (state, waiting) = match former {
-            Some(state) if state.source != source || state.wanted != arguments.tables => {
+            Some(state) if !state.is_of(arguments) => {
                 return Err(format!(
                     "{} belongs to a dump of other tables: remove it to begin anew",
                     checkpoint.path().display()
@@ -87,7 +117,11 @@ impl<'a> Dumping<'a> {
                 let head = line::head(&source);
                 let wanted = arguments.tables.clone();
                 let (cursors, finished, items, items_of_table, bytes) = (Vec::new(), 0, 0, 0, 0);
-                (State { source, wanted, tables, finished, cursors, items, items_of_table, bytes }, head)
+                let ended = false;
+                (
+                    State { source, wanted, tables, finished, cursors, items, items_of_table, bytes, ended },
+                    head,
+                )
             }
         };
         let file = opened(partial, state.bytes)
@@ -143,7 +177,7 @@ fn lines(items: &[Value]) -> Vec<u8> {
 
 /// The file, cut to the length that is known to be good.
 fn opened(path: &Path, bytes: u64) -> std::io::Result<File> {
-    let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    let mut file = private_file::open(path)?;
     if file.metadata()?.len() < bytes {
         return Err(std::io::Error::other(
             "it is shorter than the side file says; remove both to begin anew",

@@ -1,31 +1,53 @@
-//! `partita healthcheck`: asks for the health line.
+//! `partita healthcheck`: asks whether a database is ready for requests of every kind.
 
 use crate::arguments::Healthcheck;
+use crate::connection::{self, Address};
+use crate::trust_in_anyone::trust_in_anyone;
 use std::error::Error;
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
+const MOST_BYTES: u64 = 64 * 1_024;
 
 pub fn run(check: &Healthcheck) -> Result<(), Box<dyn Error>> {
-    let place = format!("{}:{}", check.host, check.port);
-    let answer = ask(&place).map_err(|error| format!("no database answers at {place}: {error}"))?;
+    let place = if check.host.contains(':') {
+        format!("[{}]:{}", check.host, check.port)
+    } else {
+        format!("{}:{}", check.host, check.port)
+    };
+    let answer = ask(check, &place).map_err(|error| format!("no database answers at {place}: {error}"))?;
     match answer.split_once("\r\n\r\n") {
-        Some((head, line)) if head.starts_with("HTTP/1.1 200") && line.starts_with("healthy: ") => {
-            println!("{}", line.trim_end());
+        Some((head, body)) if head.starts_with("HTTP/1.1 200") && body.contains("\"ready\":true") => {
+            println!("ready: {place}");
             Ok(())
         }
-        _ => Err(format!("what answers at {place} is not a healthy database").into()),
+        Some((_, body)) if body.contains("\"ready\":false") => {
+            Err(format!("the database at {place} is not ready: {}", body.trim_end()).into())
+        }
+        _ => Err(format!("what answers at {place} is not a database that says whether it is ready").into()),
     }
 }
 
-fn ask(place: &str) -> std::io::Result<String> {
-    let address = place.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::AddrNotAvailable)?;
-    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.take(64 * 1024).read_to_string(&mut answer)?;
-    Ok(answer)
+fn ask(check: &Healthcheck, place: &str) -> std::io::Result<String> {
+    let trust = match (&check.tls_ca, check.insecure) {
+        (Some(file), _) => Some(connection::trust_in(file)?),
+        (None, true) => Some(trust_in_anyone()),
+        (None, false) => None,
+    };
+    let address = Address { encrypted: trust.is_some(), host: place.to_owned(), port: check.port };
+    if check.insecure && !address.is_loopback() {
+        return Err(std::io::Error::other("--insecure is for this machine only; give --tls-ca FILE"));
+    }
+    let mut stream =
+        address.connect_trusting(TIMEOUT, || trust.clone().map_or_else(connection::trust, Ok))?;
+    let path = partita_server::READINESS_PATH;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    match stream.take(MOST_BYTES).read_to_end(&mut answer) {
+        // An encrypted connection may end without a word, once the answer is there.
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && !answer.is_empty() => {}
+        read => drop(read?),
+    }
+    Ok(String::from_utf8_lossy(&answer).into_owned())
 }

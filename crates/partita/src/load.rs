@@ -5,6 +5,7 @@ mod file;
 mod pool;
 
 use crate::arguments::Load;
+use crate::transfer::checkpoint::Checkpoint;
 use std::error::Error;
 
 pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
@@ -15,11 +16,13 @@ pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
     let is_endpoint = source == "aws" || source.starts_with("http://") || source.starts_with("https://");
     let loaded = if is_endpoint { endpoint::run(arguments, &source)? } else { file::run(arguments)? };
     println!("{} items of {} tables", loaded.items, loaded.tables);
-    Ok(())
+    // The last thing that is done: without a side file, everything is loaded.
+    Ok(loaded.checkpoint.remove()?)
 }
 
-/// What a load has done, those before an interruption included.
+/// What a load has done, before an interruption included, and the side file that says so.
 struct Loaded {
     tables: u64,
     items: u64,
+    checkpoint: Checkpoint,
 }

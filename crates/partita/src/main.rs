@@ -1,5 +1,6 @@
 //! The `partita` program: reads the command line and runs one command.
 
+mod allocator;
 mod arguments;
 mod buckets;
 mod client;
@@ -8,33 +9,45 @@ mod credentials;
 mod dump;
 mod healthcheck;
 mod load;
+mod machine;
 mod model;
 mod progress;
+mod secrets;
 mod serve;
+mod size;
 mod transfer;
+mod trust_in_anyone;
+mod verify;
+mod watchdog;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Requests allocate and free small pieces on several threads, which this allocator does best.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+/// Ends the program when the command line is wrong, as clap does.
+const WRONG_USE: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Some(refusal) = secrets::on_command_line(std::env::args_os().skip(1)) {
+        eprintln!("partita: {refusal}");
+        return ExitCode::from(WRONG_USE);
+    }
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Command::Serve(serve) => serve::run(serve),
+        Command::Serve(serve) => return serve::run(&serve).unwrap_or_else(failed),
         Command::Healthcheck(check) => healthcheck::run(&check),
         Command::Dump(dump) => dump::run(&dump),
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
+        Command::Verify(verify) => return verify::run(&verify),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("partita: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(error),
     }
+}
+
+fn failed(error: Box<dyn std::error::Error>) -> ExitCode {
+    eprintln!("partita: {error}");
+    ExitCode::FAILURE
 }

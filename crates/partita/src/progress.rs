@@ -10,6 +10,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 pub struct Progress {
     total: u64,
+    /// What is counted.
+    things: &'static str,
     done: AtomicU64,
     start: Instant,
     drawn: Mutex<Instant>,
@@ -18,9 +20,20 @@ pub struct Progress {
 
 impl Progress {
     pub fn new(total: u64) -> Progress {
+        Progress::counting(total, "items")
+    }
+
+    pub fn counting(total: u64, things: &'static str) -> Progress {
         let start = Instant::now();
         let shown = std::io::stderr().is_terminal();
-        Progress { total: total.max(1), done: AtomicU64::new(0), start, drawn: Mutex::new(start), shown }
+        Progress {
+            total: total.max(1),
+            things,
+            done: AtomicU64::new(0),
+            start,
+            drawn: Mutex::new(start),
+            shown,
+        }
     }
 
     pub fn advance(&self, items: u64) {
@@ -51,7 +64,8 @@ impl Progress {
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
         let mut out = std::io::stderr().lock();
         // A bar that cannot be drawn is no reason to stop.
-        let _ = write!(out, "\r{bar} {done}/{} items, {rate:.0}/s, {left:.0} s left   ", self.total);
+        let _ =
+            write!(out, "\r{bar} {done}/{} {}, {rate:.0}/s, {left:.0} s left   ", self.total, self.things);
         let _ = out.flush();
     }
 }

@@ -1,14 +1,15 @@
 //! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
 
 use crate::arguments::{DurabilityLevel, ModelMode, Serve};
-use crate::buckets;
+use crate::{allocator, buckets, machine, secrets, watchdog};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::stream_options::StreamOptions;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
-use partita_server::{Listen, Reach, Server, tls};
+use partita_server::verification::Verification;
+use partita_server::{AllowedHosts, Budget, Listen, Reach, Server, tls};
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
@@ -16,33 +17,37 @@ use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
+use std::process::ExitCode;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub fn run(arguments: Serve) -> Result<(), Box<dyn Error>> {
-    start_log();
-    let reach = reach(&arguments)?;
-    // This thread accepts connections and one more does the background work; the server has threads of its own.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    if arguments.in_memory {
-        runtime.block_on(serve(&arguments, MemoryStore::new(), reach, "nothing is kept"))
-    } else {
-        let durability = match arguments.durability {
-            DurabilityLevel::Full => Durability::Full,
-            DurabilityLevel::Relaxed => Durability::Relaxed,
-        };
-        let store = EmbeddedStore::open(&arguments.data, Options { durability })?;
-        store.on_failure(end);
-        let kept = format!("data in {}, {}", arguments.data.display(), describe(durability));
-        runtime.block_on(serve(&arguments, store, reach, &kept))
-    }
-}
+/// How long the process may take to end once it is told to: less than container engines wait before they kill it.
+const LONGEST_STOP: Duration = Duration::from_secs(9);
+/// The program's exit code when the store has failed for good: a supervisor starts it anew.
+const STORE_FAILED: u8 = 74;
 
-/// What the process ends with when its disk takes no more writes, whatever is tried: to be started again.
-const STORAGE_FAILED: i32 = 74;
+pub fn run(arguments: &Serve) -> Result<ExitCode, Box<dyn Error>> {
+    start_log();
+    let credential = secrets::of_server(arguments)?;
+    check_reach(arguments, credential.is_some())?;
+    // This thread accepts connections; requests and background work have threads of their own.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if arguments.in_memory {
+        return runtime.block_on(serve(arguments, MemoryStore::new(), credential, "nothing is kept"));
+    }
+    let durability = match arguments.durability {
+        DurabilityLevel::Full => Durability::Full,
+        DurabilityLevel::Relaxed => Durability::Relaxed,
+    };
+    let store = EmbeddedStore::open(&arguments.data, Options { durability })?;
+    store.on_failure(end);
+    let kept = format!("data in {}, {}", arguments.data.display(), describe(durability));
+    runtime.block_on(serve(arguments, store, credential, &kept))
+}
 
 fn end(error: &StoreError) {
     eprintln!("partita: {error}. The process ends, to be started again.");
-    std::process::exit(STORAGE_FAILED)
+    std::process::exit(i32::from(STORE_FAILED))
 }
 
 fn describe(durability: Durability) -> &'static str {
@@ -53,50 +58,33 @@ fn describe(durability: Durability) -> &'static str {
 }
 
 /// Without verified signatures only this machine may be answered, unless the user insists.
-fn reach(arguments: &Serve) -> Result<Reach, Box<dyn Error>> {
-    if arguments.access_key.is_some() || arguments.open_access {
-        return Ok(Reach::Open);
-    }
+fn check_reach(arguments: &Serve, verified: bool) -> Result<(), String> {
     let local = arguments.host == "localhost"
         || arguments.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    if local {
-        return Ok(Reach::Local);
+    if verified || arguments.open_access || local {
+        return Ok(());
     }
     Err(format!(
-        "listening on {} would let anyone in who can reach it. Give --access-key and --secret-key to verify signatures, or --open-access if that is what you want",
+        "listening on {} would let anyone in who can reach it. Give --access-key and --secret-key-file to verify signatures, or --open-access if that is what you want",
         arguments.host
-    )
-    .into())
+    ))
 }
 
 async fn serve<S: Store>(
     arguments: &Serve,
     store: S,
-    reach: Reach,
+    credential: Option<Credential>,
     kept: &str,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<ExitCode, Box<dyn Error>> {
     let engine = Engine::open(store, &arguments.region, Clock::System)?
         .with_streams(StreamOptions::retaining(arguments.stream_retention))
         .with_shortest_export(arguments.shortest_export);
     if let Some(buckets) = buckets::choose(arguments)? {
         engine.set_buckets(buckets);
     }
-    let authentication = match (&arguments.access_key, &arguments.secret_key) {
-        (Some(access_key), Some(secret_key)) => {
-            Authentication::Verified(Verifier::new([Credential::new(access_key, secret_key)]))
-        }
-        _ => Authentication::Unverified,
-    };
-    let region = arguments.region.clone();
-    let pipeline =
-        Pipeline { engine, authentication, reach, clock: Clock::System, region, models: models(arguments)? };
-    let tls = match (&arguments.tls_cert, &arguments.tls_key) {
-        (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
-        _ => None,
-    };
-    let threads = arguments.threads.map(NonZeroUsize::get);
-    let listen = Listen { host: &arguments.host, port: arguments.port, tls, threads };
-    let server = Server::bind(listen, pipeline)
+    let budget = arguments.memory_limit.unwrap_or_else(machine::usual_budget);
+    let pipeline = pipeline(arguments, engine, credential, budget)?;
+    let server = Server::bind(listen(arguments, budget)?, pipeline)
         .await
         .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -106,11 +94,63 @@ async fn serve<S: Store>(
             _ = terminate.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
+        watchdog::start(LONGEST_STOP);
+    };
+    let stopped = server.run(stop).await?;
+    if let Some(failure) = stopped.failure {
+        // Nothing is left to be waited for: what could not be written is not acknowledged.
+        watchdog::start(LONGEST_STOP);
+        eprintln!("partita: the store has failed and does not recover: {failure}");
+        return Ok(ExitCode::from(STORE_FAILED));
+    }
+    let Some(pipeline) = stopped.pipeline else {
+        watchdog::tell();
+        return Ok(ExitCode::from(watchdog::EXIT_CODE));
     };
     // Dropping what is left closes the store: its writer finishes first.
-    drop(server.run(stop).await);
+    drop(pipeline);
     say("Partita has stopped.");
-    Ok(())
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What requests go through.
+fn pipeline<S: Store>(
+    arguments: &Serve,
+    engine: Engine<S>,
+    credential: Option<Credential>,
+    budget: u64,
+) -> Result<Pipeline<S>, Box<dyn Error>> {
+    let (authentication, reach) = match credential {
+        Some(credential) => (Authentication::Verified(Verifier::new([credential])), Reach::Verified),
+        None => {
+            let allowed = AllowedHosts::new(&arguments.allow_host);
+            (Authentication::Unverified, Reach::Unverified(allowed))
+        }
+    };
+    Ok(Pipeline {
+        engine,
+        authentication,
+        reach,
+        clock: Clock::System,
+        region: arguments.region.clone(),
+        models: models(arguments)?,
+        verification: Verification::default(),
+        budget: Budget::new(usize::try_from(budget)?, allocator::give_back),
+        patience: arguments.client_patience,
+    })
+}
+
+/// Where to listen, for how many.
+fn listen(arguments: &Serve, budget: u64) -> Result<Listen<'_>, Box<dyn Error>> {
+    let tls = match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
+        _ => None,
+    };
+    let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = arguments.threads.map_or_else(cores, NonZeroUsize::get);
+    let usual = machine::usual_connections(budget, threads);
+    let connections = arguments.max_connections.map_or(usual, NonZeroUsize::get);
+    Ok(Listen { host: &arguments.host, port: arguments.port, tls, threads, connections })
 }
 
 /// The models that are attached from the beginning.

@@ -9,6 +9,7 @@
 pub mod checkpoint;
 pub mod definition;
 pub mod line;
+pub mod private_file;
 pub mod put;
 pub mod scan;
 pub mod table;

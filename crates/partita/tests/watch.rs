@@ -275,10 +275,19 @@ fn models_are_attached_and_detached_while_the_server_runs() {
 
 #[test]
 fn signed_servers_let_only_the_right_hands_attach() {
-    let server = Server::start(&["--access-key", "me", "--secret-key", "secret"]);
-    let attach = ["attach", "models/blog.toml", "--access-key", "me", "--secret-key"];
-    server.model(0, &[&attach[..], &["secret"]].concat());
-    server.model(2, &[&attach[..], &["wrong"]].concat());
+    let folder = tempfile::tempdir().unwrap();
+    let file = |secret: &str| {
+        let path = folder.path().join(secret);
+        std::fs::write(&path, secret).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let server = Server::start(&["--access-key", "me", "--secret-key-file", &file("secret")]);
+    let attach = ["attach", "models/blog.toml", "--access-key", "me", "--secret-key-file"];
+    server.model(0, &[&attach[..], &[&file("secret")]].concat());
+    server.model(2, &[&attach[..], &[&file("wrong")]].concat());
+    let refused =
+        server.model(2, &["attach", "models/blog.toml", "--access-key", "me", "--secret-key", "secret"]);
+    assert!(refused.contains("--secret-key-file"), "{refused}");
 }
 
 #[test]

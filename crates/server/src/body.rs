@@ -1,69 +1,42 @@
-//! Request bodies: at most 16 MiB, also when chunked, and compression undone.
+//! Request bodies: at most 16 MiB, also when chunked, in room that grows with what has arrived.
 
-use crate::content_coding::{Coding, DecodeError};
-use bytes::{Bytes, BytesMut};
+use crate::budget::{NoRoom, Share};
+use crate::pace::Pace;
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
-use partita_auth::Headers;
+use hyper::body::{Frame, Incoming};
 use partita_value::limits::REQUEST_BYTES;
-use std::time::Duration;
-use tokio::time::timeout;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 
 /// How much of an oversized body is taken before the connection is given up.
 const DRAIN_BYTES: usize = 4 * REQUEST_BYTES;
-
-/// How long a client may pause within a body.
-const PAUSE: Duration = Duration::from_secs(60);
-
-/// A body as it was sent, which is what was signed, and as it is meant.
-pub struct RequestBody {
-    pub as_sent: Bytes,
-    pub decoded: Bytes,
-}
-
-impl RequestBody {
-    pub fn is_empty(&self) -> bool {
-        self.as_sent.is_empty()
-    }
-}
 
 pub enum BodyError {
     TooLarge,
     /// The client broke off.
     Broken,
-    /// The client sent nothing more for too long.
+    /// The client sends too slowly.
     Stalled,
-    /// Not the compression it claims to be, or one that is not known.
-    Undecodable,
+    NoRoom,
 }
 
-impl From<DecodeError> for BodyError {
-    fn from(error: DecodeError) -> BodyError {
-        match error {
-            DecodeError::TooLarge => BodyError::TooLarge,
-            DecodeError::Undecodable => BodyError::Undecodable,
-        }
+impl From<NoRoom> for BodyError {
+    fn from(_: NoRoom) -> BodyError {
+        BodyError::NoRoom
     }
-}
-
-pub async fn read(headers: Headers<'_>, incoming: Incoming) -> Result<RequestBody, BodyError> {
-    let as_sent = collect(incoming).await?;
-    let decoded = match Coding::of_request(headers)? {
-        Some(coding) => coding.decode(&as_sent, REQUEST_BYTES)?.into(),
-        None => as_sent.clone(),
-    };
-    Ok(RequestBody { as_sent, decoded })
 }
 
 /// Reads to the end even where the body is too large: a client that is still sending would otherwise see
 /// a reset instead of the answer.
-async fn collect(mut incoming: Incoming) -> Result<Bytes, BodyError> {
-    let expected = incoming.size_hint().lower() as usize;
-    let mut collected = BytesMut::new();
+pub async fn read(mut incoming: Incoming, share: &mut Share, mut pace: Pace) -> Result<Bytes, BodyError> {
+    let mut collected = Vec::new();
     let mut first: Option<Bytes> = None;
     let mut total = 0usize;
-    while let Some(frame) = timeout(PAUSE, incoming.frame()).await.map_err(|_| BodyError::Stalled)? {
-        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+    while let Some(frame) = next(&mut incoming, &mut pace).await? {
+        let Ok(data) = frame.into_data() else { continue };
+        pace.moved(data.len());
         total = total.saturating_add(data.len());
         if total > DRAIN_BYTES {
             return Err(BodyError::TooLarge);
@@ -74,16 +47,34 @@ async fn collect(mut incoming: Incoming) -> Result<Bytes, BodyError> {
         match first.take() {
             // Most bodies arrive in one piece, which is then not copied.
             None if collected.is_empty() => first = Some(data),
-            None => collected.extend_from_slice(&data),
+            None => extend(&mut collected, &data, share)?,
             Some(begin) => {
-                collected.reserve(expected.clamp(total, REQUEST_BYTES));
-                collected.extend_from_slice(&begin);
-                collected.extend_from_slice(&data);
+                extend(&mut collected, &begin, share)?;
+                extend(&mut collected, &data, share)?;
             }
         }
     }
     if total > REQUEST_BYTES {
         return Err(BodyError::TooLarge);
     }
-    Ok(first.unwrap_or_else(|| collected.freeze()))
+    Ok(first.unwrap_or_else(|| Bytes::from(collected)))
+}
+
+async fn next(incoming: &mut Incoming, pace: &mut Pace) -> Result<Option<Frame<Bytes>>, BodyError> {
+    let mut frame = pin!(incoming.frame());
+    poll_fn(|context| match frame.as_mut().poll(context) {
+        Poll::Ready(frame) => Poll::Ready(frame.transpose().map_err(|_| BodyError::Broken)),
+        Poll::Pending => pace.poll(context).map(|()| Err(BodyError::Stalled)),
+    })
+    .await
+}
+
+fn extend(collected: &mut Vec<u8>, data: &[u8], share: &mut Share) -> Result<(), NoRoom> {
+    if collected.capacity() - collected.len() < data.len() {
+        let more = collected.len().max(data.len());
+        share.grow_to(collected.len() + more)?;
+        collected.reserve_exact(more);
+    }
+    collected.extend_from_slice(data);
+    Ok(())
 }

@@ -1,5 +1,6 @@
 //! Compression: of requests as their `Content-Encoding` says, of answers as `Accept-Encoding` asks.
 
+use crate::budget::{NoRoom, Share};
 use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
@@ -8,7 +9,11 @@ use std::io::{Read, Write};
 
 /// How a gzip member begins.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Room made at a time for what is being decompressed.
+/// To begin a member takes far longer than its few bytes do.
+const MOST_MEMBERS: usize = 1_000;
+/// Room made at first for what is being decompressed; then it doubles.
+const FIRST_BYTES: usize = 8 * 1_024;
+/// Decompressed at a time.
 const STEP_BYTES: usize = 64 * 1_024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +28,13 @@ pub enum DecodeError {
     /// Not the compression it claims to be, or one that is not known.
     Undecodable,
     TooLarge,
+    NoRoom,
+}
+
+impl From<NoRoom> for DecodeError {
+    fn from(_: NoRoom) -> DecodeError {
+        DecodeError::NoRoom
+    }
 }
 
 impl Coding {
@@ -49,13 +61,16 @@ impl Coding {
         }
     }
 
-    /// What an answer may be coded with. As on AWS: the first header counts, identity is no wish, a star stands
-    /// for what is not named, and of equal wishes the first is taken.
+    /// What an answer may be coded with. As on AWS: identity is no wish, a star stands for what is not named, and of
+    /// equal wishes the first is taken.
     pub fn accepted(headers: Headers<'_>) -> Option<Coding> {
-        let sent = headers.text("accept-encoding")?;
+        if !headers.contains("accept-encoding") {
+            return None;
+        }
         let mut wishes = Vec::new();
         let mut star = 0.0;
-        for entry in sent.split(',') {
+        let sent = headers.get_all("accept-encoding").filter_map(|value| std::str::from_utf8(value).ok());
+        for entry in sent.flat_map(|value| value.split(',')) {
             let (name, parameters) = entry.split_once(';').unwrap_or((entry, ""));
             match name.trim() {
                 "*" => star = quality(parameters),
@@ -94,12 +109,36 @@ impl Coding {
         }
     }
 
-    /// Undoes the coding, up to so many bytes.
-    pub fn decode(self, bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+    /// Undoes the coding, up to so many bytes, in room that is asked for as it grows.
+    pub fn decode(self, bytes: &[u8], most: usize, share: &mut Share) -> Result<Vec<u8>, DecodeError> {
+        let mut into = Decoded { bytes: Vec::new(), most, share };
         match self {
-            Coding::Gzip => gunzip(bytes, most),
-            Coding::Deflate => inflate(bytes, most),
+            Coding::Gzip => gunzip(bytes, &mut into)?,
+            Coding::Deflate => inflate(bytes, &mut into)?,
         }
+        Ok(into.bytes)
+    }
+}
+
+/// What is decompressed, as it grows.
+struct Decoded<'a> {
+    bytes: Vec<u8>,
+    most: usize,
+    share: &'a mut Share,
+}
+
+impl Decoded<'_> {
+    /// Makes room for more, if what there is is not too much already.
+    fn make_room(&mut self) -> Result<(), DecodeError> {
+        if self.bytes.len() > self.most {
+            return Err(DecodeError::TooLarge);
+        }
+        if self.bytes.len() == self.bytes.capacity() {
+            let more = self.bytes.len().max(FIRST_BYTES);
+            self.share.grow_by(more)?;
+            self.bytes.reserve_exact(more);
+        }
+        Ok(())
     }
 }
 
@@ -111,36 +150,40 @@ fn quality(parameters: &str) -> f64 {
 }
 
 /// One gzip member behind the other. What follows them and is none is ignored, as on AWS.
-fn gunzip(bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
-    let mut decoded = Vec::new();
+fn gunzip(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
     let mut rest = bytes;
-    loop {
-        let room = (most - decoded.len()) as u64 + 1;
-        let mut member = GzDecoder::new(rest).take(room);
-        member.read_to_end(&mut decoded).map_err(|_| DecodeError::Undecodable)?;
-        if decoded.len() > most {
-            return Err(DecodeError::TooLarge);
+    for _ in 0..MOST_MEMBERS {
+        let mut member = GzDecoder::new(rest);
+        loop {
+            into.make_room()?;
+            let begin = into.bytes.len();
+            into.bytes.resize(into.bytes.capacity().min(begin + STEP_BYTES), 0);
+            let read = member.read(&mut into.bytes[begin..]).map_err(|_| DecodeError::Undecodable)?;
+            into.bytes.truncate(begin + read);
+            if read == 0 {
+                break;
+            }
         }
-        rest = member.into_inner().into_inner();
+        rest = member.into_inner();
         if !rest.starts_with(&GZIP_MAGIC) {
-            return Ok(decoded);
+            return Ok(());
         }
     }
+    Err(DecodeError::Undecodable)
 }
 
-fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+fn inflate(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
     let mut stream = Decompress::new(true);
-    let mut decoded = Vec::new();
     loop {
-        decoded.reserve(STEP_BYTES);
+        into.make_room()?;
         let before = (stream.total_in(), stream.total_out());
         let rest = &bytes[stream.total_in() as usize..];
-        let status = stream.decompress_vec(rest, &mut decoded, FlushDecompress::None);
-        if decoded.len() > most {
+        let status = stream.decompress_vec(rest, &mut into.bytes, FlushDecompress::None);
+        if into.bytes.len() > into.most {
             return Err(DecodeError::TooLarge);
         }
         match status {
-            Ok(Status::StreamEnd) => return Ok(decoded),
+            Ok(Status::StreamEnd) => return Ok(()),
             Ok(_) if before != (stream.total_in(), stream.total_out()) => {}
             _ => return Err(DecodeError::Undecodable),
         }
@@ -150,8 +193,13 @@ fn inflate(bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
 
     const BOTH: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
+
+    fn decode(coding: Coding, bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+        coding.decode(bytes, most, &mut Budget::new(1 << 30, || ()).share())
+    }
 
     fn accepted(wish: &str) -> Option<Coding> {
         Coding::accepted(Headers::new(&[("Accept-Encoding", wish.as_bytes())]))
@@ -164,10 +212,10 @@ mod tests {
             let encoded = coding.encode_behind(0, &text).unwrap();
             assert_eq!(coding.encode_behind(4, &[b"head", &text[..]].concat()).unwrap()[4..], encoded);
             assert!(encoded.len() < text.len() / 10);
-            assert_eq!(coding.decode(&encoded, text.len()).unwrap(), text);
-            assert_eq!(coding.decode(&encoded, text.len() - 1), Err(DecodeError::TooLarge));
+            assert_eq!(decode(coding, &encoded, text.len()).unwrap(), text);
+            assert_eq!(decode(coding, &encoded, text.len() - 1), Err(DecodeError::TooLarge));
             for broken in [&encoded[..encoded.len() - 1], b"", b"plain"] {
-                assert_eq!(coding.decode(broken, text.len()), Err(DecodeError::Undecodable), "{coding:?}");
+                assert_eq!(decode(coding, broken, text.len()), Err(DecodeError::Undecodable), "{coding:?}");
             }
         }
     }
@@ -177,7 +225,24 @@ mod tests {
         let mut bytes = Coding::Gzip.encode_behind(0, b"one ").unwrap();
         bytes.extend(Coding::Gzip.encode_behind(0, b"two").unwrap());
         bytes.extend_from_slice(b"junk");
-        assert_eq!(Coding::Gzip.decode(&bytes, 100).unwrap(), b"one two");
+        assert_eq!(decode(Coding::Gzip, &bytes, 100).unwrap(), b"one two");
+    }
+
+    #[test]
+    fn room_is_asked_for_as_it_grows() {
+        for coding in BOTH {
+            let encoded = coding.encode_behind(0, &vec![b' '; 10 << 20]).unwrap();
+            let mut share = Budget::new(4 << 20, || ()).share();
+            assert_eq!(coding.decode(&encoded, 16 << 20, &mut share), Err(DecodeError::NoRoom));
+        }
+    }
+
+    #[test]
+    fn wishes_may_stand_in_several_headers() {
+        let both: [(&str, &[u8]); 2] = [("Accept-Encoding", b"gzip;q=0.1"), ("accept-encoding", b"deflate")];
+        assert_eq!(Coding::accepted(Headers::new(&both)), Some(Coding::Deflate));
+        let other: [(&str, &[u8]); 2] = [("accept-encoding", b"identity"), ("accept-encoding", b"gzip")];
+        assert_eq!(Coding::accepted(Headers::new(&other)), Some(Coding::Gzip));
     }
 
     #[test]

@@ -1,14 +1,13 @@
 //! Cross-origin requests: what a browser must be told before a page may read an answer.
 //!
 //! AWS lets every page in, as signatures decide who may do what. Where signatures are not verified only local
-//! pages are let in: any other could read this machine's tables.
+//! pages and those that the user allows are let in: any other could read this machine's tables.
 
-use crate::access::is_local_page;
+use crate::access::Reach;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::*;
 use hyper::{Method, Response, StatusCode};
-use partita_auth::Authentication;
 
 const EXPOSED: HeaderValue =
     HeaderValue::from_static("x-amzn-RequestId,x-amzn-ErrorType,x-amzn-ErrorMessage,Date");
@@ -25,14 +24,13 @@ pub struct Page {
 
 impl Page {
     /// None if no page sends the request.
-    pub fn of_request(method: &Method, headers: &HeaderMap, authentication: &Authentication) -> Option<Page> {
+    pub fn of_request(method: &Method, headers: &HeaderMap, reach: &Reach) -> Option<Page> {
         let origin = headers.get(ORIGIN)?;
-        let verified = matches!(authentication, Authentication::Verified(_));
-        let local = origin.to_str().is_ok_and(is_local_page);
+        let welcome = origin.to_str().is_ok_and(|origin| reach.welcomes(origin));
         let wish = |name| headers.get(name).cloned();
         let wishes = (*method == Method::OPTIONS)
             .then(|| (wish(ACCESS_CONTROL_REQUEST_HEADERS), wish(ACCESS_CONTROL_REQUEST_METHOD)));
-        Some(Page { welcome: verified || local, wishes })
+        Some(Page { welcome, wishes })
     }
 
     /// Whether the browser asks in advance. If so, the answer is [`Page::welcomed`]'s headers and nothing else.
@@ -61,27 +59,27 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use partita_auth::Verifier;
+    use crate::access::AllowedHosts;
 
-    fn answer(method: Method, origin: &str, authentication: &Authentication) -> HeaderMap {
+    fn answer(method: Method, origin: &str, reach: &Reach) -> HeaderMap {
         let sent = [
             (ORIGIN, HeaderValue::from_str(origin).unwrap()),
             (ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST")),
             (ACCESS_CONTROL_REQUEST_HEADERS, HeaderValue::from_static("x-amz-target")),
         ];
-        let page = Page::of_request(&method, &HeaderMap::from_iter(sent), authentication).unwrap();
+        let page = Page::of_request(&method, &HeaderMap::from_iter(sent), reach).unwrap();
         page.welcomed(Response::new(Full::default())).headers().clone()
     }
 
     #[test]
     fn pages_are_welcome_where_signatures_are_verified_and_else_if_local() {
-        let (any, verified) = (Authentication::Unverified, Authentication::Verified(Verifier::new([])));
-        for (origin, authentication, welcome) in [
+        let (any, verified) = (Reach::Unverified(AllowedHosts::default()), Reach::Verified);
+        for (origin, reach, welcome) in [
             ("https://example.com", &verified, true),
             ("https://example.com", &any, false),
             ("http://localhost:3000", &any, true),
         ] {
-            let headers = answer(Method::POST, origin, authentication);
+            let headers = answer(Method::POST, origin, reach);
             assert_eq!(headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN), welcome, "{origin}");
             assert!(!headers.contains_key(ACCESS_CONTROL_ALLOW_METHODS));
         }
@@ -90,7 +88,8 @@ mod tests {
 
     #[test]
     fn what_is_asked_in_advance_is_allowed() {
-        let headers = answer(Method::OPTIONS, "http://127.0.0.1:3000", &Authentication::Unverified);
+        let headers =
+            answer(Method::OPTIONS, "http://127.0.0.1:3000", &Reach::Unverified(AllowedHosts::default()));
         assert_eq!(headers[ACCESS_CONTROL_ALLOW_METHODS], "POST");
         assert_eq!(headers[ACCESS_CONTROL_ALLOW_HEADERS], "x-amz-target");
         assert_eq!(headers[ACCESS_CONTROL_MAX_AGE], "172800");

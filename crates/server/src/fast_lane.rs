@@ -2,29 +2,36 @@
 //!
 //! A `POST /` with a content length and nothing unusual about it is answered here. With the first request that is
 //! anything else the connection goes over to hyper for good, together with what was read of it: chunked bodies,
-//! `Expect`, `Connection: close`, pages in browsers, other paths, clients that stall, whatever is broken. So this file
-//! knows no more of HTTP than the usual case.
+//! `Expect`, `Connection: close`, pages in browsers, other paths, whatever is broken. So this file knows no more of
+//! HTTP than the usual case.
 
+use crate::budget::{Budget, NoRoom, Share};
 use crate::courtesy;
+use crate::pace::Pace;
 use crate::pipeline::{HEAD_BYTES, Pipeline, json_type};
+use crate::reply::{Answer, Notice, Refusal, Reply};
 use crate::silence::Silence;
-use crate::stopping::Stop;
+use crate::stopping::Stay;
+use hyper::StatusCode;
 use partita_auth::{Headers, SignedRequest};
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
-use std::task::Poll;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// How long a client may take to send the next request, or more of this one.
+/// How long a client may take to send the next request.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
-/// Room for what is read at a time.
+/// Room for what is read at a time, which every connection has.
 const BUFFER_BYTES: usize = 8 * 1_024;
 /// A larger buffer is given back after the request that needed it.
 const KEPT_BYTES: usize = 64 * 1_024;
+/// A head of more is refused before it has ended: request line, headers, and what stands between them.
+const MOST_HEAD_BYTES: usize = 2 * HEAD_BYTES + 4 * 1_024;
 /// More headers are unusual.
 pub(crate) const HEADERS: usize = 32;
 /// Requests with one of these are unusual.
@@ -45,48 +52,156 @@ pub enum Left {
 pub async fn serve<S: Store>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     pipeline: &Pipeline<S>,
-    mut stop: Stop,
+    stay: &mut Stay,
 ) -> io::Result<Left> {
-    let mut stop = pin!(stop.wanted());
-    let mut silence = Silence::of_at_most(LONGEST_SILENCE);
-    let mut read = Vec::with_capacity(BUFFER_BYTES);
+    let place = Arc::clone(&stay.place);
+    let mut is_over = pin!(stay.is_over());
+    let mut lane = Lane::new(pipeline);
     loop {
         let mut pairs: Pairs<'_> = [("", b""); HEADERS];
-        let missing = match look(&read, &mut pairs) {
+        let (missing, has_head) = match look(&lane.read, &mut pairs) {
             Look::Whole(request) => {
-                let reply = pipeline.reply(&request.signed, request.signed.body, request.content_type).await;
-                stream.write_all(reply.into_http1().as_bytes()).await?;
+                place.begins();
+                let reply = pipeline.reply(&request.signed, request.content_type).await;
+                let in_order = reply.is_success();
+                write(stream, reply.into_http1()).await?;
+                place.ends(in_order);
                 let end = request.end;
-                consume(&mut read, end);
+                lane.consume(end);
                 courtesy::answered();
                 continue;
             }
-            Look::Missing(bytes) => bytes,
-            Look::Unusual => return Ok(Left::Unusual(read)),
+            Look::Missing { bytes, has_head } => (bytes, has_head),
+            Look::TooLong => {
+                return write_last(stream, &Notice::bad_request().and_no_more().into_http1()).await;
+            }
+            Look::Unusual => return Ok(Left::Unusual(lane.read)),
         };
-        read.reserve(missing.max(BUFFER_BYTES));
+        if has_head {
+            place.begins();
+        }
+        if lane.make_room(missing).is_err() {
+            let refusal = Reply::last(Refusal::NoRoom, pipeline.budget.share()).into_http1();
+            return write_last(stream, refusal.as_ref()).await;
+        }
         let more = poll_fn(|context| {
-            if let Poll::Ready(more) = pin!(stream.read_buf(&mut read)).poll(context) {
-                return Poll::Ready(more);
+            if let Poll::Ready(more) = pin!(stream.read_buf(&mut lane.read)).poll(context) {
+                return Poll::Ready(more.map(Heard::of));
             }
-            if read.is_empty() && stop.as_mut().poll(context).is_ready() {
-                return Poll::Ready(Ok(0));
+            if !has_head && is_over.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(Heard::Enough));
             }
-            silence.poll(context).map(|()| Ok(0))
+            lane.poll_patience(context).map(Ok)
         });
         match more.await? {
-            0 if read.is_empty() => return Ok(Left::Ended),
-            0 => return Ok(Left::Unusual(read)),
-            _ => silence.broken(),
+            Heard::Bytes(bytes) => {
+                lane.silence.broken();
+                lane.pace.moved(bytes);
+                place.heard();
+            }
+            Heard::End if lane.read.is_empty() => return Ok(Left::Ended),
+            Heard::End => return Ok(Left::Unusual(lane.read)),
+            Heard::TooSlow if has_head => {
+                return write_last(stream, &Notice::last(StatusCode::REQUEST_TIMEOUT).into_http1()).await;
+            }
+            Heard::TooSlow | Heard::Enough => return Ok(Left::Ended),
         }
     }
+}
+
+/// What came of waiting for a client.
+enum Heard {
+    Bytes(usize),
+    /// It will send no more.
+    End,
+    TooSlow,
+    /// The connection is to end.
+    Enough,
+}
+
+impl Heard {
+    fn of(bytes: usize) -> Heard {
+        if bytes == 0 { Heard::End } else { Heard::Bytes(bytes) }
+    }
+}
+
+/// What was read of a connection and is not answered, and how long more of it is waited for.
+struct Lane {
+    read: Vec<u8>,
+    /// Of what the buffer takes beyond what every connection has.
+    share: Share,
+    budget: &'static Budget,
+    silence: Silence,
+    pace: Pace,
+}
+
+impl Lane {
+    fn new<S: Store>(pipeline: &Pipeline<S>) -> Lane {
+        Lane {
+            read: Vec::with_capacity(BUFFER_BYTES),
+            share: pipeline.budget.share(),
+            budget: pipeline.budget,
+            silence: Silence::of_at_most(LONGEST_SILENCE),
+            pace: pipeline.pace(),
+        }
+    }
+
+    /// Makes room for some of the bytes that are missing: for twice as much as is here, whatever was declared.
+    fn make_room(&mut self, missing: usize) -> Result<(), NoRoom> {
+        let length = self.read.len();
+        if self.read.capacity() - length >= missing.min(BUFFER_BYTES) {
+            return Ok(());
+        }
+        let more = missing.min(2 * length).max(BUFFER_BYTES);
+        self.share.grow_to(length + more)?;
+        self.read.reserve_exact(more);
+        Ok(())
+    }
+
+    /// Ready when it was waited for long enough: for the next request, or for more of this one.
+    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<Heard> {
+        let waited = if self.read.is_empty() { self.silence.poll(context) } else { self.pace.poll(context) };
+        waited.map(|()| Heard::TooSlow)
+    }
+
+    /// Forgets a request that was answered.
+    fn consume(&mut self, end: usize) {
+        self.read.drain(..end);
+        let kept = if self.budget.is_tight() { BUFFER_BYTES } else { KEPT_BYTES };
+        if self.read.capacity() > kept {
+            self.read.shrink_to(BUFFER_BYTES);
+            let beyond = if self.read.capacity() > BUFFER_BYTES { self.read.capacity() } else { 0 };
+            self.share.shrink_to(beyond);
+        }
+    }
+}
+
+/// Writes an answer. One that the client does not take at once has its share of the budget while it waits.
+async fn write(stream: &mut (impl AsyncWrite + Unpin), mut answer: Answer) -> io::Result<()> {
+    let written = stream.write(answer.as_ref()).await?;
+    if written < answer.as_ref().len() {
+        answer.waits().map_err(|_| io::ErrorKind::OutOfMemory)?;
+        stream.write_all(&answer.as_ref()[written..]).await?;
+    }
+    stream.flush().await
+}
+
+async fn write_last(stream: &mut (impl AsyncWrite + Unpin), answer: &[u8]) -> io::Result<Left> {
+    stream.write_all(answer).await?;
+    stream.flush().await?;
+    Ok(Left::Ended)
 }
 
 /// What the bytes at hand are.
 pub(crate) enum Look<'a> {
     Whole(Usual<'a>),
-    /// So many bytes of the next request are not here yet.
-    Missing(usize),
+    /// So many bytes of the next request are not here yet, at least.
+    Missing {
+        bytes: usize,
+        has_head: bool,
+    },
+    /// Its head has no end.
+    TooLong,
     Unusual,
 }
 
@@ -100,15 +215,19 @@ pub(crate) struct Usual<'a> {
 
 pub(crate) fn look<'a>(bytes: &'a [u8], pairs: &'a mut Pairs<'a>) -> Look<'a> {
     if bytes.is_empty() {
-        return Look::Missing(1);
+        return Look::Missing { bytes: 1, has_head: false };
     }
     let mut parsed = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut parsed);
-    let (Ok(httparse::Status::Complete(head)), Some("POST"), Some("/"), Some(1)) =
-        (request.parse(bytes), request.method, request.path, request.version)
-    else {
-        return Look::Unusual;
+    let head = match request.parse(bytes) {
+        Ok(httparse::Status::Complete(head)) => head,
+        Ok(httparse::Status::Partial) if bytes.len() > MOST_HEAD_BYTES => return Look::TooLong,
+        Ok(httparse::Status::Partial) => return Look::Missing { bytes: 1, has_head: false },
+        Err(_) => return Look::Unusual,
     };
+    if (request.method, request.path, request.version) != (Some("POST"), Some("/"), Some(1)) {
+        return Look::Unusual;
+    }
     let sent = request.headers.len();
     for (pair, header) in pairs.iter_mut().zip(request.headers.iter()) {
         *pair = (header.name, header.value);
@@ -120,7 +239,9 @@ pub(crate) fn look<'a>(bytes: &'a [u8], pairs: &'a mut Pairs<'a>) -> Look<'a> {
         return Look::Unusual;
     }
     let end = head + length;
-    let Some(body) = bytes.get(head..end) else { return Look::Missing(end - bytes.len()) };
+    let Some(body) = bytes.get(head..end) else {
+        return Look::Missing { bytes: end - bytes.len(), has_head: true };
+    };
     let signed = SignedRequest { method: "POST", path: "/", query: "", headers, body };
     Look::Whole(Usual { signed, content_type, end })
 }
@@ -140,14 +261,6 @@ fn usual_length(headers: Headers<'_>) -> Option<usize> {
     (length <= REQUEST_BYTES).then_some(length)
 }
 
-/// Forgets a request that was answered.
-fn consume(read: &mut Vec<u8>, end: usize) {
-    read.drain(..end);
-    if read.capacity() > KEPT_BYTES {
-        read.shrink_to(BUFFER_BYTES);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,20 +270,50 @@ mod tests {
     fn seen(request: &str) -> &'static str {
         match look(request.as_bytes(), &mut [("", b""); HEADERS]) {
             Look::Whole(_) => "whole",
-            Look::Missing(_) => "missing",
+            Look::Missing { .. } => "missing",
+            Look::TooLong => "too long",
             Look::Unusual => "unusual",
         }
     }
 
-    #[test]
-    fn whole_requests_are_seen_and_cut_out() {
+    fn lane(read: Vec<u8>) -> Lane {
+        let budget = Budget::new(64 << 20, || ());
+        let (silence, pace) = (Silence::of_at_most(LONGEST_SILENCE), Pace::new(budget, LONGEST_SILENCE));
+        Lane { read, share: budget.share(), budget, silence, pace }
+    }
+
+    #[tokio::test]
+    async fn room_grows_with_what_has_arrived() {
+        let mut lane = lane(Vec::with_capacity(BUFFER_BYTES));
+        let whole = 16 << 20;
+        while lane.read.len() < whole {
+            lane.make_room(whole - lane.read.len()).unwrap();
+            assert!(
+                lane.read.capacity() <= (3 * lane.read.len()).max(2 * BUFFER_BYTES),
+                "{}",
+                lane.read.len()
+            );
+            assert!(lane.budget.used() >= lane.read.capacity() || lane.read.capacity() == BUFFER_BYTES);
+            lane.read.resize(lane.read.capacity().min(whole), b'x');
+        }
+        lane.consume(whole);
+        assert_eq!((lane.read.capacity(), lane.budget.used()), (BUFFER_BYTES, 0));
+        let mut other = lane.budget.share();
+        other.grow_to(50 << 20).unwrap();
+        assert!(lane.make_room(whole).is_ok());
+        lane.read.resize(8 << 20, b'x');
+        assert!(lane.make_room(whole).is_err());
+    }
+
+    #[tokio::test]
+    async fn whole_requests_are_seen_and_cut_out() {
         let two = format!("{USUAL}Connection: Keep-Alive\r\n\r\n{{}}{USUAL}\r\n[]");
         let mut pairs = [("", &b""[..]); HEADERS];
         let Look::Whole(first) = look(two.as_bytes(), &mut pairs) else { panic!("not seen") };
         assert_eq!((first.signed.body, first.signed.headers.text("host")), (&b"{}"[..], Some("localhost")));
-        let mut read = two.clone().into_bytes();
-        consume(&mut read, first.end);
-        assert_eq!(read, format!("{USUAL}\r\n[]").into_bytes());
+        let mut lane = lane(two.clone().into_bytes());
+        lane.consume(first.end);
+        assert_eq!(lane.read, format!("{USUAL}\r\n[]").into_bytes());
         assert_eq!((seen(""), seen(&format!("{USUAL}\r\n{{"))), ("missing", "missing"));
     }
 
@@ -202,10 +345,12 @@ mod tests {
         ] {
             assert_eq!(seen(&format!("{USUAL}\r\n{{}}").replace(usual, unusual)), "unusual", "{unusual}");
         }
+        let endless = format!("{USUAL}x: {}", "y".repeat(MOST_HEAD_BYTES));
+        assert_eq!(seen(&endless), "too long");
         let long = format!("{USUAL}x: {}\r\n\r\n{{}}", "y".repeat(HEAD_BYTES));
         let many = format!("{USUAL}{}\r\n{{}}", "x: y\r\n".repeat(HEADERS));
         assert_eq!((seen(&long), seen(&many)), ("unusual", "unusual"));
         let head = format!("{USUAL}\r\n");
-        assert!((1..head.len()).all(|cut| seen(&head[..cut]) == "unusual"));
+        assert!((1..head.len()).all(|cut| seen(&head[..cut]) == "missing"));
     }
 }

@@ -7,9 +7,9 @@ use partita_auth::SignedRequest;
 pub enum Seen {
     /// A request that ends here.
     Whole { end: usize },
-    /// So many bytes are not here yet.
+    /// So many bytes are not here yet, at least.
     Missing(usize),
-    /// Left to hyper.
+    /// Left to hyper, or refused.
     Unusual,
 }
 
@@ -21,7 +21,7 @@ pub fn look(bytes: &[u8], show: impl FnOnce(&SignedRequest<'_>)) -> Seen {
             show(&request.signed);
             Seen::Whole { end: request.end }
         }
-        Look::Missing(bytes) => Seen::Missing(bytes),
-        Look::Unusual => Seen::Unusual,
+        Look::Missing { bytes, .. } => Seen::Missing(bytes),
+        Look::TooLong | Look::Unusual => Seen::Unusual,
     }
 }

@@ -1,12 +1,14 @@
-//! A socket that closes gently: what the client is still sending is taken and thrown away for a moment.
+//! A socket that waits for no one who does not read his answers, and closes gently: what the client is still sending
+//! is taken and thrown away for a moment.
 //!
 //! To close a socket with unread bytes in it is to reset it, and a reset takes back the answer that was just
 //! written: a client whose request was refused half-way would see no reason.
 
 use crate::eagerness;
+use crate::pace::Pace;
 use partita_store::patience;
 use std::future::Future;
-use std::io::{Error, IoSlice};
+use std::io::{Error, ErrorKind, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -20,6 +22,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 
 pub struct Lingering {
     stream: TcpStream,
+    /// Of what the client reads.
+    pace: Pace,
     closing: Option<Closing>,
 }
 
@@ -30,8 +34,23 @@ struct Closing {
 }
 
 impl Lingering {
-    pub fn new(stream: TcpStream) -> Lingering {
-        Lingering { stream, closing: None }
+    pub fn new(stream: TcpStream, pace: Pace) -> Lingering {
+        Lingering { stream, pace, closing: None }
+    }
+
+    /// What came of a write, or that the client reads too slowly.
+    fn paced(
+        &mut self,
+        written: Poll<Result<usize, Error>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<usize, Error>> {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.pace.moved(bytes);
+        }
+        if written.is_pending() && self.pace.poll(context).is_ready() {
+            return Poll::Ready(Err(ErrorKind::TimedOut.into()));
+        }
+        written
     }
 }
 
@@ -78,7 +97,8 @@ impl AsyncWrite for Lingering {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<Result<usize, Error>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.paced(written, context)
     }
 
     fn poll_write_vectored(
@@ -86,7 +106,8 @@ impl AsyncWrite for Lingering {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize, Error>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.paced(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -98,7 +119,7 @@ impl AsyncWrite for Lingering {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let Lingering { stream, closing } = &mut *self;
+        let Lingering { stream, closing, .. } = &mut *self;
         if closing.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         }
@@ -109,8 +130,22 @@ impl AsyncWrite for Lingering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::Budget;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
+
+    fn lingering(stream: TcpStream, patience: Duration) -> Lingering {
+        Lingering::new(stream, Pace::new(Budget::new(1 << 20, || ()), patience))
+    }
+
+    #[tokio::test]
+    async fn a_client_that_does_not_read_is_not_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let mut server = lingering(listener.accept().await.unwrap().0, Duration::from_millis(50));
+        let written = server.write_all(&vec![b'x'; 64 << 20]).await;
+        assert_eq!(written.unwrap_err().kind(), ErrorKind::TimedOut);
+    }
 
     #[tokio::test]
     async fn a_client_still_sending_reads_its_answer() {
@@ -123,7 +158,7 @@ mod tests {
             client.read_to_string(&mut answer).await.unwrap();
             answer
         });
-        let mut server = Lingering::new(listener.accept().await.unwrap().0);
+        let mut server = lingering(listener.accept().await.unwrap().0, LONGEST);
         server.read_exact(&mut [0; 10]).await.unwrap();
         server.write_all(b"no").await.unwrap();
         server.shutdown().await.unwrap();
@@ -135,7 +170,7 @@ mod tests {
     async fn a_client_that_sends_nothing_is_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let mut server = Lingering::new(listener.accept().await.unwrap().0);
+        let mut server = lingering(listener.accept().await.unwrap().0, LONGEST);
         tokio::time::timeout(LONGEST / 2, server.shutdown()).await.unwrap().unwrap();
     }
 }

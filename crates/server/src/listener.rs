@@ -1,32 +1,51 @@
 //! Accepts connections and serves each until it ends or the server is told to stop.
+//!
+//! The thread that accepts does nothing else but answer who asks how the server is (`lobby.rs`), so that neither requests nor
+//! background work keep it from either.
 
+use crate::budget::Budget;
+use crate::connections::{Connections, Place};
 use crate::fast_lane::{self, Left};
 use crate::housekeeping::Housekeeping;
 use crate::lingering::Lingering;
+use crate::lobby;
 use crate::pipeline::Pipeline;
 use crate::prefixed::Prefixed;
-use crate::stopping::{Stop, Stopping};
-use crate::workers::Workers;
+use crate::reply::{Refusal, Reply};
+use crate::spare_descriptor::SpareDescriptor;
+use crate::stopping::{Stay, Stopping};
+use crate::workers::{Desks, Workers};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use partita_store::Store;
+use partita_store::{Health, Store};
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 
-/// How long requests under way may take once the server is told to stop.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long requests and background work under way may take once the server is told to stop.
+const GRACE: Duration = Duration::from_secs(7);
 /// How long a client may take to send a request's headers, and to send the next request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(120);
+/// What hyper keeps of a connection: the longest head, and a piece of a body.
+const HYPER_BYTES: usize = 64 * 1_024;
 
 /// How long a client may take to agree on a key.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long those turned away are waited for, that they read why.
+const TURNING_AWAY: Duration = Duration::from_millis(200);
+/// … and how many of them at a time.
+const TURNED_AWAY: usize = 4;
+
+/// How often it is looked whether the store has failed for good, and for how long it must have.
+const LOOK: Duration = Duration::from_secs(1);
+const FAILED_FOR: Duration = Duration::from_secs(30);
 
 /// Where and how to listen.
 pub struct Listen<'a> {
@@ -34,8 +53,10 @@ pub struct Listen<'a> {
     pub port: u16,
     /// Connections are encrypted, if there is one.
     pub tls: Option<TlsAcceptor>,
-    /// How many threads serve connections; one a core unless said otherwise.
-    pub threads: Option<usize>,
+    /// How many threads serve connections.
+    pub threads: usize,
+    /// How many connections there may be at a time.
+    pub connections: usize,
 }
 
 /// A bound socket and what answers on it.
@@ -43,19 +64,36 @@ pub struct Server<S> {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     pipeline: Arc<Pipeline<S>>,
+    connections: Arc<Connections>,
     workers: Workers,
+    spare: SpareDescriptor,
+    /// Who may be told at a time why there is no place.
+    turning_away: Arc<Semaphore>,
 }
 
-/// What is left once a server has stopped: the engine, for its store to be closed.
-pub struct Stopped<S>(pub Option<Pipeline<S>>);
+/// What is left once a server has stopped.
+pub struct Stopped<S> {
+    /// The engine, for its store to be closed; none if something still uses it.
+    pub pipeline: Option<Pipeline<S>>,
+    /// Why it stopped, if it was not told to: what the store says.
+    pub failure: Option<String>,
+}
 
 impl<S: Store> Server<S> {
     pub async fn bind(options: Listen<'_>, pipeline: Pipeline<S>) -> std::io::Result<Server<S>> {
         let listener = TcpListener::bind((options.host, options.port)).await?;
         pipeline.engine.set_endpoint(listener.local_addr()?.to_string());
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let workers = Workers::start(options.threads.unwrap_or_else(cores))?;
-        Ok(Server { listener, tls: options.tls, pipeline: Arc::new(pipeline), workers })
+        let workers = Workers::start(options.threads)?;
+        let connections = Connections::new(options.connections, pipeline.budget);
+        Ok(Server {
+            listener,
+            tls: options.tls,
+            pipeline: Arc::new(pipeline),
+            connections,
+            workers,
+            spare: SpareDescriptor::keep(),
+            turning_away: Arc::new(Semaphore::new(TURNED_AWAY)),
+        })
     }
 
     /// Where clients find it: `http://127.0.0.1:8000`.
@@ -64,103 +102,190 @@ impl<S: Store> Server<S> {
         Ok(format!("{scheme}://{}", self.listener.local_addr()?))
     }
 
-    /// Serves until `stop` resolves; requests under way are finished first.
-    pub async fn run(self, stop: impl Future<Output = ()>) -> Stopped<S> {
+    /// Serves until `stop` resolves, or the store has failed for good; requests under way are finished first.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) -> std::io::Result<Stopped<S>> {
         let stopping = Stopping::new();
-        let background = Housekeeping::start(&self.pipeline);
-        let mut stop = std::pin::pin!(stop);
+        let background = Housekeeping::start(&self.pipeline)?;
+        let failure = self.accept_until(stop, &stopping).await;
+        drop(self.listener);
+        let all_ended = async { tokio::join!(background.stop(), stopping.all_ended()) };
+        if tokio::time::timeout(GRACE, all_ended).await.is_err() {
+            tracing::warn!("some requests or background work did not finish in time");
+        }
+        self.workers.stop();
+        Ok(Stopped { pipeline: Arc::into_inner(self.pipeline), failure })
+    }
+
+    /// Accepts connections; returns what the store says if that is why it ended.
+    async fn accept_until(&mut self, stop: impl Future<Output = ()>, stopping: &Stopping) -> Option<String> {
+        let pipeline = Arc::clone(&self.pipeline);
+        let mut failing = pin!(failure(&pipeline));
+        let mut stop = pin!(stop);
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        let (pipeline, tls) = (Arc::clone(&self.pipeline), self.tls.clone());
-                        match stream.into_std() {
-                            Ok(stream) => self.workers.serve(serve(stream, tls, pipeline, stopping.watcher())),
-                            Err(error) => tracing::debug!(%error, "a connection ended at once"),
-                        }
-                    }
-                    Err(error) => {
-                        // Out of file descriptors, most likely: let some connections end.
-                        tracing::warn!(%error, "could not accept a connection");
-                        tokio::time::sleep(Duration::from_millis(20)).await;
-                    }
+                    Ok((stream, _)) => self.welcome(stream, stopping).await,
+                    Err(error) => self.could_not_accept(&error).await,
                 },
-                () = &mut stop => break,
+                () = &mut stop => return None,
+                failure = &mut failing => return Some(failure),
             }
         }
-        drop(self.listener);
-        background.stop().await;
-        if tokio::time::timeout(GRACE, stopping.all_ended()).await.is_err() {
-            tracing::warn!("some requests did not finish in time");
+    }
+
+    /// Finds a connection its place, or turns it away.
+    async fn welcome(&self, stream: TcpStream, stopping: &Stopping) {
+        let Some(place) = self.connections.place().await else {
+            self.pipeline.budget.note_turned_away();
+            // Without encryption it can be told why, as long as not too many are.
+            if let (None, Ok(permit)) = (&self.tls, Arc::clone(&self.turning_away).try_acquire_owned()) {
+                tokio::spawn(turn_away(stream, self.pipeline.budget, permit));
+            }
+            return;
+        };
+        let visit = Visit {
+            tls: self.tls.clone(),
+            pipeline: Arc::clone(&self.pipeline),
+            stay: stopping.watcher().stay(place),
+        };
+        match visit.tls {
+            // To agree on a key takes long enough that it is not done here.
+            Some(_) => visit.go_on(stream, &self.workers.desks()),
+            None => {
+                let desks = self.workers.desks();
+                tokio::spawn(visit.begin(stream, desks));
+            }
         }
-        self.workers.stop();
-        Stopped(Arc::into_inner(self.pipeline))
+    }
+
+    /// Out of file descriptors, most likely: one who waits is told so by being hung up on, and one who is idle must go.
+    async fn could_not_accept(&mut self, error: &std::io::Error) {
+        tracing::warn!(%error, "could not accept a connection");
+        self.pipeline.budget.note_turned_away();
+        self.connections.tell_one_to_leave();
+        self.spare.lend();
+        let _ = tokio::time::timeout(Duration::from_millis(20), self.listener.accept()).await;
+        self.spare.take_back();
     }
 }
 
-/// Serves one connection until it ends.
-async fn serve<S: Store>(
-    stream: std::net::TcpStream,
+/// Resolves with what the store says, once it has failed for so long that it does not recover by itself.
+async fn failure<S: Store>(pipeline: &Pipeline<S>) -> String {
+    let mut since: Option<Instant> = None;
+    loop {
+        tokio::time::sleep(LOOK).await;
+        match pipeline.engine.health() {
+            Health::Failed(text) if since.is_some_and(|since| since.elapsed() >= FAILED_FOR) => return text,
+            Health::Failed(_) => since = since.or_else(|| Some(Instant::now())),
+            Health::Ok | Health::Full(_) | Health::ReadOnly(_) => since = None,
+        }
+    }
+}
+
+/// Tells a client that there is no place for it.
+async fn turn_away(mut stream: TcpStream, budget: &'static Budget, _permit: OwnedSemaphorePermit) {
+    let refusal = Reply::last(Refusal::NoRoom, budget.share()).into_http1();
+    let told = async {
+        // What it has sent is taken first: to close with unread bytes takes back the answer.
+        stream.readable().await?;
+        let _ = stream.try_read(&mut [0; 8 * 1_024]);
+        stream.write_all(refusal.as_ref()).await?;
+        stream.shutdown().await
+    };
+    let _ = tokio::time::timeout(TURNING_AWAY, told).await;
+}
+
+/// A connection and all it needs.
+struct Visit<S> {
     tls: Option<TlsAcceptor>,
     pipeline: Arc<Pipeline<S>>,
-    stop: Stop,
-) {
-    // It belongs to the runtime of the thread that serves it.
-    let stream = match TcpStream::from_std(stream) {
-        Ok(stream) => stream,
-        Err(error) => return tracing::warn!(%error, "a connection could not be served"),
-    };
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY was refused");
-    }
-    let stream = Lingering::new(stream);
-    let Some(tls) = tls else { return talk(stream, pipeline, stop).await };
-    match tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        Ok(Ok(stream)) => talk(stream, pipeline, stop).await,
-        Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
-        Err(_) => tracing::debug!("a handshake took too long"),
-    }
+    stay: Stay,
 }
 
-async fn talk<S: Store>(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    pipeline: Arc<Pipeline<S>>,
-    stop: Stop,
-) {
-    let ended = match fast_lane::serve(&mut stream, &pipeline, stop.clone()).await {
-        Ok(Left::Ended) => stream.shutdown().await,
-        Ok(Left::Unusual(read)) => return talk_at_length(Prefixed::new(read, stream), pipeline, stop).await,
-        Err(error) => Err(error),
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
-    }
-}
-
-/// All of HTTP/1, by hyper.
-async fn talk_at_length<S: Store>(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    pipeline: Arc<Pipeline<S>>,
-    mut stop: Stop,
-) {
-    let service = service_fn(move |request| {
-        let pipeline = Arc::clone(&pipeline);
-        async move { Ok::<_, Infallible>(pipeline.answer(request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .half_close(true)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stop.wanted() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+impl<S: Store> Visit<S> {
+    async fn begin(mut self, stream: TcpStream, desks: Desks) {
+        if let Some(stream) = lobby::receive(stream, &self.pipeline, &mut self.stay).await {
+            self.go_on(stream, &desks);
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
     }
+
+    /// Goes on at a thread that serves requests.
+    fn go_on(self, stream: TcpStream, desks: &Desks) {
+        match stream.into_std() {
+            Ok(stream) => desks.serve(self.serve(stream)),
+            Err(error) => tracing::debug!(%error, "a connection ended at once"),
+        }
+    }
+
+    /// Serves the connection until it ends.
+    async fn serve(mut self, stream: std::net::TcpStream) {
+        // It belongs to the runtime of the thread that serves it.
+        let stream = match TcpStream::from_std(stream) {
+            Ok(stream) => stream,
+            Err(error) => return tracing::warn!(%error, "a connection could not be served"),
+        };
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY was refused");
+        }
+        let stream = Lingering::new(stream, self.pipeline.pace());
+        let Some(tls) = self.tls.take() else { return self.talk(stream).await };
+        let agreed = tokio::select! {
+            agreed = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => agreed,
+            () = self.stay.is_over() => return,
+        };
+        match agreed {
+            Ok(Ok(stream)) => self.talk(stream).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
+            Err(_) => tracing::debug!("a handshake took too long"),
+        }
+    }
+
+    async fn talk(mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let ended = match fast_lane::serve(&mut stream, &self.pipeline, &mut self.stay).await {
+            Ok(Left::Ended) => stream.shutdown().await,
+            Ok(Left::Unusual(read)) => return self.talk_at_length(Prefixed::new(read, stream)).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
+
+    /// All of HTTP/1, by hyper.
+    async fn talk_at_length(mut self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let (pipeline, place) = (self.pipeline, Arc::clone(&self.stay.place));
+        let service = service_fn(move |request| {
+            let (pipeline, place) = (Arc::clone(&pipeline), Arc::clone(&place));
+            async move { Ok::<_, Infallible>(answer(&pipeline, &place, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIMEOUT)
+            .max_buf_size(HYPER_BYTES)
+            .half_close(true)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.stay.is_over() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
+}
+
+async fn answer<S: Store>(
+    pipeline: &Pipeline<S>,
+    place: &Place,
+    request: hyper::Request<hyper::body::Incoming>,
+) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
+    place.heard();
+    place.begins();
+    let response = pipeline.answer(request).await;
+    place.ends(response.status() == hyper::StatusCode::OK);
+    response
 }

@@ -1,17 +1,25 @@
 //! The whole path of a request, in order:
 //!
 //! ```text
-//! bytes → body (16 MiB, compression) → content type → target and JSON → signature → typed request
+//! bytes → body (16 MiB, within the budget) → content type → who may ask → target → signature → decompression → typed request
 //!       → engine → typed response → JSON → checksum, request id, compression → bytes
 //! ```
+//!
+//! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
 
 use crate::access::Reach;
-use crate::body::{self, BodyError, RequestBody};
-use crate::content_coding::Coding;
+use crate::aside::{LARGE_BYTES, aside, weighed};
+use crate::body::{self, BodyError};
+use crate::budget::{Budget, SMALL_BYTES, Share};
+use crate::content_coding::{Coding, DecodeError};
 use crate::cors::Page;
+use crate::in_flight;
 use crate::models::{MODEL_PATH, Models};
+use crate::pace::Pace;
 use crate::panic_guard::guard;
-use crate::reply::{self, HEAD_ROOM, Reply};
+use crate::readiness;
+use crate::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
+use crate::verification::{VERIFY_PATH, Verification};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -22,12 +30,17 @@ use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_store::Store;
+use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
+use std::borrow::Cow;
+use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
 /// The longest request line, and the most that all headers may take.
 pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
+/// What a large request takes beside its body while it is worked on, in bodies.
+const WORK_FACTOR: usize = 3;
 
 /// What every request needs.
 pub struct Pipeline<S> {
@@ -38,112 +51,211 @@ pub struct Pipeline<S> {
     pub region: String,
     /// Models that writes are held against and requests are attributed to.
     pub models: Models,
+    pub verification: Verification,
+    /// The memory that requests may take together.
+    pub budget: &'static Budget,
+    /// How long a client may be slower than it should.
+    pub patience: Duration,
 }
 
 impl<S: Store> Pipeline<S> {
     /// Answers one HTTP request, whatever it is.
     pub async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (parts, incoming) = request.into_parts();
-        match Page::of_request(&parts.method, &parts.headers, &self.authentication) {
+        match Page::of_request(&parts.method, &parts.headers, &self.reach) {
             None => self.answer_parts(&parts, incoming).await,
-            Some(page) if page.asks_in_advance() => page.welcomed(reply::empty()),
+            Some(page) if page.asks_in_advance() => page.welcomed(Notice::empty().into_response()),
             Some(page) => page.welcomed(self.answer_parts(&parts, incoming).await),
         }
     }
 
     async fn answer_parts(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
         if is_head_too_long(parts) {
-            return reply::bad_request();
+            return Notice::bad_request().into_response();
         }
-        if parts.method == Method::GET && parts.uri.path() == "/" {
-            return reply::health(&self.region);
+        if let Some(notice) = self.notice(&parts.method, parts.uri.path()) {
+            return notice.into_response();
         }
         let pairs: Vec<_> =
             parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         let headers = Headers::new(&pairs);
-        let content_type = json_type(headers);
-        let body = match body::read(headers, incoming).await {
+        let mut share = self.budget.share();
+        if let Err(text) = self.check_names(parts, headers) {
+            return Reply::last(Refusal::Forbidden(text), share).into_response();
+        }
+        let body = match body::read(incoming, &mut share, self.pace()).await {
             Ok(body) => body,
-            Err(BodyError::TooLarge) => return reply::last(StatusCode::PAYLOAD_TOO_LARGE),
-            Err(BodyError::Stalled) => return reply::last(StatusCode::REQUEST_TIMEOUT),
-            Err(BodyError::Broken) => return reply::last(StatusCode::BAD_REQUEST),
-            Err(BodyError::Undecodable) => {
-                let exception = Exception::serialization("The request body could not be decompressed");
-                return Reply::new(Err(exception), content_type, None).into_response();
+            Err(BodyError::TooLarge) => return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response(),
+            Err(BodyError::Stalled) => return Notice::last(StatusCode::REQUEST_TIMEOUT).into_response(),
+            Err(BodyError::Broken) => return Notice::last(StatusCode::BAD_REQUEST).into_response(),
+            Err(BodyError::NoRoom) => {
+                return Reply::last(Refusal::NoRoom, self.budget.share()).into_response();
             }
         };
-        if parts.uri.path() == MODEL_PATH {
-            return self.administer_models(parts, headers, &body);
-        }
-        if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
-            return reply::unknown();
-        }
         let signed = SignedRequest {
             method: parts.method.as_str(),
             path: parts.uri.path(),
             query: parts.uri.query().unwrap_or_default(),
             headers,
-            body: &body.as_sent,
+            body: &body,
         };
-        self.reply(&signed, &body.decoded, content_type).await.into_response()
+        if matches!(signed.path, MODEL_PATH | VERIFY_PATH) {
+            return self.administer(&parts.method, &signed).into_response();
+        }
+        let content_type = json_type(headers);
+        if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
+            return Notice::unknown().into_response();
+        }
+        self.reply(&signed, content_type).await.into_response()
+    }
+
+    /// The answer to what anybody may ask who looks after the server.
+    pub fn notice(&self, method: &Method, path: &str) -> Option<Notice> {
+        match path {
+            _ if *method != Method::GET => None,
+            "/" => Some(Notice::health(&self.region)),
+            readiness::PATH => Some(readiness::of(&self.engine.health(), self.budget)),
+            _ => None,
+        }
+    }
+
+    /// How slowly a client may send or read.
+    pub fn pace(&self) -> Pace {
+        Pace::new(self.budget, self.patience)
+    }
+
+    fn check_names(&self, parts: &Parts, headers: Headers<'_>) -> Result<(), String> {
+        self.reach.check(headers)?;
+        parts.uri.authority().map_or(Ok(()), |authority| self.reach.check_authority(authority.as_str()))
     }
 
     /// Answers a request whose body is here, on whichever lane it came.
-    pub async fn reply(
-        &self,
-        signed: &SignedRequest<'_>,
-        body: &[u8],
-        content_type: Option<&'static str>,
-    ) -> Reply {
-        let outcome = guard(self.run(signed, body))
+    pub async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
+        let mut share = self.budget.share();
+        let outcome = guard(self.run(signed, &mut share))
             .await
-            .unwrap_or_else(|| Err(Exception::internal("Internal server error")));
-        Reply::new(outcome, content_type, Coding::accepted(signed.headers))
+            .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
+        let coding = Coding::accepted(signed.headers);
+        let bytes = outcome.as_ref().map_or(0, |json| if coding.is_some() { json.len() } else { 0 });
+        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
+        reply.unwrap_or_else(|exception| {
+            Reply::new(Err(exception.into()), content_type, None, self.budget.share())
+        })
     }
 
     /// From a body to the JSON of an answer, behind room for its head.
-    async fn run(&self, signed: &SignedRequest<'_>, body: &[u8]) -> Result<Vec<u8>, Exception> {
-        let Some(operation) = operation(signed.headers) else { return Err(unknown_operation(body)) };
-        let decoded = match partita_wire::decode(operation, body) {
-            Err(Rejection::Malformed(exception)) => return Err(exception),
-            decoded => decoded,
+    async fn run(&self, signed: &SignedRequest<'_>, share: &mut Share) -> Result<Vec<u8>, Refusal> {
+        self.reach.check(signed.headers).map_err(Refusal::Forbidden)?;
+        let Some(operation) = operation(signed.headers) else {
+            return Err(unknown_operation(signed.body).into());
         };
-        self.check_access(signed)?;
+        if let Err(refusal) = self.check_signature(signed) {
+            return Err(malformed(operation, signed).unwrap_or(refusal).into());
+        }
+        let body = plain_body(signed, share)?;
+        if body.len() > SMALL_BYTES {
+            share.grow_by(WORK_FACTOR * body.len())?;
+        }
+        let decoded = if body.len() > LARGE_BYTES {
+            let body = body.into_owned();
+            aside(move || partita_wire::decode(operation, &body)).await?
+        } else {
+            partita_wire::decode(operation, &body)
+        };
         let mut request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
-        let mut response = self.engine.execute(request).await?;
+        let mut response = match effect(operation) {
+            Effect::Reads => in_flight::run(self.engine.execute(request), share).await?,
+            // What is done cannot be taken back for want of room to say so.
+            Effect::Either if self.budget.is_exhausted() => return Err(Refusal::NoRoom),
+            Effect::Either | Effect::Writes => self.engine.execute(request).await?,
+        };
         self.models.after(under_way, &mut response);
-        Ok(partita_wire::encode_behind(HEAD_ROOM, &response))
+        let bytes = partita_wire::item_bytes(&response);
+        let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
+        if json.capacity() > SMALL_BYTES {
+            match effect(operation) {
+                Effect::Reads => share.grow_to(json.capacity())?,
+                Effect::Either | Effect::Writes => {
+                    share.grow_into_kept(json.capacity()).map_err(|_| Refusal::NoRoomToSay)?;
+                }
+            }
+        }
+        Ok(json)
     }
 
-    /// Shows, attaches and detaches models, for whoever may send requests.
-    fn administer_models(
-        &self,
-        parts: &Parts,
-        headers: Headers<'_>,
-        body: &RequestBody,
-    ) -> Response<Full<Bytes>> {
-        let query = parts.uri.query().unwrap_or_default();
-        let signed = SignedRequest {
-            method: parts.method.as_str(),
-            path: MODEL_PATH,
-            query,
-            headers,
-            body: &body.as_sent,
+    /// Answers what is about the server itself, to whoever may send requests.
+    fn administer(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
+        let mut share = self.budget.share();
+        let administer = |share: &mut Share| {
+            if let Authentication::Verified(_) = self.authentication {
+                self.check_signature(signed)?;
+            }
+            let body = plain_body(signed, share)?;
+            let json = match signed.path {
+                VERIFY_PATH => self.verification.administer(method, signed.query)?,
+                _ => self.models.administer(method, signed.query, &body)?,
+            };
+            Ok(reply::behind_room(&json))
         };
-        let allowed = match self.authentication {
-            Authentication::Verified(_) => self.check_access(&signed),
-            Authentication::Unverified => self.reach.check(headers),
-        };
-        let outcome = allowed.and_then(|()| self.models.administer(&parts.method, query, &body.decoded));
-        let outcome = outcome.map(|json| reply::behind_room(&json));
-        Reply::new(outcome, Some("application/json"), None).into_response()
+        let outcome = administer(&mut share);
+        Reply::new(outcome, Some("application/json"), None, share)
     }
 
-    fn check_access(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
-        self.authentication.check(signed, self.clock.now_seconds())?;
-        self.reach.check(signed.headers)
+    fn check_signature(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
+        self.authentication.check(signed, self.clock.now_seconds())
+    }
+}
+
+/// What a request does to the tables.
+enum Effect {
+    Reads,
+    /// A statement says it.
+    Either,
+    Writes,
+}
+
+fn effect(operation: Operation) -> Effect {
+    match operation {
+        Operation::GetItem
+        | Operation::Query
+        | Operation::Scan
+        | Operation::BatchGetItem
+        | Operation::TransactGetItems
+        | Operation::GetRecords => Effect::Reads,
+        Operation::ExecuteStatement | Operation::BatchExecuteStatement | Operation::ExecuteTransaction => {
+            Effect::Either
+        }
+        _ => Effect::Writes,
+    }
+}
+
+/// The body as it is meant: what was signed is as it was sent.
+fn plain_body<'a>(signed: &SignedRequest<'a>, share: &mut Share) -> Result<Cow<'a, [u8]>, Refusal> {
+    let undecodable = || Exception::serialization("The request body could not be decompressed").into();
+    match Coding::of_request(signed.headers) {
+        Ok(None) => Ok(Cow::Borrowed(signed.body)),
+        Ok(Some(coding)) => match coding.decode(signed.body, REQUEST_BYTES, share) {
+            Ok(decoded) => Ok(Cow::Owned(decoded)),
+            Err(DecodeError::Undecodable) => Err(undecodable()),
+            Err(DecodeError::TooLarge) => Err(Refusal::TooLarge),
+            Err(DecodeError::NoRoom) => Err(Refusal::NoRoom),
+        },
+        Err(_) => Err(undecodable()),
+    }
+}
+
+/// What AWS tells even those whose signature is wrong: that the body is no JSON, or not of its operation's shape. Of a large body
+/// only the first is found out.
+fn malformed(operation: Operation, signed: &SignedRequest<'_>) -> Option<Exception> {
+    match Coding::of_request(signed.headers) {
+        Ok(None) if signed.body.len() <= SMALL_BYTES => match partita_wire::decode(operation, signed.body) {
+            Err(Rejection::Malformed(exception)) => Some(exception),
+            _ => None,
+        },
+        Ok(None) if !partita_wire::is_json(signed.body) => Some(Exception::serialization("")),
+        _ => None,
     }
 }
 
@@ -160,10 +272,14 @@ fn operation(headers: Headers<'_>) -> Option<Operation> {
 
 /// Even for an unknown operation, what is no JSON is refused for that.
 fn unknown_operation(body: &[u8]) -> Exception {
-    if !body.is_empty() && !partita_wire::is_json(body) {
-        return Exception::new(ExceptionKind::SerializationException, "");
+    if is_no_json(body) {
+        return Exception::serialization("");
     }
     Exception::new(ExceptionKind::UnknownOperationException, "")
+}
+
+fn is_no_json(body: &[u8]) -> bool {
+    !body.is_empty() && !partita_wire::is_json(body)
 }
 
 fn is_head_too_long(parts: &Parts) -> bool {

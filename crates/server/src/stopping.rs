@@ -1,13 +1,22 @@
-//! How the server tells its connections to end, and waits until they have.
+//! How connections are told to end, all of them by the server that stops or one whose place is needed, and how the server
+//! waits until they have.
 
+use crate::connections::Place;
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Held by the server.
 pub struct Stopping(watch::Sender<bool>);
 
 /// Held by each connection for as long as it lives.
-#[derive(Clone)]
 pub struct Stop(watch::Receiver<bool>);
+
+/// A connection's stay: its place, and until when it has it.
+#[derive(Clone)]
+pub struct Stay {
+    stop: watch::Receiver<bool>,
+    pub place: Arc<Place>,
+}
 
 impl Stopping {
     pub fn new() -> Stopping {
@@ -26,9 +35,18 @@ impl Stopping {
 }
 
 impl Stop {
-    /// Resolves when the server wants to stop.
-    pub async fn wanted(&mut self) {
-        // Without a sender the server is gone already.
-        let _ = self.0.wait_for(|stop| *stop).await;
+    pub fn stay(self, place: Place) -> Stay {
+        Stay { stop: self.0, place: Arc::new(place) }
+    }
+}
+
+impl Stay {
+    /// Resolves when the server wants to stop, or needs the place for another.
+    pub async fn is_over(&mut self) {
+        tokio::select! {
+            // Without a sender the server is gone already.
+            _ = self.stop.wait_for(|stop| *stop) => {}
+            () = self.place.needed() => {}
+        }
     }
 }

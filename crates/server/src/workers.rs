@@ -12,56 +12,71 @@ use std::thread::JoinHandle;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-pub struct Workers(Vec<Worker>);
+pub struct Workers {
+    desks: Desks,
+    threads: Vec<Thread>,
+}
 
-struct Worker {
+/// Where connections are given to the threads.
+#[derive(Clone)]
+pub struct Desks(Arc<[Desk]>);
+
+struct Desk {
     runtime: Handle,
     connections: Arc<AtomicUsize>,
+}
+
+struct Thread {
     /// Dropped, it ends the thread.
     stop: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
+    handle: JoinHandle<()>,
 }
 
 impl Workers {
     pub fn start(threads: usize) -> io::Result<Workers> {
-        (1..=threads.max(1)).map(Worker::start).collect::<io::Result<_>>().map(Workers)
+        let started: Vec<(Desk, Thread)> = (1..=threads.max(1)).map(start).collect::<io::Result<_>>()?;
+        let (desks, threads): (Vec<_>, Vec<_>) = started.into_iter().unzip();
+        Ok(Workers { desks: Desks(desks.into()), threads })
     }
 
-    /// Serves a connection on the thread that has the fewest.
-    pub fn serve(&self, connection: impl Future<Output = ()> + Send + 'static) {
-        let Some(worker) = self.0.iter().min_by_key(|worker| worker.connections.load(Ordering::Relaxed))
-        else {
-            return;
-        };
-        let guest = Guest::at(&worker.connections);
-        worker.runtime.spawn(async move {
-            guest.sits_down();
-            connection.await;
-            drop(guest);
-        });
+    pub fn desks(&self) -> Desks {
+        self.desks.clone()
     }
 
     /// Ends the threads; what they still served ends with them.
     pub fn stop(self) {
-        for worker in self.0 {
-            drop(worker.stop);
-            if worker.thread.join().is_err() {
+        for thread in self.threads {
+            drop(thread.stop);
+            if thread.handle.join().is_err() {
                 tracing::error!("a thread that served connections had panicked");
             }
         }
     }
 }
 
-impl Worker {
-    fn start(number: usize) -> io::Result<Worker> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let handle = runtime.handle().clone();
-        let (stop, stopped) = oneshot::channel();
-        let thread = std::thread::Builder::new().name(format!("worker {number}")).spawn(move || {
-            let _ = runtime.block_on(stopped);
-        })?;
-        Ok(Worker { runtime: handle, connections: Arc::default(), stop, thread })
+impl Desks {
+    /// Serves a connection on the thread that has the fewest.
+    pub fn serve(&self, connection: impl Future<Output = ()> + Send + 'static) {
+        let Some(desk) = self.0.iter().min_by_key(|desk| desk.connections.load(Ordering::Relaxed)) else {
+            return;
+        };
+        let guest = Guest::at(&desk.connections);
+        desk.runtime.spawn(async move {
+            guest.sits_down();
+            connection.await;
+            drop(guest);
+        });
     }
+}
+
+fn start(number: usize) -> io::Result<(Desk, Thread)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let desk = Desk { runtime: runtime.handle().clone(), connections: Arc::default() };
+    let (stop, stopped) = oneshot::channel();
+    let handle = std::thread::Builder::new().name(format!("worker {number}")).spawn(move || {
+        let _ = runtime.block_on(stopped);
+    })?;
+    Ok((desk, Thread { stop, handle }))
 }
 
 /// A connection, counted with its thread for as long as this lives.

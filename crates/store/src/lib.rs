@@ -48,8 +48,19 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
+    /// The one row of this key.
+    pub fn of_row(key: &[u8]) -> KeyRange {
+        KeyRange { start: key.to_vec(), end: [key, &[0]].concat() }
+    }
+
     pub fn contains(&self, key: &[u8]) -> bool {
         self.start.as_slice() <= key && key < self.end.as_slice()
+    }
+
+    /// The key, if it is the range of one row.
+    pub fn row(&self) -> Option<&[u8]> {
+        let is_row = self.end.strip_suffix(&[0]) == Some(&self.start);
+        is_row.then_some(&self.start)
     }
 }
 
@@ -141,7 +152,7 @@ pub enum StoreError {
     #[error("the storage failed: {0}")]
     Io(String),
     #[error("stored data are damaged: {0}")]
-    Damaged(String),
+    Damaged(Damage),
     #[error("the store is shutting down")]
     Closed,
 }
@@ -172,6 +183,43 @@ impl From<&StoreError> for Health {
     }
 }
 
+impl StoreError {
+    /// Damage of which it is not known yet what it costs.
+    pub fn damaged(reason: impl Into<String>) -> StoreError {
+        StoreError::Damaged(Damage { keys: None, reason: reason.into() })
+    }
+
+    /// The same, of this row: damage that did not know its place knows it now.
+    pub fn in_row(self, key: &[u8]) -> StoreError {
+        match self {
+            StoreError::Damaged(Damage { keys: None, reason }) => {
+                StoreError::Damaged(Damage { keys: Some(KeyRange::of_row(key)), reason })
+            }
+            other => other,
+        }
+    }
+}
+
+/// What cannot be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Whose rows are not known: they may be there or not. None if not even that is known.
+    pub keys: Option<KeyRange>,
+    pub reason: String,
+}
+
+impl From<Damage> for StoreError {
+    fn from(damage: Damage) -> StoreError {
+        StoreError::Damaged(damage)
+    }
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
 /// How many bytes a store takes and how many of them hold rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -183,12 +231,22 @@ pub struct Usage {
 pub trait Snapshot {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError>;
 
-    /// Shows `visit` the rows of `range` in order until it breaks.
+    /// Shows `visit` the rows of `range` in order until it breaks. Damage among them is an error.
     fn range(
         &self,
         range: &KeyRange,
         direction: Direction,
         visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// The same, but damage does not end it: `damaged` is shown what cannot be read, in its place in the order and with
+    /// its keys, and the rows behind it follow. A row that is not shown is among the damaged keys or not there.
+    fn range_past_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        damaged: impl FnMut(Damage) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 }
 
@@ -209,6 +267,16 @@ pub trait Store: Send + Sync + 'static {
         keys: Vec<Vec<u8>>,
         decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
+
+    /// The same, also over rows that cannot be read: they look like rows that are not there, and the function is told
+    /// the places of their keys besides. Counters that cannot be read are counted from nothing. [`Store::decide`] fails on such rows. What is here suits a store without damage.
+    fn decide_over_damage<T: Send + 'static>(
+        &self,
+        keys: Vec<Vec<u8>>,
+        mut decision: impl FnMut(&Rows<'_>, &[usize]) -> Decision<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        self.decide(keys, move |rows| decision(rows, &[]))
+    }
 
     fn usage(&self) -> Result<Usage, StoreError>;
 

@@ -15,7 +15,6 @@ use partita_store::StoreError;
 
 use crate::dropped_spaces;
 use crate::durable::Durable;
-use crate::failure::Failure;
 use crate::overlay::Overlay;
 use crate::pending::Work;
 use crate::position::Position;
@@ -172,15 +171,9 @@ impl Application {
         if !self.removing {
             return;
         }
-        let more = self.shared.environment.write(|tree, txn| match dropped_spaces::remove_some(tree, txn) {
-            Ok(Some(more)) => Ok(more),
-            // Nothing to do is no reason to commit.
-            Ok(None) => Err(Failure::Store(StoreError::Closed)),
-            Err(failure) => Err(failure),
-        });
-        self.removing = match more {
+        self.removing = match dropped_spaces::remove_some(&self.shared.environment) {
             Ok(true) => true,
-            Ok(false) | Err(StoreError::Closed) => {
+            Ok(false) => {
                 self.shared.pending.removed();
                 false
             }

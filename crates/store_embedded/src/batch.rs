@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn takes_nothing_of_a_decision_that_fails() {
         let mut batch = Batch::default();
-        let damaged = |_: &[u8]| Err(StoreError::Damaged("x".to_string()));
+        let damaged = |_: &[u8]| Err(StoreError::damaged("x"));
         assert!(batch.take(vec![put(b"space", b"1"), count(b"count", 1)], damaged).is_err());
         assert!(batch.take(vec![put(b"space", b"1"), put(b"key", b"")], damaged).is_err());
         assert!(batch.take(vec![put(b"space", b"1"), put(&[1; 1_901], b"")], damaged).is_err());

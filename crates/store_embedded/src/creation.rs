@@ -8,9 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::environment::Environment;
 use crate::open_error::OpenError;
-use crate::{format, private_files};
+use crate::{data_file, environment, format, page_sums, private_files};
 
 pub(crate) const DATA_NAME: &str = "data.mdb";
 /// Where the data file is made.
@@ -36,11 +35,15 @@ pub(crate) fn make_data_file(folder: &Path) -> Result<(), OpenError> {
     let workplace = folder.join(FOLDER_NAME);
     remove_workplace(folder).map_err(failed)?;
     private_files::make_folder(&workplace).map_err(failed)?;
-    drop(Environment::open(&workplace)?);
-    private_files::sync_folder(&workplace).map_err(failed)?;
+    environment::make_databases(&workplace)?;
+    data_file::build_sums(&workplace)?;
     format::prepare(folder).map_err(failed)?;
-    fs::rename(workplace.join(DATA_NAME), folder.join(DATA_NAME)).map_err(failed)?;
-    private_files::sync_folder(folder).map_err(failed)
+    // The data file last: with its name the pair is there.
+    for name in [page_sums::FILE_NAME, DATA_NAME] {
+        fs::rename(workplace.join(name), folder.join(name)).map_err(failed)?;
+        private_files::sync_folder(folder).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Refuses a store whose data file is gone: LMDB would begin a new one.

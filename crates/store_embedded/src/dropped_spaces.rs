@@ -4,16 +4,18 @@
 //! go in the background, some at a time; with the last of them goes the entry. So a drop takes no longer than a
 //! put, and a restart in between goes on where it stopped.
 
-use std::ops::Bound;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use heed::types::Bytes;
-use heed::{Database, RoTxn, RwTxn};
-use partita_store::{Space, StoreError};
+use heed::{Database, RwTxn};
+use partita_store::{Direction, KeyRange, Space, StoreError};
 
 use crate::entry;
-use crate::failure::{Failure, store_error};
-use crate::tree::Tree;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::root::{Part, Root, damaged};
+use crate::walk::Found;
 
 /// What one step of the removal takes at most, so that no writer waits long for it.
 const STEP_ENTRIES: usize = 1_000;
@@ -29,52 +31,64 @@ impl DroppedSpaces {
         let key = space.prefix();
         Ok(self.database.put(txn, &key, &entry::short_header(&key, b""))?)
     }
+}
 
-    pub fn any(&self, txn: &RoTxn<'_>) -> Result<bool, StoreError> {
-        Ok(!self.database.is_empty(txn).map_err(store_error)?)
-    }
-
-    /// All of them, in order. Usually none.
-    pub fn list(&self, txn: &RoTxn<'_>) -> Result<Vec<Space>, StoreError> {
-        let mut spaces = Vec::new();
-        if self.any(txn)? {
-            for record in self.database.iter(txn).map_err(store_error)? {
-                let (key, record) = record.map_err(store_error)?;
-                entry::read(key, record)?;
-                spaces.extend(key.try_into().ok().map(u32::from_be_bytes).map(Space));
-            }
+/// All of them, in order. Usually none.
+pub(crate) fn list(root: &Root) -> Result<Vec<Space>, StoreError> {
+    let mut spaces = Vec::new();
+    let tree = root.tree(root.named.dropped);
+    let all = KeyRange { start: Vec::new(), end: vec![0xFF; 5] };
+    tree.range(&all, Direction::Ascending, |found| match found {
+        Found::Row(node) => {
+            entry::read(node.key, tree.bytes(node.value).map_err(damaged)?)?;
+            spaces.extend(node.key.try_into().ok().map(u32::from_be_bytes).map(Space));
+            Ok(ControlFlow::Continue(()))
         }
-        Ok(spaces)
-    }
+        Found::Lost(lost, _) => Err(damaged(lost)),
+    })?;
+    Ok(spaces)
 }
 
 /// Removes some rows of the first dropped space, and its record once nothing is left. Says whether there is more to
-/// do; `None` if there was nothing to begin with.
-pub(crate) fn remove_some(tree: &Tree, txn: &mut RwTxn<'_>) -> Result<Option<bool>, Failure> {
-    let Some(space) = tree.dropped.list(txn)?.first().copied() else { return Ok(None) };
-    let until = Instant::now() + STEP_TIME;
-    let mut left = STEP_ENTRIES;
-    let keys = some_keys(tree, txn, space)?;
+/// do.
+pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError> {
+    let root = environment.root();
+    let dropped = list(&root)?;
+    let Some(space) = dropped.first().copied() else { return Ok(false) };
+    let keys = some_keys(&root, space)?;
+    drop(root);
     let reached_the_end = keys.len() < STEP_ENTRIES;
-    for key in keys {
-        if left == 0 || Instant::now() >= until {
-            return Ok(Some(true));
+    let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
+    let is_empty = environment.write_rows(&touched, |tree, txn| {
+        let until = Instant::now() + STEP_TIME;
+        let mut left = STEP_ENTRIES;
+        for key in &keys {
+            if left == 0 || Instant::now() >= until {
+                return Ok(false);
+            }
+            left = left.saturating_sub(tree.delete(txn, key)?);
         }
-        left = left.saturating_sub(tree.delete(txn, &key)?);
-    }
-    if reached_the_end {
-        tree.dropped.database.delete(txn, &space.prefix())?;
-    }
-    Ok(Some(tree.dropped.any(txn)?))
+        if reached_the_end {
+            tree.dropped.database.delete(txn, &space.prefix())?;
+        }
+        Ok(reached_the_end)
+    })?;
+    Ok(!is_empty || dropped.len() > 1)
 }
 
-fn some_keys(tree: &Tree, txn: &RoTxn<'_>, space: Space) -> Result<Vec<Vec<u8>>, Failure> {
-    let first = space.prefix();
-    let after = space.0.checked_add(1).map(|next| Space(next).prefix());
-    let end = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(after.as_slice()));
+fn some_keys(root: &Root, space: Space) -> Result<Vec<Vec<u8>>, StoreError> {
+    let after = space.0.checked_add(1).map(|next| Space(next).prefix().to_vec());
+    let range = KeyRange {
+        start: space.prefix().to_vec(),
+        end: after.unwrap_or_else(|| vec![0xFF; partita_store::MAX_KEY_BYTES + 1]),
+    };
     let mut keys = Vec::new();
-    for row in tree.rows.range(txn, &(Bound::Included(first.as_slice()), end))?.take(STEP_ENTRIES) {
-        keys.push(row?.0.to_vec());
-    }
+    root.range(&range, Direction::Ascending, |part| {
+        // What is damaged in a dropped space is of no interest.
+        if let Part::Row(row) = part {
+            keys.push(row.key.to_vec());
+        }
+        Ok(if keys.len() < STEP_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    })?;
     Ok(keys)
 }

@@ -46,7 +46,7 @@ pub(crate) fn long_entry(key: &[u8], long: LongValue) -> Vec<u8> {
 
 /// Checks an entry and tells what it is.
 pub(crate) fn read<'a>(key: &[u8], entry: &'a [u8]) -> Result<Entry<'a>, StoreError> {
-    let damaged = || StoreError::Damaged(format!("the checksum of row {} does not fit", shown(key)));
+    let damaged = || StoreError::damaged(format!("the checksum of row {} does not fit", shown(key)));
     let (header, payload) = entry.split_first_chunk::<HEADER_BYTES>().ok_or_else(damaged)?;
     let [kind, sum @ ..] = *header;
     if checksum(key, kind, payload) != u32::from_le_bytes(sum) {
@@ -85,7 +85,7 @@ fn header(key: &[u8], kind: u8, payload: &[u8]) -> [u8; HEADER_BYTES] {
 }
 
 /// The beginning of a key, for an error's text.
-fn shown(key: &[u8]) -> String {
+pub(crate) fn shown(key: &[u8]) -> String {
     let mut text: String = key.iter().take(24).map(|byte| format!("{byte:02x}")).collect();
     if key.len() > 24 {
         text.push('…');

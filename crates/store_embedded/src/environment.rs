@@ -1,23 +1,34 @@
-//! The LMDB environment: opened once, read through [`Reader`]s, written through [`Environment::write`].
+//! The LMDB environment: opened once, read through [`Root`]s, written through [`Environment::write`].
+//!
+//! LMDB writes; readers look at its pages themselves, since it trusts whatever the file has. After every transaction
+//! the sums of its new pages are written, and then its root is what readers get.
 //!
 //! This is the only file that calls LMDB's unsafe functions: to open a file that is mapped into memory, and to map
 //! it anew when it has outgrown its map.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, DatabaseStat, Env, EnvFlags, EnvOpenOptions, RoTxn, RwTxn, WithoutTls};
+use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
 use partita_store::{Space, StoreError, Usage};
 
 use crate::chunks::Chunks;
-use crate::dropped_spaces::DroppedSpaces;
+use crate::data_file::{self, DataFile};
+use crate::dropped_spaces::{self, DroppedSpaces};
 use crate::failure::{Failure, io_error, store_error};
-use crate::gate::{Gate, Pass};
 use crate::open_error::OpenError;
-use crate::overlay::Overlay;
+use crate::overlay::{Overlay, Row};
+use crate::page::{META_BYTES, Meta};
+use crate::page_accounts::PageAccounts;
 use crate::position::{Position, PositionRow};
+use crate::repair;
+use crate::root::Root;
 use crate::tree::Tree;
+use crate::write_paths::{Unfit, WritePaths};
 
 /// Address space, not memory: what the file may grow to before the map is made anew.
 const FIRST_MAP_BYTES: usize = 1 << 40;
@@ -34,14 +45,19 @@ const PROBE_BYTES: usize = 64 << 10;
 
 pub(crate) struct Environment {
     env: Env<WithoutTls>,
-    pub tree: Tree,
-    gate: Gate,
+    tree: Tree,
+    root: ArcSwap<Root>,
+    /// Held by whoever writes.
+    accounts: Mutex<PageAccounts>,
     map_bytes: AtomicUsize,
     /// Whether the address space may have room for a larger map.
     may_grow: bool,
-    /// Set when a map could not be made anew: there is nothing left to read from.
+    /// Set when a map could not be made anew: there is nothing left to write through.
     unmapped: AtomicBool,
 }
+
+/// A row that is to be written, and whether it is deleted.
+pub(crate) type Touched<'a> = (&'a [u8], bool);
 
 impl Environment {
     pub fn open(folder: &Path) -> Result<Environment, OpenError> {
@@ -49,23 +65,19 @@ impl Environment {
     }
 
     fn open_with_map(folder: &Path, wanted: usize) -> Result<Environment, OpenError> {
-        let mut map_bytes = wanted;
-        let env = loop {
-            match open_env(folder, map_bytes) {
-                Ok(env) => break env,
-                Err(heed::Error::Io(error))
-                    if error.raw_os_error() == Some(OUT_OF_MEMORY) && map_bytes > SMALLEST_MAP_BYTES =>
-                {
-                    map_bytes /= 2;
-                }
-                Err(error) => return Err(open_error(folder, error)),
-            }
-        };
+        let file = data_file::open(folder, wanted)?;
+        let failed = |error: StoreError| OpenError::store(folder, error);
+        // What LMDB reads by itself: its free pages and the names of its databases.
+        let accounts = PageAccounts::read(&file.view, &file.slot.meta).map_err(failed)?;
+        let (env, map_bytes) = open_env(folder, wanted).map_err(|error| open_error(folder, error))?;
         let tree = open_tree(&env).map_err(|error| open_error(folder, error))?;
+        let root = Arc::new(first_root(&env, file).map_err(failed)?);
+        tree.chunks.number_after(&root).map_err(failed)?;
         Ok(Environment {
             env,
             tree,
-            gate: Gate::default(),
+            root: ArcSwap::new(root),
+            accounts: Mutex::new(accounts),
             map_bytes: AtomicUsize::new(map_bytes),
             may_grow: map_bytes == wanted,
             unmapped: AtomicBool::new(false),
@@ -74,25 +86,37 @@ impl Environment {
 
     /// The spaces whose rows are being removed, in order.
     pub fn dropped(&self) -> Result<Vec<Space>, StoreError> {
-        self.tree.dropped.list(&self.reader()?.txn)
+        dropped_spaces::list(&self.root())
     }
 
     /// The rows as they are now.
-    pub fn reader(&self) -> Result<Reader<'_>, StoreError> {
-        let pass = self.pass()?;
-        let txn = self.env.read_txn().map_err(store_error)?;
-        Ok(Reader { txn, _pass: pass })
+    pub fn root(&self) -> Arc<Root> {
+        self.root.load_full()
     }
 
-    /// Makes `change` in one transaction and commits it. On an error nothing is changed. When the file has outgrown
-    /// its map, the map is grown and `change` is asked again.
+    /// Makes `change`, which writes no rows, in one transaction. On an error nothing is changed.
     pub fn write<T>(
         &self,
+        change: impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        self.write_rows(&[], change)
+    }
+
+    /// Makes `change`, which writes no rows but these, in one transaction and commits it. On an error nothing is
+    /// changed. When the file has outgrown its map, the map is grown and `change` is asked again.
+    pub fn write_rows<T>(
+        &self,
+        rows: &[Touched<'_>],
         mut change: impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
+        let mut accounts = self.lock();
+        self.make_fit(&accounts, rows)?;
         loop {
-            match self.write_once(&mut change) {
-                Ok(result) => return Ok(result),
+            match self.write_once(&mut accounts, &mut change) {
+                Ok(result) => {
+                    self.heal(rows);
+                    return Ok(result);
+                }
                 Err(Failure::MapFull) => self.grow()?,
                 Err(Failure::Store(error)) => return Err(error),
             }
@@ -105,7 +129,8 @@ impl Environment {
     /// small ones may still do: each uses the pages again that the ones before it gave up. Readers do not notice,
     /// since they see the overlay; and the position is written last, so a crash in between repeats what was done.
     pub fn apply(&self, rows: &Overlay, position: Position) -> Result<(), StoreError> {
-        let at_once = self.write(|tree, txn| {
+        let touched: Vec<_> = rows.all().map(touch).collect();
+        let at_once = self.write_rows(&touched, |tree, txn| {
             tree.apply(txn, rows.dropped(), rows.all())?;
             tree.position.set(txn, position)
         });
@@ -114,28 +139,34 @@ impl Environment {
         let mut left = rows.all().peekable();
         while left.peek().is_some() {
             let some: Vec<_> = left.by_ref().take(ROWS_WHEN_FULL).collect();
-            self.write(|tree, txn| tree.apply(txn, &[], some.iter().copied()))?;
+            let touched: Vec<_> = some.iter().copied().map(touch).collect();
+            self.write_rows(&touched, |tree, txn| tree.apply(txn, &[], some.iter().copied()))?;
         }
         self.write(|tree, txn| tree.position.set(txn, position))
     }
 
+    /// Writes what an overlay says, and nothing of the log.
+    pub fn apply_rows(&self, rows: &Overlay) -> Result<(), StoreError> {
+        let touched: Vec<_> = rows.all().map(touch).collect();
+        self.write_rows(&touched, |tree, txn| tree.apply(txn, rows.dropped(), rows.all()))
+    }
+
     /// How much of the log the tree has.
     pub fn position(&self) -> Result<Position, StoreError> {
-        self.tree.position.get(&self.reader()?.txn)
+        PositionRow::get(&self.root())
     }
 
     /// The log's position as it stands there, whatever the format.
     pub fn position_numbers(&self) -> Result<Option<Vec<u64>>, StoreError> {
-        self.tree.position.numbers(&self.reader()?.txn)
+        PositionRow::numbers(&self.root())
     }
 
     pub fn usage(&self) -> Result<Usage, StoreError> {
-        let reader = self.reader()?;
-        let mut used_bytes = 0;
-        for database in [self.tree.rows, self.tree.chunks.database, self.tree.dropped.database] {
-            used_bytes += bytes_of(&database.stat(&reader.txn).map_err(store_error)?);
-        }
-        Ok(Usage { file_bytes: self.env.real_disk_size().map_err(store_error)?, used_bytes })
+        let root = self.root();
+        let named = root.named;
+        let pages = named.rows.pages + named.chunks.pages + named.dropped.pages;
+        let file_bytes = root.view.pages.bytes().map_err(|error| io_error(&error))?;
+        Ok(Usage { file_bytes, used_bytes: pages * root.view.page_bytes as u64 })
     }
 
     /// How much of the file holds nothing.
@@ -145,14 +176,61 @@ impl Environment {
 
     fn write_once<T>(
         &self,
+        accounts: &mut PageAccounts,
         change: &mut impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let _pass = self.pass()?;
+        if self.unmapped.load(Ordering::SeqCst) {
+            return Err(StoreError::Io("the data file is no longer in reach: restart".to_string()).into());
+        }
         let mut txn = self.env.write_txn()?;
         // An error drops the transaction, which aborts it.
         let result = change(&self.tree, &mut txn)?;
         txn.commit().map_err(|error| self.commit_failure(error))?;
+        self.settle(accounts)?;
         Ok(result)
+    }
+
+    /// Has all pages that LMDB will read checked, and those written anew that are damaged.
+    fn make_fit(&self, accounts: &PageAccounts, rows: &[Touched<'_>]) -> Result<(), StoreError> {
+        let root = self.root();
+        let mut repaired = HashSet::new();
+        while let Err(unfit) = check_paths(&root, rows) {
+            if !repaired.insert(unfit.page()) {
+                return Err(StoreError::damaged(format!("page {} cannot be repaired", unfit.page())));
+            }
+            repair::repair(self.env.path(), &root, accounts.live(), unfit)?;
+        }
+        Ok(())
+    }
+
+    fn heal(&self, rows: &[Touched<'_>]) {
+        if let Err(error) = self.root().view.pages.damage.heal(rows.iter().map(|(key, _)| *key)) {
+            tracing::warn!(%error, "the notes on damaged rows could not be written");
+        }
+    }
+
+    /// Writes the sums of what LMDB has just committed, and shows it to readers. Until that is done they, and a start
+    /// after a crash, see what was before: the root they have keeps its pages as they are.
+    fn settle(&self, accounts: &mut PageAccounts) -> Result<(), StoreError> {
+        let anchor = self.env.clone().static_read_txn().map_err(store_error)?;
+        let view = self.root().view.renewed().map_err(|error| io_error(&error))?;
+        let transaction = anchor.id() as u64;
+        let unreadable = || StoreError::damaged("the meta page just written is not readable");
+        let page: [u8; META_BYTES] =
+            *view.run(transaction % 2, 1).and_then(<[u8]>::first_chunk).ok_or_else(unreadable)?;
+        let meta = Meta::read(&page).filter(|meta| meta.transaction == transaction).ok_or_else(unreadable)?;
+        if transaction == accounts.transaction() {
+            return Ok(());
+        }
+        let changes = accounts.changes(&view, &meta)?;
+        view.pages.sums.write(&changes.sums, &page).map_err(|error| io_error(&error))?;
+        accounts.take(changes);
+        self.root.store(Arc::new(Root::new(view, &meta, anchor)?));
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, PageAccounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// LMDB calls it an input/output error when the disk took a part of a write only. Mostly it is full.
@@ -164,24 +242,13 @@ impl Environment {
         error.into()
     }
 
-    fn pass(&self) -> Result<Pass<'_>, StoreError> {
-        let pass = self.gate.pass();
-        if self.unmapped.load(Ordering::SeqCst) {
-            return Err(StoreError::Io("the data file is no longer in reach: restart".to_string()));
-        }
-        Ok(pass)
-    }
-
     fn grow(&self) -> Result<(), StoreError> {
         let wanted = self.map_bytes.load(Ordering::SeqCst).saturating_mul(2);
         if !self.may_grow || wanted == usize::MAX {
             return Err(Failure::MapFull.into());
         }
-        let grown = self.gate.alone(|| {
-            let grown = map_anew(&self.env, wanted);
-            self.unmapped.store(grown.is_err(), Ordering::SeqCst);
-            grown
-        });
+        let grown = map_anew(&self.env, wanted);
+        self.unmapped.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
         tracing::info!(bytes = wanted, "the data file has outgrown its map; the map was grown");
@@ -189,15 +256,53 @@ impl Environment {
     }
 }
 
-/// A read transaction.
-pub(crate) struct Reader<'a> {
-    pub txn: RoTxn<'a, WithoutTls>,
-    // Given back after the transaction has ended: fields are dropped in this order.
-    _pass: Pass<'a>,
+fn touch(row: &Row) -> Touched<'_> {
+    (row.key(), row.value().is_none())
+}
+
+/// Checks what LMDB will read.
+fn check_paths(root: &Root, rows: &[Touched<'_>]) -> Result<(), Unfit> {
+    let mut paths = WritePaths::of(root);
+    paths.small_ones()?;
+    paths.new_chunks()?;
+    rows.iter().try_for_each(|(key, is_deleted)| paths.row(key, *is_deleted))
+}
+
+/// A data file with empty databases.
+pub(crate) fn make_databases(folder: &Path) -> Result<(), OpenError> {
+    let failed = |error: heed::Error| open_error(folder, error);
+    let (env, _) = open_env(folder, SMALLEST_MAP_BYTES).map_err(failed)?;
+    open_tree(&env).map_err(failed)?;
+    env.prepare_for_closing().wait();
+    Ok(())
+}
+
+/// The root that LMDB has opened, which must be the one that was checked.
+fn first_root(env: &Env<WithoutTls>, file: DataFile) -> Result<Root, StoreError> {
+    let anchor = env.clone().static_read_txn().map_err(store_error)?;
+    if anchor.id() as u64 != file.slot.meta.transaction {
+        return Err(StoreError::damaged("LMDB has opened another transaction than was checked"));
+    }
+    Root::new(file.view, &file.slot.meta, anchor)
+}
+
+/// Opens the environment with a map of the size that is wanted, or less where the address space is limited.
+fn open_env(folder: &Path, wanted: usize) -> heed::Result<(Env<WithoutTls>, usize)> {
+    let mut map_bytes = wanted;
+    loop {
+        match open_env_with(folder, map_bytes) {
+            Err(heed::Error::Io(error))
+                if error.raw_os_error() == Some(OUT_OF_MEMORY) && map_bytes > SMALLEST_MAP_BYTES =>
+            {
+                map_bytes /= 2;
+            }
+            opened => return Ok((opened?, map_bytes)),
+        }
+    }
 }
 
 #[allow(unsafe_code)]
-fn open_env(folder: &Path, map_bytes: usize) -> heed::Result<Env<WithoutTls>> {
+fn open_env_with(folder: &Path, map_bytes: usize) -> heed::Result<Env<WithoutTls>> {
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(map_bytes).max_readers(MAX_READERS).max_dbs(MAX_DATABASES);
     // SAFETY: The map shows what the file holds, so nobody else may write the file meanwhile: the caller holds the
@@ -211,8 +316,9 @@ fn open_env(folder: &Path, map_bytes: usize) -> heed::Result<Env<WithoutTls>> {
 
 #[allow(unsafe_code)]
 fn map_anew(env: &Env<WithoutTls>, map_bytes: usize) -> heed::Result<()> {
-    // SAFETY: No transaction may be alive: the caller is alone behind the gate that every transaction of this
-    // environment passes.
+    // SAFETY: No transaction may look at LMDB's map meanwhile. The only one that ever does is that of the one who
+    // writes, and it has ended: the caller holds the right to write. Those that roots keep open have an entry in
+    // LMDB's table of readers and nothing else; rows are read through maps of their own.
     unsafe { env.resize(map_bytes) }
 }
 
@@ -229,7 +335,7 @@ fn open_tree(env: &Env<WithoutTls>) -> heed::Result<Tree> {
     match opened {
         CommitOrAbort::Commit((rows, chunks, dropped, log)) => Ok(Tree {
             rows,
-            chunks: Chunks { database: chunks },
+            chunks: Chunks::new(chunks),
             dropped: DroppedSpaces { database: dropped },
             position: PositionRow { database: log },
         }),
@@ -251,34 +357,43 @@ fn is_full(folder: &Path) -> bool {
     written.is_err_and(|error| matches!(io_error(&error), StoreError::Full(_)))
 }
 
-fn bytes_of(stat: &DatabaseStat) -> u64 {
-    (stat.page_size as usize * (stat.branch_pages + stat.leaf_pages + stat.overflow_pages)) as u64
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
+    use partita_store::{Direction, KeyRange};
+
     use super::*;
+    use crate::root::Part;
 
     #[test]
     fn grows_the_map_under_readers() {
         let folder = tempfile::tempdir().unwrap();
+        crate::creation::make_data_file(folder.path()).unwrap();
         let environment = Environment::open_with_map(folder.path(), 1 << 20).unwrap();
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !over.load(Ordering::SeqCst) {
-                    let reader = environment.reader().unwrap();
-                    environment.tree.get(&reader.txn, b"space7").unwrap();
+                    environment.root().get(b"space7").unwrap();
                 }
             });
             for number in 0..200_u32 {
                 let key = [b"space".as_slice(), &number.to_be_bytes()].concat();
-                environment.write(|tree, txn| tree.put(txn, &key, &vec![7; 50_000])).unwrap();
+                environment
+                    .write_rows(&[(&key, false)], |tree, txn| tree.put(txn, &key, &vec![7; 50_000]))
+                    .unwrap();
             }
             over.store(true, Ordering::SeqCst);
         });
-        let reader = environment.reader().unwrap();
-        assert_eq!(environment.tree.rows.len(&reader.txn).unwrap(), 200);
+        let mut rows = 0;
+        let all = KeyRange { start: Vec::new(), end: vec![0xFF] };
+        let count = |_: Part<'_>| {
+            rows += 1;
+            Ok(ControlFlow::Continue(()))
+        };
+        environment.root().range(&all, Direction::Ascending, count).unwrap();
+        assert_eq!(rows, 200);
         assert!(environment.map_bytes.load(Ordering::SeqCst) > 10_000_000);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn store_error(error: heed::Error) -> StoreError {
             | MdbError::CursorFull
             | MdbError::BadTxn
             | MdbError::Problem),
-        ) => StoreError::Damaged(error.to_string()),
+        ) => StoreError::damaged(error.to_string()),
         other => StoreError::Io(other.to_string()),
     }
 }

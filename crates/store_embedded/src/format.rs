@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::creation;
 use crate::lock;
 use crate::open_error::OpenError;
+use crate::page_sums;
 use crate::private_files;
 
 /// The format this program writes, and the highest it reads.
@@ -75,7 +76,8 @@ fn check_empty(folder: &Path) -> Result<(), OpenError> {
         [lock::FILE_NAME, UNFINISHED_NAME, creation::FOLDER_NAME, "lost+found"]
             .iter()
             .any(|known| name == *known)
-            || (name == creation::DATA_NAME && is_prepared(folder))
+            || ([creation::DATA_NAME, page_sums::FILE_NAME].iter().any(|made| name == *made)
+                && is_prepared(folder))
     };
     for entry in entries {
         let name = entry.map_err(|error| OpenError::io(folder, error))?.file_name();

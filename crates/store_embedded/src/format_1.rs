@@ -153,11 +153,11 @@ fn replay(
         let file = File::open(&place.file).map_err(lost)?;
         file.read_exact_at(&mut blocks, place.offset as u64).map_err(lost)?;
         let record = Record::find(&blocks, run)
-            .ok_or_else(|| StoreError::Damaged(format!("record {sequence} of its commit log has changed")))?;
+            .ok_or_else(|| StoreError::damaged(format!("record {sequence} of its commit log has changed")))?;
         record::replay(*sequence, record.body, &mut batch)?;
         if batch.bytes() >= BATCH_BYTES || *sequence == last {
             let rows = Overlay::default().with(&batch);
-            environment.write(|tree, txn| tree.apply(txn, rows.dropped(), rows.all()))?;
+            environment.apply_rows(&rows)?;
             batch = Batch::default();
         }
     }

@@ -10,7 +10,12 @@
 //!    together with the `position` in the log that this comes up to, and frees the log's `segments` for new records.
 //! 6. After a crash `recovery` reads what the log has beyond the tree's position, and it is pending as before.
 //!
-//! A snapshot is the two overlays and an LMDB transaction; neither ever waits for the writer.
+//! A snapshot is the two overlays and a `root` of the tree; neither ever waits for the writer.
+//!
+//! # Damage
+//! LMDB trusts what its file has. So it is let near checked pages only: readers walk its trees themselves (`walk`), each
+//! page being compared with its sum when it is first read (`pages`), and before rows are written the pages on the way
+//! are checked (`write_paths`), and those that are damaged written anew (`repair`).
 //!
 //! # The folder
 //! ```text
@@ -20,8 +25,11 @@
 //! log/DURABLE    how much of the log there must be                      durable.rs
 //! log/segment.N  what the data file may not have yet                    segments.rs, segment_header.rs, record.rs
 //! data.mdb       the rows: an LMDB file                                 environment.rs, room.rs
+//! sums           what each page of data.mdb must be                     page_sums.rs
+//! DAMAGE         keys whose rows were lost with a page; usually none    damage_notes.rs
+//! REPAIR         a page that is being written anew                      repair.rs
 //! lock.mdb       LMDB's table of readers; worthless when closed
-//! data.new/      where data.mdb is made at the first start              creation.rs
+//! data.new/      where data.mdb and sums are made at the first start    creation.rs
 //! ```
 //! # The databases in data.mdb
 //! ```text
@@ -33,8 +41,12 @@
 
 mod applier;
 mod batch;
+mod branch_repair;
 mod chunks;
 mod creation;
+mod damage_notes;
+mod damaged_leaf;
+mod data_file;
 mod dropped_spaces;
 mod durable;
 mod entry;
@@ -45,19 +57,25 @@ mod format;
 mod format_1;
 #[doc(hidden)]
 pub mod fuzzing;
-mod gate;
 mod job;
 mod lock;
 mod log;
 mod manifest;
 mod open_error;
 mod overlay;
+mod page;
+mod page_accounts;
+mod page_bits;
+mod page_sums;
+mod pages;
 mod pending;
 mod position;
 mod private_files;
 mod record;
 mod recovery;
+mod repair;
 mod room;
+mod root;
 mod segment_header;
 mod segments;
 mod shared;
@@ -66,6 +84,8 @@ mod stepwise;
 mod tree;
 mod trouble;
 mod upgrade;
+mod walk;
+mod write_paths;
 mod writer;
 
 use std::future::Future;
@@ -74,12 +94,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
+use tokio::sync::oneshot::Receiver;
 
 use crate::applier::{Application, Applier};
 use crate::durable::Durable;
 use crate::environment::Environment;
 use crate::flusher::Flusher;
-use crate::job::Asked;
+use crate::job::{Asked, Job};
 use crate::lock::FolderLock;
 use crate::log::{Appended, Log};
 use crate::pending::{Pacing, Pending};
@@ -164,6 +185,22 @@ impl EmbeddedStore {
     /// Waits until all that was asked for is done and on disk.
     pub fn close(self) {}
 
+    /// Hands a decision over. Here and not in the future: the writes happen even if nobody polls it.
+    fn ask<T: Send + 'static>(
+        &self,
+        (job, answer): (impl Job + 'static, Receiver<Result<T, StoreError>>),
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        let sent = self.writer.send(Box::new(job));
+        async move {
+            if sent.is_err() {
+                return Err(StoreError::Closed);
+            }
+            answer
+                .await
+                .unwrap_or_else(|_| Err(StoreError::Io("the writer gave the decision up".to_string())))
+        }
+    }
+
     fn open_with(
         folder: &Path,
         options: Options,
@@ -200,7 +237,10 @@ fn open_environment(
     let failed = |error: io::Error| OpenError::io(folder, error);
     match found_format {
         None => creation::create(folder)?,
-        Some(1) => format_1::make_up_for_a_cut_start(folder)?,
+        Some(1) => {
+            format_1::make_up_for_a_cut_start(folder)?;
+            data_file::build_sums(folder)?;
+        }
         Some(_) => creation::check_data_file(folder)?,
     }
     creation::remove_workplace(folder).map_err(failed)?;
@@ -294,19 +334,17 @@ impl Store for EmbeddedStore {
     fn decide<T: Send + 'static>(
         &self,
         keys: Vec<Vec<u8>>,
-        decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
+        mut decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let (job, answer) = Asked::new(keys, decision);
-        // Handed over here and not in the future: the writes happen even if nobody polls it.
-        let sent = self.writer.send(Box::new(job));
-        async move {
-            if sent.is_err() {
-                return Err(StoreError::Closed);
-            }
-            answer
-                .await
-                .unwrap_or_else(|_| Err(StoreError::Io("the writer gave the decision up".to_string())))
-        }
+        self.ask(Asked::new(keys, false, move |rows: &Rows<'_>, _: &[usize]| decision(rows)))
+    }
+
+    fn decide_over_damage<T: Send + 'static>(
+        &self,
+        keys: Vec<Vec<u8>>,
+        decision: impl FnMut(&Rows<'_>, &[usize]) -> Decision<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T, StoreError>> + Send {
+        self.ask(Asked::new(keys, true, decision))
     }
 
     fn usage(&self) -> Result<Usage, StoreError> {

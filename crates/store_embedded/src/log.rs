@@ -175,6 +175,7 @@ mod tests {
 
     fn shared(folder: &Path) -> Arc<Shared> {
         std::fs::create_dir_all(folder.join("log")).unwrap();
+        crate::creation::make_data_file(folder).unwrap();
         Arc::new(Shared {
             environment: Arc::new(Environment::open(folder).unwrap()),
             pending: Arc::new(Pending::new(Pacing::of(crate::Pace::Lazy), Vec::new())),

@@ -33,7 +33,7 @@ impl OpenError {
 
     pub(crate) fn store(folder: &Path, error: StoreError) -> OpenError {
         match error {
-            StoreError::Damaged(what) => OpenError::damaged(folder, what),
+            StoreError::Damaged(what) => OpenError::damaged(folder, what.reason),
             other => OpenError::io(folder, io::Error::other(other)),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Two overlays: the **active** one, which the writer adds to, and at times a **frozen** one, which the applier
 //! writes to the tree. With every freezing begins a new generation. Readers take both overlays as they stand and
-//! then a transaction: if no generation has begun in between, nothing of the active overlay can be in the tree, and
+//! then the tree's root: if no generation has begun in between, nothing of the active overlay can be in the tree, and
 //! what the tree has of the frozen one the reader sees in the overlay anyway.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,9 +13,10 @@ use partita_store::{Space, StoreError};
 
 use crate::Pace;
 use crate::batch::Batch;
-use crate::environment::{Environment, Reader};
+use crate::environment::Environment;
 use crate::log::Appended;
 use crate::overlay::Overlay;
+use crate::root::Root;
 
 /// How far the tree may be behind.
 pub(crate) struct Pacing {
@@ -136,12 +137,12 @@ impl Pending {
     }
 
     /// The tree and what is to be put over it, as of one moment.
-    pub fn over<'e>(&self, environment: &'e Environment) -> Result<(Arc<Layers>, Reader<'e>), StoreError> {
+    pub fn over(&self, environment: &Environment) -> (Arc<Layers>, Arc<Root>) {
         loop {
             let layers = self.layers();
-            let reader = environment.reader()?;
+            let root = environment.root();
             if self.generation.load(Ordering::SeqCst) == layers.generation {
-                return Ok((layers, reader));
+                return (layers, root);
             }
         }
     }

@@ -6,11 +6,12 @@
 //! Without the row the tree has everything: there is no log yet.
 
 use heed::types::Bytes;
-use heed::{Database, RoTxn, RwTxn};
+use heed::{Database, RwTxn};
 use partita_store::StoreError;
 
 use crate::entry::{self, Entry};
-use crate::failure::{Failure, store_error};
+use crate::failure::Failure;
+use crate::root::{Root, damaged};
 
 const KEY: &[u8] = b"applied";
 
@@ -43,8 +44,8 @@ pub(crate) struct PositionRow {
 }
 
 impl PositionRow {
-    pub fn get(&self, txn: &RoTxn<'_>) -> Result<Position, StoreError> {
-        let Some(numbers) = self.numbers(txn)? else { return Ok(Position::default()) };
+    pub fn get(root: &Root) -> Result<Position, StoreError> {
+        let Some(numbers) = PositionRow::numbers(root)? else { return Ok(Position::default()) };
         match numbers[..] {
             [sequence, durable, is_open @ (0 | 1)] => {
                 Ok(Position { sequence, durable, is_open: is_open == 1 })
@@ -61,8 +62,10 @@ impl PositionRow {
     }
 
     /// What the row says, if there is one.
-    pub fn numbers(&self, txn: &RoTxn<'_>) -> Result<Option<Vec<u64>>, StoreError> {
-        let Some(stored) = self.database.get(txn, KEY).map_err(store_error)? else { return Ok(None) };
+    pub fn numbers(root: &Root) -> Result<Option<Vec<u64>>, StoreError> {
+        let tree = root.tree(root.named.log);
+        let Some(stored) = tree.get(KEY).map_err(damaged)? else { return Ok(None) };
+        let stored = tree.bytes(stored).map_err(damaged)?;
         let Entry::Short(payload) = entry::read(KEY, stored)? else { return Err(malformed()) };
         let (numbers, []) = payload.as_chunks::<8>() else { return Err(malformed()) };
         Ok(Some(numbers.iter().map(|number| u64::from_le_bytes(*number)).collect()))
@@ -70,5 +73,5 @@ impl PositionRow {
 }
 
 fn malformed() -> StoreError {
-    StoreError::Damaged("the log's position is malformed".to_string())
+    StoreError::damaged("the log's position is malformed")
 }

@@ -127,7 +127,7 @@ impl Head {
 pub(crate) fn replay(sequence: u64, mut body: &[u8], batch: &mut Batch) -> Result<(), StoreError> {
     while !body.is_empty() {
         let write = next_write(&mut body)
-            .ok_or_else(|| StoreError::Damaged(format!("record {sequence} of the log is malformed")))?;
+            .ok_or_else(|| StoreError::damaged(format!("record {sequence} of the log is malformed")))?;
         batch.take(vec![write], |_| Ok(Counters::default()))?;
     }
     Ok(())

@@ -228,7 +228,7 @@ impl Found {
             let blocks = read_at(&segment.file, place).map_err(lost)?;
             let salt = &segment.description.salt;
             let body = Head::find(&blocks, salt).and_then(|head| head.body(&blocks, salt));
-            let changed = || StoreError::Damaged(format!("record {sequence} of its commit log has changed"));
+            let changed = || StoreError::damaged(format!("record {sequence} of its commit log has changed"));
             record::replay(*sequence, body.ok_or_else(changed)?, &mut recovered.batch)?;
             recovered.log_bytes += place.bytes;
         }

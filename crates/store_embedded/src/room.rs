@@ -1,4 +1,5 @@
-//! Room on the disk, allocated before it is needed: behind the end of the data file, where LMDB will grow into it.
+//! Room on the disk, allocated before it is needed: behind the end of the data file, where LMDB will grow into it, and
+//! in the file of its pages' sums.
 //!
 //! What was acknowledged must fit into the data file, and to delete needs room first: LMDB writes new pages before it
 //! can use the old ones again. So room for all that is pending, and some more, is allocated before anything is
@@ -14,6 +15,7 @@ use rustix::io::Errno;
 
 use crate::creation::DATA_NAME;
 use crate::failure::io_error;
+use crate::page_sums;
 
 /// Room is allocated in steps of this size, or of the smaller one when the disk is nearly full.
 const STEPS: [u64; 2] = [16 << 20, 1 << 20];
@@ -22,6 +24,7 @@ const DELETION_BYTES: u64 = 4 << 20;
 
 pub(crate) struct Room {
     data_file: File,
+    sums: File,
     /// The data file has room up to here.
     end: AtomicU64,
     /// Whether the disk is full, as far as it is known.
@@ -31,7 +34,8 @@ pub(crate) struct Room {
 impl Room {
     pub fn of(folder: &Path) -> io::Result<Room> {
         let data_file = File::options().write(true).open(folder.join(DATA_NAME))?;
-        Ok(Room { data_file, end: AtomicU64::new(0), is_short: AtomicBool::new(false) })
+        let sums = File::options().write(true).open(folder.join(page_sums::FILE_NAME))?;
+        Ok(Room { data_file, sums, end: AtomicU64::new(0), is_short: AtomicBool::new(false) })
     }
 
     /// Why nothing can be added at the moment, if so.
@@ -79,28 +83,34 @@ impl Room {
         let mut outcome = Ok(());
         for step in STEPS {
             let bytes = needed + step;
-            outcome = match allocate_behind(&self.data_file, length, bytes) {
-                // A file system that cannot do this cannot be helped.
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
-                    self.end.store(length + bytes, Ordering::Relaxed);
-                    return Ok(());
-                }
-                Err(error) => Err(io_error(&error.into())),
-            };
+            let sums = page_sums::bytes_for(length + bytes);
+            outcome = reserve(&self.data_file, length, bytes).and_then(|()| reserve(&self.sums, 0, sums));
+            if outcome.is_ok() {
+                self.end.store(length + bytes, Ordering::Relaxed);
+                break;
+            }
         }
         outcome
     }
 }
 
-/// Allocates room behind a file's end without making it longer.
+fn reserve(file: &File, from: u64, bytes: u64) -> Result<(), StoreError> {
+    match allocate(file, from, bytes) {
+        // A file system that cannot do this cannot be helped.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        Err(error) => Err(io_error(&error.into())),
+    }
+}
+
+/// Allocates room within or behind a file without making it longer.
 #[cfg(target_os = "linux")]
-fn allocate_behind(file: &File, length: u64, bytes: u64) -> Result<(), Errno> {
-    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, length, bytes)
+fn allocate(file: &File, from: u64, bytes: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, from, bytes)
 }
 
 /// Other systems have no such call.
 #[cfg(not(target_os = "linux"))]
-fn allocate_behind(_: &File, _: u64, _: u64) -> Result<(), Errno> {
+fn allocate(_: &File, _: u64, _: u64) -> Result<(), Errno> {
     Err(Errno::OPNOTSUPP)
 }
 
@@ -120,6 +130,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(DATA_NAME);
         std::fs::write(&path, vec![1; 10_000]).unwrap();
+        std::fs::write(folder.path().join(page_sums::FILE_NAME), b"").unwrap();
         let room = Room::of(folder.path()).unwrap();
         for pending in [100, 20 << 20, 50 << 20] {
             room.cover(pending, || 0).unwrap();
@@ -138,6 +149,7 @@ mod tests {
     fn room_within_the_data_file_will_do() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(DATA_NAME), b"").unwrap();
+        std::fs::write(folder.path().join(page_sums::FILE_NAME), b"").unwrap();
         let room = Room::of(folder.path()).unwrap();
         // More than any disk has.
         let pending = 1 << 55;

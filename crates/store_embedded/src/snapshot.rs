@@ -3,28 +3,29 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::iter::Peekable;
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use partita_store::{Direction, KeyRange, StoreError};
+use partita_store::{Damage, Direction, KeyRange, StoreError};
 
-use crate::environment::Reader;
 use crate::overlay::Row;
 use crate::pending::Layers;
+use crate::root::{Part, Root, StoredRow};
 use crate::shared::Shared;
-use crate::tree::Tree;
 
 /// See [`partita_store::Snapshot`]. An open one keeps old pages alive: do not hold it long.
 pub struct EmbeddedSnapshot<'a> {
-    tree: &'a Tree,
-    reader: Reader<'a>,
+    root: Arc<Root>,
     layers: Arc<Layers>,
+    /// A store does not end before its snapshots.
+    _shared: PhantomData<&'a Shared>,
 }
 
 impl<'a> EmbeddedSnapshot<'a> {
     pub(crate) fn take(shared: &'a Shared) -> Result<EmbeddedSnapshot<'a>, StoreError> {
-        let (layers, reader) = shared.pending.over(&shared.environment)?;
-        Ok(EmbeddedSnapshot { tree: &shared.environment.tree, reader, layers })
+        let (layers, root) = shared.pending.over(&shared.environment);
+        Ok(EmbeddedSnapshot { root, layers, _shared: PhantomData })
     }
 }
 
@@ -33,7 +34,7 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
         match self.layers.get(key) {
             Some(row) => Ok(row.map(Cow::Borrowed)),
             None if self.layers.drop_from_tree(key) => Ok(None),
-            None => self.tree.get(&self.reader.txn, key),
+            None => self.root.get(key),
         }
     }
 
@@ -41,19 +42,38 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
         &self,
         range: &KeyRange,
         direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.walk(range, direction, visit, |damage| Err(StoreError::Damaged(damage)))
+    }
+
+    fn range_past_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut damaged: impl FnMut(Damage) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.walk(range, direction, visit, |damage| Ok(damaged(damage)))
+    }
+}
+
+impl EmbeddedSnapshot<'_> {
+    /// Shows the rows of `range` in order. What cannot be read is told to `damaged`, which decides whether to go on.
+    fn walk(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        mut damaged: impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut over = OverRows::of(&self.layers, range, direction);
         let mut ended = false;
-        self.tree.range(&self.reader.txn, range, direction, |row| {
-            let mut flow = over.show_before(row.key, &mut visit);
-            if flow.is_continue() {
-                flow = match over.take(row.key) {
-                    Some(newer) => show(newer, &mut visit),
-                    None if self.layers.drop_from_tree(row.key) => ControlFlow::Continue(()),
-                    None => visit(row.key, &row.value()?),
-                };
-            }
+        self.root.range(range, direction, |part| {
+            let flow = match part {
+                Part::Row(row) => self.show_stored(&row, &mut over, &mut visit, &mut damaged)?,
+                Part::Lost(damage) => self.show_damage(damage, &mut over, &mut visit, &mut damaged)?,
+            };
             ended = flow.is_break();
             Ok(flow)
         })?;
@@ -61,6 +81,49 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
             ended = show(row, &mut visit).is_break();
         }
         Ok(())
+    }
+
+    /// Shows the newer rows before a row of the tree, and then what became of it.
+    fn show_stored(
+        &self,
+        row: &StoredRow<'_>,
+        over: &mut OverRows<'_>,
+        visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        if over.show_before(row.key, visit).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        match over.take(row.key) {
+            Some(newer) => Ok(show(newer, visit)),
+            None if self.layers.drop_from_tree(row.key) => Ok(ControlFlow::Continue(())),
+            None => match row.value() {
+                Ok(value) => Ok(visit(row.key, &value)),
+                Err(StoreError::Damaged(damage)) => damaged(damage),
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Shows the newer rows before damaged ones, and then the damage. What was lost of dropped spaces is of no interest.
+    #[cold]
+    fn show_damage(
+        &self,
+        damage: Damage,
+        over: &mut OverRows<'_>,
+        visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        if let Some(keys) = &damage.keys {
+            if over.show_before(over.first_of(keys), visit).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let is_of_one_space = keys.start.first_chunk::<4>() == keys.end.first_chunk::<4>();
+            if is_of_one_space && self.layers.drop_from_tree(&keys.start) {
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+        damaged(damage)
     }
 }
 
@@ -131,6 +194,14 @@ impl<'a> OverRows<'a> {
             show(row, visit)?;
         }
         ControlFlow::Continue(())
+    }
+
+    /// The end of a range at which its rows begin.
+    fn first_of<'k>(&self, range: &'k KeyRange) -> &'k [u8] {
+        match self.direction {
+            Direction::Ascending => &range.start,
+            Direction::Descending => &range.end,
+        }
     }
 
     fn order(&self, one: &[u8], other: &[u8]) -> Ordering {

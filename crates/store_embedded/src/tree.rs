@@ -1,23 +1,19 @@
-//! The rows in LMDB: whole values in and out, whatever shape they have on disk.
+//! Writes rows to LMDB, whatever shape they have on disk.
 //!
-//! Reading checks every entry; a damaged one is an error and never a value. Writing replaces whatever stood
-//! there, its chunks included; over a damaged entry it writes as well, which heals the row.
-
-use std::borrow::Cow;
-use std::ops::{Bound, ControlFlow};
+//! Writing replaces whatever stood there, its chunks included; over a damaged entry it writes as well, which heals the
+//! row. Before LMDB comes to any page, `write_paths` has checked it.
 
 use heed::types::Bytes;
 use heed::{Database, RoTxn, RwTxn};
-use partita_store::{Direction, KeyRange, Space, StoreError};
+use partita_store::Space;
 
 use crate::chunks::Chunks;
 use crate::dropped_spaces::DroppedSpaces;
 use crate::entry::{self, Entry, HEADER_BYTES, LONGEST_SHORT_VALUE, LongValue};
-use crate::failure::{Failure, store_error};
+use crate::failure::Failure;
 use crate::overlay::Row;
 use crate::position::PositionRow;
 
-#[derive(Clone, Copy)]
 pub(crate) struct Tree {
     pub rows: Database<'static, Bytes, Bytes>,
     pub chunks: Chunks,
@@ -25,71 +21,7 @@ pub(crate) struct Tree {
     pub position: PositionRow,
 }
 
-/// A row as it stands in the tree. Its value is read and checked when it is asked for.
-pub(crate) struct StoredRow<'t> {
-    pub key: &'t [u8],
-    entry: &'t [u8],
-    tree: &'t Tree,
-    txn: &'t RoTxn<'t>,
-}
-
-impl<'t> StoredRow<'t> {
-    pub fn value(&self) -> Result<Cow<'t, [u8]>, StoreError> {
-        self.tree.value(self.txn, self.key, self.entry)
-    }
-}
-
 impl Tree {
-    pub fn get<'t>(&self, txn: &'t RoTxn<'_>, key: &[u8]) -> Result<Option<Cow<'t, [u8]>>, StoreError> {
-        if key.is_empty() {
-            return Ok(None);
-        }
-        match self.rows.get(txn, key).map_err(store_error)? {
-            Some(entry) => self.value(txn, key, entry).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Shows `visit` the rows of `range` in order until it breaks.
-    pub fn range<'t>(
-        &'t self,
-        txn: &'t RoTxn<'_>,
-        range: &KeyRange,
-        direction: Direction,
-        mut visit: impl FnMut(StoredRow<'t>) -> Result<ControlFlow<()>, StoreError>,
-    ) -> Result<(), StoreError> {
-        if range.start >= range.end {
-            return Ok(());
-        }
-        // LMDB has no empty key, not even to begin from.
-        let start = match range.start.as_slice() {
-            [] => Bound::Unbounded,
-            start => Bound::Included(start),
-        };
-        let bounds = (start, Bound::Excluded(range.end.as_slice()));
-        let mut show = |row: heed::Result<(&'t [u8], &'t [u8])>| {
-            let (key, entry) = row.map_err(store_error)?;
-            visit(StoredRow { key, entry, tree: self, txn })
-        };
-        match direction {
-            Direction::Ascending => {
-                for row in self.rows.range(txn, &bounds).map_err(store_error)? {
-                    if show(row)?.is_break() {
-                        break;
-                    }
-                }
-            }
-            Direction::Descending => {
-                for row in self.rows.rev_range(txn, &bounds).map_err(store_error)? {
-                    if show(row)?.is_break() {
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Writes an overlay's rows, or some of them, in key order, which LMDB does fastest.
     pub fn apply<'r>(
         &self,
@@ -137,18 +69,6 @@ impl Tree {
         };
         self.rows.delete(txn, key)?;
         Ok(chunks + 1)
-    }
-
-    fn value<'t>(
-        &self,
-        txn: &'t RoTxn<'_>,
-        key: &[u8],
-        entry: &'t [u8],
-    ) -> Result<Cow<'t, [u8]>, StoreError> {
-        match entry::read(key, entry)? {
-            Entry::Short(value) => Ok(Cow::Borrowed(value)),
-            Entry::Long(long) => Ok(Cow::Owned(self.chunks.get(txn, long)?)),
-        }
     }
 
     /// Where the value stored at `key` has chunks, if it has. A damaged entry's chunks are left behind: its id may

@@ -218,20 +218,34 @@ impl Group {
 
     fn decide(&mut self, rows: &EmbeddedSnapshot<'_>, job: &mut dyn Job) -> Result<(), StoreError> {
         let mut found = Vec::with_capacity(job.keys().len());
-        for key in job.keys() {
+        let mut damaged = Vec::new();
+        for (place, key) in job.keys().iter().enumerate() {
             found.push(match self.batch.get(key) {
                 Some(row) => row.map(Cow::Borrowed),
-                None => rows.get(key)?,
+                None => match rows.get(key) {
+                    Err(StoreError::Damaged(_)) if job.goes_over_damage() => {
+                        damaged.push(place);
+                        None
+                    }
+                    row => row?,
+                },
             });
         }
-        let Decided { writes, on_commit } = job.decide(&found)?;
+        let Decided { writes, on_commit } = job.decide(&found, &damaged)?;
         drop(found);
         if let Some(shortage) = &self.shortage
             && !self.makes_room(rows, &writes)?
         {
             return Err(shortage.clone());
         }
-        self.batch.take(writes, |key| Ok(Counters::read(rows.get(key)?.as_deref())))?;
+        let over_damage = job.goes_over_damage();
+        self.batch.take(writes, |key| match rows.get(key) {
+            Err(StoreError::Damaged(damage)) if over_damage => {
+                tracing::error!(%damage, "totals cannot be read and are counted from nothing");
+                Ok(Counters::default())
+            }
+            row => Ok(Counters::read(row?.as_deref())),
+        })?;
         self.on_commit = on_commit;
         Ok(())
     }

@@ -173,16 +173,51 @@ fn altered_values_are_never_shown() {
         seen += 1;
         ControlFlow::Continue(())
     });
-    assert!(matches!(result, Err(StoreError::Damaged(_))));
+    let Err(StoreError::Damaged(damage)) = result else { panic!("{result:?}") };
+    assert!(is_of_row(&damage.keys.unwrap(), 3));
     assert_eq!(seen, 3);
+    for direction in [Direction::Ascending, Direction::Descending] {
+        let (seen, mut damaged) = past_damage(&snapshot, &range, direction);
+        if direction == Direction::Descending {
+            damaged.reverse();
+        }
+        assert_eq!((seen, damaged.len()), (195, hit.len()));
+        assert!(damaged.iter().zip(hit).all(|(keys, number)| is_of_row(keys, number)));
+    }
     drop(snapshot);
     let depends = wait(store.decide(vec![key(1, &3_u32.to_be_bytes())], |_| {
         partita_store::Decision::commit(vec![put(&key(1, b"other"), b"1")], ())
     }));
     assert!(matches!(depends, Err(StoreError::Damaged(_))));
+    let keys = [2_u32, 3].map(|n| key(1, &n.to_be_bytes())).to_vec();
+    let told = wait(store.decide_over_damage(keys, |rows, damaged| {
+        partita_store::Decision::rejection((rows[0].is_some(), rows[1].is_some(), damaged.to_vec()))
+    }));
+    assert_eq!(told.unwrap(), (true, false, vec![1]));
     // Written anew, the rows are whole again.
     write(&store, hit.iter().map(|n| put(&key(1, &n.to_be_bytes()), &value(*n))).collect()).unwrap();
     for number in hit {
         assert!(get(&store, &key(1, &number.to_be_bytes())).unwrap().unwrap() == value(number));
     }
+}
+
+/// Whether these keys are those of a row and of none beside it, but for the one they begin with.
+fn is_of_row(keys: &KeyRange, number: u32) -> bool {
+    let contains = |number: u32| keys.contains(&key(1, &number.to_be_bytes()));
+    contains(number) && !contains(number - 2) && (number == 199 || !contains(number + 1))
+}
+
+/// How many rows a range shows past the damage, and the keys of what it cannot.
+fn past_damage(snapshot: &impl Snapshot, range: &KeyRange, direction: Direction) -> (usize, Vec<KeyRange>) {
+    let (mut seen, mut damaged) = (0, Vec::new());
+    let visit = |_: &[u8], _: &[u8]| {
+        seen += 1;
+        ControlFlow::Continue(())
+    };
+    let tell = |damage: partita_store::Damage| {
+        damaged.push(damage.keys.unwrap());
+        ControlFlow::Continue(())
+    };
+    snapshot.range_past_damage(range, direction, visit, tell).unwrap();
+    (seen, damaged)
 }

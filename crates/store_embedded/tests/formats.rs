@@ -143,6 +143,7 @@ fn a_first_start_may_be_cut_short_anywhere() {
     let whole = tempfile::tempdir().unwrap();
     open(whole.path()).unwrap().close();
     let data = fs::read(whole.path().join("data.mdb")).unwrap();
+    let sums = fs::read(whole.path().join("sums")).unwrap();
     let format = format_of(whole.path());
     let states: Vec<Vec<(&str, &[u8])>> = vec![
         vec![("LOCK", b"")],
@@ -150,16 +151,18 @@ fn a_first_start_may_be_cut_short_anywhere() {
         vec![("LOCK", b""), ("data.new/data.mdb", &data[..4_096]), ("data.new/lock.mdb", b"")],
         vec![("LOCK", b""), ("data.new/data.mdb", &data[..8_192])],
         vec![("LOCK", b""), ("data.new/data.mdb", &data)],
-        vec![("LOCK", b""), ("data.new/data.mdb", &data), ("FORMAT.new", b"")],
+        vec![("LOCK", b""), ("data.new/data.mdb", &data), ("data.new/sums.new", b"")],
+        vec![("LOCK", b""), ("data.new/data.mdb", &data), ("data.new/sums", &sums), ("FORMAT.new", b"")],
         vec![("LOCK", b""), ("data.new/data.mdb", &data), ("FORMAT.new", format.as_bytes())],
+        vec![("sums", &sums), ("data.new/data.mdb", &data), ("FORMAT.new", format.as_bytes())],
         vec![
-            ("LOCK", b""),
+            ("sums", &sums),
             ("data.mdb", &data),
             ("data.new/lock.mdb", b""),
             ("FORMAT.new", format.as_bytes()),
         ],
-        vec![("LOCK", b""), ("data.mdb", &data), ("data.new/lock.mdb", b""), ("FORMAT", format.as_bytes())],
-        vec![("LOCK", b""), ("data.mdb", &data), ("lock.mdb", b""), ("FORMAT", format.as_bytes())],
+        vec![("sums", &sums), ("data.mdb", &data), ("data.new/lock.mdb", b""), ("FORMAT", format.as_bytes())],
+        vec![("sums", &sums), ("data.mdb", &data), ("lock.mdb", b""), ("FORMAT", format.as_bytes())],
         // What format 1 left.
         vec![("FORMAT", b"partita embedded store, format 1\n")],
         vec![("FORMAT", b"partita embedded store, format 1\n"), ("data.mdb", b""), ("lock.mdb", b"")],

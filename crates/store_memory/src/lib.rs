@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use partita_store::{
-    Counters, Decision, Direction, Health, KeyRange, Rows, Space, Store, StoreError, Usage, Write,
+    Counters, Damage, Decision, Direction, Health, KeyRange, Rows, Space, Store, StoreError, Usage, Write,
 };
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -152,5 +152,16 @@ impl partita_store::Snapshot for Snapshot {
                 return Ok(());
             }
         }
+    }
+
+    /// Memory has no damage.
+    fn range_past_damage(
+        &self,
+        range: &KeyRange,
+        direction: Direction,
+        visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
+        _: impl FnMut(Damage) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.range(range, direction, visit)
     }
 }

@@ -83,7 +83,7 @@ impl From<ValueRef<'_>> for AttributeValue {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::Value;
     use proptest::prelude::*;

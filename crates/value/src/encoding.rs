@@ -69,6 +69,13 @@ pub struct Mark {
     first_entry: usize,
 }
 
+/// How far was written.
+#[derive(Clone, Copy)]
+pub struct Place {
+    length: usize,
+    entries: usize,
+}
+
 impl Encoder {
     pub fn new() -> Encoder {
         Encoder::default()
@@ -197,6 +204,17 @@ impl Encoder {
     pub fn end_map(&mut self, mark: Mark) {
         self.sort_entries(mark.start + 5, mark.first_entry);
         self.close(&mark);
+    }
+
+    /// Where the next value or entry will be written.
+    pub fn place(&self) -> Place {
+        Place { length: self.buffer.len(), entries: self.entries.len() }
+    }
+
+    /// Takes back all that was written since.
+    pub fn go_back(&mut self, place: Place) {
+        self.buffer.truncate(place.length);
+        self.entries.truncate(place.entries);
     }
 
     fn begin(&mut self, tag: Tag) -> Mark {

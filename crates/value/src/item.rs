@@ -3,15 +3,16 @@
 use crate::encoding::{Encoder, ITEM_HEADER, Mark};
 use crate::{AttributeValue, ItemRef, MapRef, ValueRef, size};
 use std::fmt;
+use std::sync::Arc;
 
-/// One encoded value that owns its bytes.
+/// One encoded value that owns its bytes together with its clones: an expression may name a large value often.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Value(Vec<u8>);
+pub struct Value(Arc<Vec<u8>>);
 
 impl Value {
     /// Takes the bytes that an [`Encoder`] wrote for one value.
     pub fn from_encoder(encoder: Encoder) -> Value {
-        Value(encoder.finish())
+        Value(Arc::new(encoder.finish()))
     }
 
     pub fn string(text: &str) -> Value {
@@ -21,11 +22,16 @@ impl Value {
     fn build(write: impl FnOnce(&mut Encoder)) -> Value {
         let mut encoder = Encoder::new();
         write(&mut encoder);
-        Value(encoder.finish())
+        Value::from_encoder(encoder)
     }
 
     pub fn view(&self) -> ValueRef<'_> {
         ValueRef::read(&self.0).unwrap_or(ValueRef::Null)
+    }
+
+    /// How many bytes the encoded value takes.
+    pub fn byte_count(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -66,6 +72,12 @@ impl Item {
 
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
+    }
+
+    /// The same in no more memory than it needs.
+    pub fn shrunk(mut self) -> Item {
+        self.0.shrink_to_fit();
+        self
     }
 
     pub fn view(&self) -> ItemRef<'_> {

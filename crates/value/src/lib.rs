@@ -9,6 +9,7 @@
 
 mod attribute_value;
 pub mod calendar;
+pub mod canonical;
 pub mod encoding;
 mod item;
 pub mod limits;

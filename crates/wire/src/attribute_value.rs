@@ -117,7 +117,7 @@ impl Attributes {
             values.name(builder.encoder(), &name);
             values.value(reader, builder.encoder(), Shape::Element(CLASS), 1)
         })?;
-        Ok(present.then(|| Attributes { item: builder.finish(), error: values.error }))
+        Ok(present.then(|| Attributes { item: builder.finish().shrunk(), error: values.error }))
     }
 
     /// Reads a member that is a map of attributes.
@@ -197,6 +197,11 @@ impl SentValue {
 
     pub(crate) fn view(&self) -> ValueRef<'_> {
         self.value.view()
+    }
+
+    /// The value, valid or not.
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
     }
 }
 

@@ -61,12 +61,9 @@ fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Sent<'a>, Exception> {
 }
 
 fn read_keys(reader: &mut Reader<'_>) -> Result<Option<Vec<Attributes>>, Exception> {
-    let mut keys = Vec::new();
-    let present = reader.list(Shape::List, |reader| {
-        keys.extend(Attributes::read(reader, Shape::MapInList("AttributeValue"))?);
-        Ok(())
-    })?;
-    Ok(present.then_some(keys))
+    let read = |reader: &mut Reader<'_>| Attributes::read(reader, Shape::MapInList("AttributeValue"));
+    let keys = reader.structures(Shape::List, read)?;
+    Ok(keys.map(|keys| keys.into_iter().flatten().collect()))
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {

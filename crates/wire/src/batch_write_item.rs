@@ -24,11 +24,7 @@ fn read_tables<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<TableEntry<'a, 
     let mut tables = Vec::new();
     let present = reader.map(Shape::ListMap(CLASS), |reader, table| {
         let start = reader.offset();
-        let mut wanted = Vec::new();
-        reader.list(Shape::ListInMap, |reader| {
-            wanted.push(read_write(reader)?);
-            Ok(())
-        })?;
+        let wanted = reader.structures(Shape::ListInMap, read_write)?.unwrap_or_default();
         tables.push(TableEntry { table, json: reader.since(start), wanted });
         Ok(())
     })?;

@@ -193,7 +193,8 @@ impl<'a> Expressions<'a> {
                 )));
             }
         }
-        let entries = sorted(sent).map(|(placeholder, value)| (placeholder.to_string(), value.view().into()));
+        let entries =
+            sorted(sent).map(|(placeholder, value)| (placeholder.to_string(), value.value().clone()));
         Ok(ExpressionValues::from_entries(entries)?)
     }
 

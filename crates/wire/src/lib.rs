@@ -94,6 +94,7 @@ pub use item_line::{
 
 use json::{Reader, Writer};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
+use partita_value::Item;
 
 /// Why a body is no request.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,6 +179,22 @@ pub fn is_json(body: &[u8]) -> bool {
         reader.end()
     };
     read().is_ok()
+}
+
+/// The bytes of all items that a response holds: what writing it costs.
+pub fn item_bytes(response: &Response) -> usize {
+    let sum = |items: &mut dyn Iterator<Item = &Item>| items.map(Item::size).sum();
+    match response {
+        Response::BatchExecuteStatement(output) => {
+            sum(&mut output.responses.iter().filter_map(|response| response.item.as_ref()))
+        }
+        Response::BatchGetItem(output) => sum(&mut output.responses.iter().flat_map(|table| &table.items)),
+        Response::ExecuteStatement(output) => sum(&mut output.items.iter()),
+        Response::ExecuteTransaction(output) => sum(&mut output.responses.iter().flatten()),
+        Response::Query(output) | Response::Scan(output) => sum(&mut output.page.items.iter().flatten()),
+        Response::TransactGetItems(output) => sum(&mut output.responses.iter().flatten()),
+        _ => 0,
+    }
 }
 
 /// The body that answers a request.

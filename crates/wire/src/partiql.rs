@@ -55,17 +55,14 @@ impl<'a> SentStatement<'a> {
         reader: &mut Reader<'a>,
         class: &'static str,
     ) -> Result<Option<Vec<SentStatement<'a>>>, Exception> {
-        let mut statements = Vec::new();
-        let present = reader.list(Shape::List, |reader| {
+        reader.structures(Shape::List, |reader| {
             let mut sent = SentStatement::default();
             reader.structure(Shape::Element(class), |reader, member| match sent.read(reader, member)? {
                 true => Ok(()),
                 false => reader.skip(),
             })?;
-            statements.push(sent);
-            Ok(())
-        })?;
-        Ok(present.then_some(statements))
+            Ok(sent)
+        })
     }
 
     /// `path` is where the statement's members are: empty, or ending with a point.

@@ -58,14 +58,11 @@ pub(crate) fn read_list<'a, T: Default>(
     class: &'static str,
     member: impl Fn(&mut T, &mut Reader<'a>, &str) -> Result<(), Exception>,
 ) -> Result<Option<Vec<T>>, Exception> {
-    let mut values = Vec::new();
-    let present = reader.list(Shape::List, |reader| {
+    reader.structures(Shape::List, |reader| {
         let mut value = T::default();
         reader.structure(Shape::Element(class), |reader, name| member(&mut value, reader, name))?;
-        values.push(value);
-        Ok(())
-    })?;
-    Ok(present.then_some(values))
+        Ok(value)
+    })
 }
 
 /// Notes a text whose length is out of bounds.

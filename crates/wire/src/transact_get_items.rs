@@ -56,13 +56,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         match member {
             "TransactItems" => {
                 let start = reader.offset();
-                let mut elements = Vec::new();
-                let present = reader.list(Shape::List, |reader| {
-                    elements.push(read_element(reader)?);
-                    Ok(())
-                })?;
+                gets = reader.structures(Shape::List, read_element)?;
                 json = reader.since(start);
-                gets = present.then_some(elements);
             }
             "ReturnConsumedCapacity" => wish = reader.text()?,
             _ => reader.skip()?,

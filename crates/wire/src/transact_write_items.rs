@@ -107,13 +107,8 @@ fn read(reader: Reader<'_>) -> Result<SentTransaction<'_>, Exception> {
         match member {
             "TransactItems" => {
                 let start = reader.offset();
-                let mut elements = Vec::new();
-                let present = reader.list(Shape::List, |reader| {
-                    elements.push(read_element(reader)?);
-                    Ok(())
-                })?;
+                sent.elements = reader.structures(Shape::List, read_element)?;
                 sent.json = reader.since(start);
-                sent.elements = present.then_some(elements);
             }
             "ClientRequestToken" => sent.token = reader.text()?,
             "ReturnConsumedCapacity" => sent.return_consumed_capacity = reader.text()?,

@@ -7,6 +7,8 @@ use std::fmt::{Display, Write};
 
 /// AWS stops counting here.
 const MOST_ERRORS: usize = 10;
+/// A text that has become longer than this is not made longer still: errors may repeat long names over and over.
+const LONG_TEXT: usize = 65_536;
 /// The characters of table and index names.
 pub(crate) const NAME_PATTERN: &str = "[a-zA-Z0-9_.-]+";
 
@@ -34,7 +36,7 @@ impl Validation {
 
     /// Notes an error in words of its own.
     pub(crate) fn note(&mut self, error: impl Display) {
-        if self.count == MOST_ERRORS {
+        if self.count == MOST_ERRORS || self.errors.len() > LONG_TEXT {
             return;
         }
         self.count += 1;

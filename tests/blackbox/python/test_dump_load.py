@@ -4,7 +4,9 @@ killed on the way. The file is read here by another program."""
 import gzip
 import json
 import os
+import random
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -164,18 +166,116 @@ def killed_until_done(side, *arguments):
     """Runs a command again and again, killed soon after it has noted some progress; how often it was killed."""
     kills = 0
     while True:
-        before = content(side)
+        before, killed = content(side), False
         run = subprocess.Popen([server_binary(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while run.poll() is None:
             if kills < 4 and content(side) not in (b"", before):
                 run.send_signal(signal.SIGKILL)
-                kills += 1
+                kills, killed = kills + 1, True
                 break
             time.sleep(0.005)
         out, err = run.communicate()
-        if run.returncode == 0:
+        # The side file goes last: without one, everything was done before the kill.
+        if run.returncode == 0 or (killed and not side.exists()):
             return kills
         assert run.returncode == -signal.SIGKILL, out + err
+
+
+@pytest.mark.parametrize("source", ["a database", "a file"])
+def test_a_load_killed_at_any_time_goes_on(two, tmp_path, source):
+    """Kills at random times, also between two steps of making and noting a table."""
+    one, other = two
+    fill(one.client(), 50)
+    file, side = tmp_path / "all.jsonl", tmp_path / "side"
+    partita("dump", file, "--endpoint", one.endpoint)
+    client, kills, chance = other.client(), 0, random.Random(11)
+    command = [server_binary(), "load", one.endpoint if source == "a database" else str(file), "--endpoint", other.endpoint, "--progress", str(side)]
+    deadline = time.monotonic() + 20
+    for _ in range(8):
+        while True:
+            had_begun = side.exists()
+            run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            try:
+                out, err = run.communicate(timeout=chance.uniform(0.001, 0.15) if time.monotonic() < deadline else 60)
+            except subprocess.TimeoutExpired:
+                had_begun = had_begun or side.exists()
+                run.kill()
+                out, err = run.communicate()
+                kills += 1
+            if run.returncode == 0 or (had_begun and not side.exists()):
+                break
+            assert run.returncode == -signal.SIGKILL, out + err
+        assert_equal(one.client(), client)
+        client.update_table(TableName="Shop", DeletionProtectionEnabled=False)
+        for table in ("Plain", "Shop"):
+            client.delete_table(TableName=table)
+    assert kills > 0
+
+
+def test_a_table_with_another_key_is_not_taken_for_the_own(two, tmp_path):
+    one, other = two
+    fill(one.client(), 25)
+    file, side = tmp_path / "all.jsonl", tmp_path / "side"
+    partita("dump", file, "--endpoint", one.endpoint)
+    other.client().create_table(**table_request("Plain", "another:S"))
+    # As if it had been killed before it made the table.
+    side.write_text(json.dumps({"target": other.endpoint, "wanted": [], "file_bytes": file.stat().st_size, "line": 0, "begun": "Plain"}))
+    assert "has another key" in partita("load", file, "--endpoint", other.endpoint, "--progress", side, code=1)
+
+
+def test_a_dump_killed_at_its_end_is_whole(two, tmp_path):
+    one, _ = two
+    fill(one.client(), 25)
+    file, side = tmp_path / "all.jsonl", tmp_path / "all.jsonl.progress"
+    partita("dump", file, "--endpoint", one.endpoint)
+    state = {"source": one.endpoint, "wanted": [], "tables": ["Plain", "Shop"], "finished": 2, "cursors": [], "items": 26, "items_of_table": 25,
+             "bytes": file.stat().st_size, "ended": True}
+    # Killed before the side file went.
+    side.write_text(json.dumps(state))
+    assert "26 items of 2 tables" in partita("dump", file, "--endpoint", one.endpoint)
+    assert not side.exists() and lines(file)[-1] == {"End": {"Tables": 2, "Items": 26}}
+    # Killed before the file got its name.
+    text = file.read_bytes()
+    file.rename(tmp_path / "all.jsonl.partial")
+    side.write_text(json.dumps(state))
+    partita("dump", file, "--endpoint", one.endpoint)
+    assert not side.exists() and file.read_bytes() == text
+
+
+@pytest.mark.parametrize("name", ["long.jsonl", "long.jsonl.gz"])
+def test_a_line_that_no_item_can_have_is_refused(two, tmp_path, name):
+    one, _ = two
+    one.client().create_table(**table_request("Into", "pk:S"))
+    file = tmp_path / name
+    good = b'{"Item":{"pk":{"S":"a"}}}\n'
+    with (gzip.open(file, "wb", compresslevel=1) if name.endswith(".gz") else open(file, "wb")) as out:
+        out.write(good * 2)
+        for _ in range(200):
+            out.write(b" " * (1 << 20))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    told = partita("load", file, "--table", "Into", "--endpoint", one.endpoint, code=1)
+    assert f"{name}: line 3 is longer than 16 MB" in told
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(before, 100_000)
+
+
+def test_dumps_are_their_owners_alone(two, tmp_path):
+    one, _ = two
+    fill(one.client(), 2000)
+    file = tmp_path / "all.jsonl"
+    mask = os.umask(0o022)
+    try:
+        run = subprocess.Popen([server_binary(), "dump", file, "--endpoint", one.endpoint], stdout=subprocess.DEVNULL)
+        seen = {}
+        while run.poll() is None:
+            for path in tmp_path.glob("all.jsonl*"):
+                try:
+                    seen[path.name] = path.stat().st_mode & 0o777
+                except FileNotFoundError:
+                    pass
+    finally:
+        os.umask(mask)
+    assert run.returncode == 0 and file.stat().st_mode & 0o777 == 0o600
+    assert set(seen.values()) == {0o600}, seen
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"])

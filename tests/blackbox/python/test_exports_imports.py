@@ -5,6 +5,8 @@ import base64
 import gzip
 import hashlib
 import json
+import os
+import re
 import signal
 import subprocess
 import time
@@ -365,6 +367,91 @@ def test_csv_with_types_of_keys_and_errors_counted(client, place):
     begun = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
     assert imported(client, begun["ImportArn"])["ImportStatus"] == "COMPLETED"
     assert client.scan(TableName="Named")["Items"] == [{"pk": {"S": "c"}, "sk": {"N": "9"}, "note": {"S": "hello"}}]
+
+
+def import_csv(client, place, name, text, compression="NONE"):
+    """The result of importing one CSV object, and the notes of the items by their sort keys."""
+    key = f"{name}.csv"
+    raw = text if isinstance(text, bytes) else text.encode()
+    (place / "s3" / "my-bucket" / key).write_bytes(gzip.compress(raw) if compression == "GZIP" else raw)
+    result = imported(client, start_import(client, name, key, "CSV", InputCompressionType=compression)["ImportArn"], 60)
+    items = client.scan(TableName=name)["Items"]
+    return result, {int(item["sk"]["N"]): item["note"]["S"] for item in items}
+
+
+@pytest.mark.parametrize("name,text,notes,errors", [
+    ("Inches", 'pk,sk,note\na,1,5" pipe\na,2,6" pipe\n', {1: '5" pipe', 2: '6" pipe'}, 0),
+    ("Marked", '\ufeff"pk","sk","note"\r\na,1,x\r\n\r\n\r\na,2,"y ""z"""\r\n', {1: "x", 2: 'y "z"'}, 0),
+    ("Lines", 'pk,sk,note\na,1,"one\n""two"""\na,2, b \n', {1: 'one\n"two"', 2: " b "}, 0),
+    ("Behind", 'pk,sk,note\na,1,"x"y\na,2,z\n', {2: "z"}, 1),
+    ("Swallowed", 'pk,sk,note\na,1,"x\na,2,y\na,3,"z"\na,4,good\n', {4: "good"}, 1),
+    ("Unclosed", 'pk,sk,note\na,1,good\na,2,"x\na,3,y\n', {1: "good"}, 1),
+    ("Twice", "pk,sk,note,note\na,1,x,y\n", {}, 1),
+    ("NotUtf8", b"pk,sk,note\na,1,\xff\na,2,good\n", {2: "good"}, 1),
+])
+def test_csv_keeps_what_is_there_or_counts_an_error(client, place, name, text, notes, errors):
+    result, found = import_csv(client, place, name, text)
+    assert (found, result["ErrorCount"], result["ImportedItemCount"]) == (notes, errors, len(notes))
+    assert result["ImportStatus"] == ("FAILED" if errors else "COMPLETED")
+
+
+@pytest.mark.parametrize("compression", ["NONE", "GZIP"])
+def test_a_stray_quote_in_a_large_csv_is_one_error(client, place, compression):
+    rows = "".join(f'a,{n},{"x" * 1000}\n' for n in range(3, 11_000))
+    begun = time.monotonic()
+    result, found = import_csv(client, place, "Large", 'pk,sk,note\na,1,good\na,2,"stray\n' + rows, compression)
+    assert (result["ErrorCount"], found) == (1, {1: "good"})
+    assert time.monotonic() - begun < 30
+
+
+def test_complaints_are_counted_and_some_are_shown(place):
+    """Every record is wrong, and each complaint would be as long as its record."""
+    lines = [json.dumps({"Item": {"pk": {"S": "a"}, "sk": {"N": str(n)}, "set": {"SS": ["same"] * 200}}}) for n in range(2000)] + ["no json"] * 3
+    (place / "s3" / "my-bucket" / "wrong.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    environment = os.environ | {"PARTITA_LOG": "warn"}
+    with open(place / "log", "wb") as log, Running(place / "data", "--s3-root", place / "s3", environment=environment, log=log) as running:
+        client = running.client()
+        begun = start_import(client, "Wrong", "wrong", InputCompressionType="GZIP")
+        result = imported(client, begun["ImportArn"])
+        assert (result["ErrorCount"], result["ProcessedItemCount"]) == (2003, 2003)
+        (place / "s3" / "my-bucket" / "tail.json").write_text("no json\n")
+        imported(client, start_import(client, "Tail", "tail")["ImportArn"])
+    told = (place / "log").read_text()
+    assert len(told) < 50_000 and told.count("a record is not put") == 21
+    first = next(line for line in told.splitlines() if "a record is not put" in line)
+    assert begun["ImportArn"] in first and "wrong.json.gz" in first and "record=1" in re.sub(r"\x1b\[[0-9;]*m", "", first)
+    assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", told) and "the record is no JSON object" in told
+
+
+def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):
+    bucket = place / "s3" / "my-bucket"
+    (place / "secret").write_text('{"Item":{"pk":{"S":"secret"},"sk":{"N":"1"}}}\n')
+    (bucket / "in").mkdir()
+    os.mkfifo(bucket / "in" / "pipe")
+    (bucket / "device").symlink_to("/dev/zero")
+    (bucket / "link").symlink_to(place / "secret")
+    for number, prefix in enumerate(["in/", "device", "link"]):
+        result = imported(client, start_import(client, f"Refused{number}", prefix)["ImportArn"])
+        assert (result["ImportStatus"], result["FailureCode"], result["ImportedItemCount"]) == ("FAILED", "S3AccessFailed", 0)
+    (bucket / "good.json").write_text('{"Item":{"pk":{"S":"a"},"sk":{"N":"1"}}}\n')
+    assert imported(client, start_import(client, "Good", "good")["ImportArn"])["ImportStatus"] == "COMPLETED"
+
+
+def written_bytes(running):
+    """What the server has handed to the disk."""
+    with open(f"/proc/{running.process.pid}/io") as counts:
+        return int(next(line for line in counts if line.startswith("write_bytes")).split()[1])
+
+
+def test_many_small_objects_cost_what_they_are(place):
+    for n in range(1000):
+        (place / "s3" / "my-bucket" / f"small-{n:04}").write_text(json.dumps({"Item": {"pk": {"S": "a"}, "sk": {"N": str(n)}}}) + "\n")
+    with started(place) as running:
+        client = running.client()
+        before = written_bytes(running)
+        result = imported(client, start_import(client, "Small", "small-")["ImportArn"], 120)
+        assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 1000)
+        assert written_bytes(running) - before < 40_000_000
 
 
 def test_damaged_objects_are_errors(client, place):

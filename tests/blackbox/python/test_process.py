@@ -25,9 +25,9 @@ def folder(tmp_path):
 class Running:
     """A server on a folder."""
 
-    def __init__(self, folder, *more, environment=None):
+    def __init__(self, folder, *more, environment=None, log=None):
         command = [server_binary(), "serve", "--port", "0", "--data", folder, *more]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         self.greeting = self.process.stdout.readline()
         self.endpoint = re.search(r"http://127\.0\.0\.1:\d+", self.greeting).group()
 

@@ -1,6 +1,6 @@
 //! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
 
-use super::Reader;
+use super::{MOST_ENTITIES, MOST_OF_A_KIND, Reader};
 use crate::condition::Condition;
 use crate::finding::{Finding, Severity, closest};
 use crate::source::Span;
@@ -86,6 +86,15 @@ impl Reader {
         }
     }
 
+    /// There are not more of something than a model may have.
+    pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, most: usize) -> bool {
+        if number > most {
+            let message = format!("`{key}` has {number} entries; {most} are the most");
+            self.fail("P002", section, &section.span_of(key), message, "divide the model");
+        }
+        number <= most
+    }
+
     pub(super) fn wrong(&mut self, section: &Section<'_>, key: &str, wanted: &str, example: &str) {
         let span = section.span_of(key);
         self.fail(
@@ -146,6 +155,9 @@ impl Reader {
         let Some(item) = section.get(key) else { return Vec::new() };
         if let Some(one) = item.as_str() {
             return vec![one.to_owned()];
+        }
+        if !self.is_within(section, key, item.as_array().map_or(0, toml_edit::Array::len), MOST_OF_A_KIND) {
+            return Vec::new();
         }
         let texts = item
             .as_array()
@@ -224,6 +236,10 @@ impl Reader {
             self.fail("P002", root, &root.span_of(name), message, &help);
             return Vec::new();
         };
+        let most = if name == "entity" { MOST_ENTITIES } else { MOST_OF_A_KIND };
+        if !self.is_within(root, name, table.len(), most) {
+            return Vec::new();
+        }
         let mut sections = Vec::new();
         for (key, item) in table.iter() {
             let place = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
@@ -247,7 +263,10 @@ impl Reader {
         let item = section.get(key)?;
         let span = section.span_of(key);
         match item.as_table_like() {
-            Some(table) => Some(Section { table, subject: section.subject.clone(), span }),
+            Some(table) if self.is_within(section, key, table.len(), MOST_OF_A_KIND) => {
+                Some(Section { table, subject: section.subject.clone(), span })
+            }
+            Some(_) => None,
             None => {
                 let example = if key == "attributes" { "{ userId = \"ulid\" }" } else { "{ … }" };
                 self.wrong(section, key, "a table", example);

@@ -5,7 +5,9 @@ use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::maintenance::Progress;
 use partita_engine::stream_options::StreamOptions;
+use partita_engine::verify::{Event, Finding, Pace};
 use partita_store::Store;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +23,8 @@ pub struct Database<S> {
 impl<S: Store> Database<S> {
     pub fn new(store: S) -> Database<S> {
         let millis = Arc::new(AtomicU64::new(START_MILLIS));
-        let engine = Engine::open(store, "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
+        let engine =
+            Engine::open(store, "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap().with_fixed_tokens();
         Database { engine, millis }
     }
 
@@ -35,7 +38,9 @@ impl<S: Store> Database<S> {
         drop(engine);
         // Nothing is opened in the millisecond in which it was closed.
         millis.fetch_add(1, Ordering::Relaxed);
-        let engine = Engine::open(open(), "us-east-1", Clock::Manual(Arc::clone(&millis))).unwrap();
+        let engine = Engine::open(open(), "us-east-1", Clock::Manual(Arc::clone(&millis)))
+            .unwrap()
+            .with_fixed_tokens();
         Database { engine, millis }
     }
 
@@ -57,8 +62,28 @@ impl<S: Store> Database<S> {
         self.millis.fetch_add(seconds * 1_000, Ordering::Relaxed);
     }
 
-    /// All background work there is.
+    /// All background work there is. Whatever state it begins and ends in, the database is as it should be.
     pub async fn maintain(&self) {
+        self.assert_clean();
         while self.engine.maintain().await.unwrap() == Progress::More {}
+        self.assert_clean();
+    }
+
+    pub fn assert_clean(&self) {
+        assert_eq!(self.findings(Pace::ALONE), Vec::<Finding>::new());
+    }
+
+    /// What is wrong with the database.
+    pub fn findings(&self, pace: Pace) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let tell = |event: Event| {
+            if let Event::Finding(finding) = event {
+                findings.push(finding);
+            }
+            ControlFlow::Continue(())
+        };
+        let summary = self.engine.verify(pace, tell).unwrap();
+        assert!(summary.finished);
+        findings
     }
 }

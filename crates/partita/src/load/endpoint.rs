@@ -52,21 +52,14 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
         state.cursors.clear();
         checkpoint.save(&state)?;
     }
-    checkpoint.remove()?;
-    Ok(Loaded { tables: state.tables.len() as u64, items: state.items })
+    Ok(Loaded { tables: state.tables.len() as u64, items: state.items, checkpoint })
 }
 
 /// The database to read: asked with the same keys, unless a profile of its own is named.
 fn origin(arguments: &Load, source: &str) -> Endpoint {
     let mut from = Endpoint { endpoint: Some(source.to_owned()), ..arguments.endpoint.clone() };
     if let Some(profile) = &arguments.from_profile {
-        from = Endpoint {
-            profile: profile.clone(),
-            access_key: None,
-            secret_key: None,
-            session_token: None,
-            ..from
-        };
+        from = Endpoint { profile: profile.clone(), only_profile: true, ..from };
     }
     if arguments.from_region.is_some() {
         from.region.clone_from(&arguments.from_region);

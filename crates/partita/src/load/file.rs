@@ -11,6 +11,7 @@ use crate::transfer::line::{self, Line};
 use crate::transfer::put::BATCH_ITEMS;
 use crate::transfer::table;
 use partita_exchange::compression::Compression;
+use partita_exchange::item_reader::MOST_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
@@ -35,7 +36,8 @@ struct Loading<'a> {
     client: Client,
     /// The table whose items come now; none if they are to be left out.
     open: Option<OpenTable>,
-    loaded: Loaded,
+    tables: u64,
+    items: u64,
 }
 
 struct OpenTable {
@@ -57,17 +59,17 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
     let mut loading = Loading::begin(arguments, file_bytes)?;
     let (mut number, mut is_dump, mut is_whole) = (0, false, false);
     let mut text = Vec::new();
-    loop {
-        text.clear();
-        if lines.by_ref().read_until(b'\n', &mut text).map_err(|error| unreadable(&error))? == 0 {
-            break;
-        }
+    while read_line(&mut lines, &mut text).map_err(|error| unreadable(&error))? {
         number += 1;
-        let line = line::parse(&text).map_err(|error| format!("line {number} is {error}"))?;
+        let bad = |reason| format!("{}: line {number} is {reason}", arguments.source.display());
+        if text.len() > MOST_BYTES {
+            return Err(bad(format!("longer than {} MB, which no item is", MOST_BYTES >> 20)));
+        }
+        let line = line::parse(&text).map_err(bad)?;
         match line {
             Line::Head => is_dump = true,
             Line::Table(definition) => loading.begin_table(definition, number)?,
-            Line::Item(_) if !is_dump && loading.loaded.tables == 0 => {
+            Line::Item(_) if !is_dump && loading.tables == 0 => {
                 loading.begin_items(number)?;
                 loading.line(line, number)?;
             }
@@ -82,8 +84,14 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
             arguments.source.display()
         ));
     }
-    loading.checkpoint.remove()?;
-    Ok(loading.loaded)
+    let Loading { tables, items, checkpoint, .. } = loading;
+    Ok(Loaded { tables, items, checkpoint })
+}
+
+/// The next line; of one that is too long no more than shows that it is. `false` if there is none.
+fn read_line(lines: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
+    text.clear();
+    lines.take(MOST_BYTES as u64 + 1).read_until(b'\n', text).map(|read| read > 0)
 }
 
 impl<'a> Loading<'a> {
@@ -101,8 +109,7 @@ impl<'a> Loading<'a> {
             ));
         }
         let client = Client::new(&arguments.endpoint)?;
-        let loaded = Loaded { tables: 0, items: 0 };
-        Ok(Loading { arguments, checkpoint, state, client, open: None, loaded })
+        Ok(Loading { arguments, checkpoint, state, client, open: None, tables: 0, items: 0 })
     }
 
     fn begin_table(&mut self, definition: Value, number: u64) -> Result<(), String> {
@@ -140,7 +147,7 @@ impl<'a> Loading<'a> {
         let pool = Pool::start(&self.arguments.endpoint, &name, &keys, threads, line.max(self.state.line))?;
         let progress = Progress::new(table["ItemCount"].as_u64().unwrap_or_default());
         self.open = Some(OpenTable { name, steps, pool, batch: Vec::new(), items: 0, progress });
-        self.loaded.tables += 1;
+        self.tables += 1;
         Ok(())
     }
 
@@ -174,7 +181,7 @@ impl<'a> Loading<'a> {
             table::set_up(&mut self.client, steps)?;
         }
         println!("{}: {} items", open.name, open.items);
-        self.loaded.items += open.items;
+        self.items += open.items;
         if last_line > self.state.line {
             self.state.line = last_line;
             self.checkpoint.save(&self.state)?;

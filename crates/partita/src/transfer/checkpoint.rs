@@ -1,8 +1,8 @@
 //! A side file that says how far a transfer has come. It is replaced as a whole, so it is never half written.
 
+use super::private_file;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,7 +38,8 @@ impl Checkpoint {
     pub fn save(&mut self, state: &impl Serialize) -> Result<(), String> {
         let next = beside(&self.path, "new");
         let write = || {
-            let mut file = File::create(&next)?;
+            let mut file = private_file::open(&next)?;
+            file.set_len(0)?;
             file.write_all(&serde_json::to_vec(state)?)?;
             file.sync_all()?;
             std::fs::rename(&next, &self.path)

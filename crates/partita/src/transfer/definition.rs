@@ -97,6 +97,16 @@ pub fn key_names(table: &Value) -> Vec<String> {
     elements.filter_map(|element| element["AttributeName"].as_str().map(str::to_owned)).collect()
 }
 
+/// The attributes of the primary key, with their types.
+pub fn keys(table: &Value) -> Vec<(String, Value)> {
+    let kind = |name: &str| {
+        let mut definitions = table["AttributeDefinitions"].as_array().into_iter().flatten();
+        let definition = definitions.find(|definition| definition["AttributeName"] == name);
+        definition.map_or(Value::Null, |definition| definition["AttributeType"].clone())
+    };
+    key_names(table).into_iter().map(|name| (name.clone(), kind(&name))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +175,6 @@ mod tests {
         let made = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
         assert!(made.get("ProvisionedThroughput").is_none() && made.get("TimeToLiveSpecification").is_none());
         assert_eq!(key_names(&made), ["PK", "SK"]);
+        assert_eq!(keys(&made), [("PK".to_owned(), json!("S")), ("SK".to_owned(), Value::Null)]);
     }
 }

@@ -60,7 +60,7 @@ fn exists(client: &mut Client, name: &str) -> Result<bool, String> {
     }
 }
 
-/// Makes the table, unless it is there.
+/// Makes the table, unless it is there. One with another key is not the table that was to be made.
 pub fn create(client: &mut Client, steps: &Steps) -> Result<(), String> {
     let name = steps.create["TableName"].as_str().unwrap_or_default();
     if !exists(client, name)? {
@@ -70,7 +70,11 @@ pub fn create(client: &mut Client, steps: &Steps) -> Result<(), String> {
             outcome => drop(outcome.map_err(|failure| failure.to_string())?),
         }
     }
-    until_active(client, name).map(|_| ())
+    let table = until_active(client, name)?;
+    if definition::keys(&table) != definition::keys(&steps.create) {
+        return Err(format!("table {name} exists already, and has another key"));
+    }
+    Ok(())
 }
 
 /// What comes after the items. Repeating it does no harm.

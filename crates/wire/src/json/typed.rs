@@ -8,6 +8,10 @@ use std::borrow::Cow;
 const PACKAGE: &str = "com.amazonaws.dynamodb.v20120810.";
 const UNEXPECTED_STRUCTURE: &str = "Start of structure or map found where not expected";
 
+/// Elements of a list of structures that are kept. No such list may have nearly as many, so that any further ones
+/// change nothing about what is told; but `{}` takes two bytes of a body and a hundred times that here.
+const MOST_KEPT: usize = 1_000;
+
 /// A map's entries in the order given.
 pub(crate) type Entries<'a, T> = Vec<(Cow<'a, str>, T)>;
 
@@ -236,6 +240,23 @@ impl<'a> Reader<'a> {
             element(self)?;
         }
         Ok(true)
+    }
+
+    /// A list of structures, of which each is read and so many are kept as matter.
+    pub(crate) fn structures<T>(
+        &mut self,
+        shape: Shape,
+        mut element: impl FnMut(&mut Reader<'a>) -> Result<T, Exception>,
+    ) -> Result<Option<Vec<T>>, Exception> {
+        let mut kept = Vec::new();
+        let present = self.list(shape, |reader| {
+            let value = element(reader)?;
+            if kept.len() < MOST_KEPT {
+                kept.push(value);
+            }
+            Ok(())
+        })?;
+        Ok(present.then_some(kept))
     }
 
     /// A list of strings; nulls in it are left out.

@@ -1,28 +1,35 @@
-//! What bulk operations keep in memory from step to step: their objects, the object that is open, how fast they
-//! were. After a restart all of it is made again.
+//! What imports and bulk operations keep in memory from step to step, by their ids: the objects and the one that is open, and how
+//! fast they were. After a restart all of it is made again.
 
-use crate::bucket::{Bucket, Listed};
-use crate::object_source::OpenObject;
-use partita_api::exchange::ExchangeFailure;
+use crate::object_source::OpenSource;
 use std::collections::HashMap;
-
-/// By the operations' ids.
-pub type BulkWork = HashMap<String, Workplace>;
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Default)]
-pub struct Workplace {
-    objects: Option<Vec<Listed>>,
-    pub open: Option<OpenObject>,
-    pub pace: Pace,
+pub struct Workplaces {
+    sources: Mutex<HashMap<String, OpenSource>>,
+    paces: Mutex<HashMap<String, Pace>>,
 }
 
-impl Workplace {
-    /// The objects with a prefix, in order. They are listed once: they must not change meanwhile.
-    pub fn objects(&mut self, bucket: &Bucket, prefix: &str) -> Result<&[Listed], ExchangeFailure> {
-        if self.objects.is_none() {
-            self.objects = Some(bucket.list(prefix)?);
-        }
-        Ok(self.objects.as_deref().unwrap_or_default())
+impl Workplaces {
+    /// A step takes it, and puts it back when it has read.
+    pub fn take_source(&self, id: &str) -> OpenSource {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).remove(id).unwrap_or_default()
+    }
+
+    pub fn put_source_back(&self, id: &str, source: OpenSource) {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), source);
+    }
+
+    pub fn with_pace<T>(&self, id: &str, work: impl FnOnce(&mut Pace) -> T) -> T {
+        let mut paces = self.paces.lock().unwrap_or_else(PoisonError::into_inner);
+        work(paces.entry(id.to_owned()).or_default())
+    }
+
+    /// It has ended.
+    pub fn forget(&self, id: &str) {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.paces.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 }
 

@@ -1,0 +1,81 @@
+//! Work that waits for files or an endpoint, or computes for long, goes to a thread of its own: whoever runs the engine may serve
+//! connections on the thread that asks for it. Nobody waits for such a thread at the end of the process.
+
+use partita_api::Exception;
+use partita_api::exchange::ExchangeFailure;
+use std::future::poll_fn;
+use std::task::Poll;
+use tokio::sync::oneshot;
+
+/// Why a step of an export, an import or a bulk operation did not come further.
+pub enum Hindrance {
+    /// It ends by this.
+    Failure(ExchangeFailure),
+    /// The step is tried again.
+    Exception(Exception),
+}
+
+impl From<ExchangeFailure> for Hindrance {
+    fn from(failure: ExchangeFailure) -> Hindrance {
+        Hindrance::Failure(failure)
+    }
+}
+
+impl From<Exception> for Hindrance {
+    fn from(exception: Exception) -> Hindrance {
+        Hindrance::Exception(exception)
+    }
+}
+
+/// Work with a bucket.
+pub async fn aside_with_bucket<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ExchangeFailure> + Send + 'static,
+) -> Result<T, Hindrance> {
+    Ok(aside(work).await??)
+}
+
+/// What the work comes to. An exception means that there was no thread for it, or that it has ended early.
+pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Exception> {
+    let (sender, receiver) = oneshot::channel();
+    let run = move || {
+        // Nobody may be there any more to be told.
+        let _ = sender.send(work());
+    };
+    let unable = |error: &dyn std::fmt::Display| {
+        tracing::error!(%error, "background work has no thread");
+        Exception::internal("Internal server error")
+    };
+    std::thread::Builder::new().name("aside".to_owned()).spawn(run).map_err(|error| unable(&error))?;
+    receiver.await.map_err(|error| unable(&error))
+}
+
+/// Lets others go on that run on the same thread.
+pub async fn yield_now() {
+    let mut has_yielded = false;
+    poll_fn(|context| {
+        if has_yielded {
+            return Poll::Ready(());
+        }
+        has_yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_done_elsewhere() {
+        let here = std::thread::current().id();
+        assert!(aside(|| std::thread::current().id()).await.is_ok_and(|there| there != here));
+        yield_now().await;
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_is_told() {
+        assert!(aside(|| panic!("on purpose")).await.is_err());
+    }
+}

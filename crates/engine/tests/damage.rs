@@ -1,0 +1,256 @@
+//! One damaged item costs no more than itself: it is told of, and can be overwritten and deleted.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+#[path = "support/damaging_store.rs"]
+mod damaging_store;
+mod support;
+
+use damaging_store::DamagingStore;
+use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::maintenance::Progress;
+use partita_engine::verify::{FindingKind, Pace};
+use partita_store::{Direction, KeyRange, Snapshot, Store};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use support::Database;
+
+async fn ask(database: &Database<DamagingStore>, operation: &str, body: Value) -> Value {
+    serde_json::from_str(&database.run(operation, &body.to_string()).await).unwrap()
+}
+
+async fn done(database: &Database<DamagingStore>, operation: &str, body: Value) -> Value {
+    let answer = ask(database, operation, body).await;
+    assert!(answer.get("__type").is_none(), "{operation}: {answer}");
+    answer
+}
+
+/// Asks for what cannot be, and returns the reason.
+async fn refused(database: &Database<DamagingStore>, operation: &str, body: Value) -> String {
+    let answer = ask(database, operation, body).await;
+    let kind = answer["__type"].as_str().unwrap_or_default();
+    assert!(kind.ends_with("InternalServerError"), "{operation}: {answer}");
+    answer["message"].as_str().unwrap_or_default().to_owned()
+}
+
+fn item(number: u32, group: &str) -> Value {
+    json!({
+        "pk": {"S": "a"}, "sk": {"N": number.to_string()}, "group": {"S": group},
+        "until": {"N": (1_800_000_000 + number).to_string()},
+    })
+}
+
+fn key(number: u32) -> Value {
+    json!({"pk": {"S": "a"}, "sk": {"N": number.to_string()}})
+}
+
+/// A table of ten items with both kinds of index, expiry, a stream and a history. The fourth item is damaged.
+async fn damaged() -> (DamagingStore, Database<DamagingStore>) {
+    let store = DamagingStore::default();
+    let database = Database::new(store.clone());
+    let element = |name: &str, role: &str| json!({"AttributeName": name, "KeyType": role});
+    let definition = |name: &str, kind: &str| json!({"AttributeName": name, "AttributeType": kind});
+    let all = json!({"ProjectionType": "ALL"});
+    let request = json!({
+        "TableName": "Tab", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [definition("pk", "S"), definition("sk", "N"), definition("group", "S")],
+        "KeySchema": [element("pk", "HASH"), element("sk", "RANGE")],
+        "LocalSecondaryIndexes": [
+            {"IndexName": "local", "KeySchema": [element("pk", "HASH"), element("group", "RANGE")], "Projection": all},
+        ],
+        "GlobalSecondaryIndexes": [
+            {"IndexName": "byGroup", "KeySchema": [element("group", "HASH")], "Projection": all},
+        ],
+        "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    });
+    done(&database, "CreateTable", request).await;
+    let ttl = json!({"Enabled": true, "AttributeName": "until"});
+    done(&database, "UpdateTimeToLive", json!({"TableName": "Tab", "TimeToLiveSpecification": ttl})).await;
+    for number in 0..10 {
+        done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(number, "old")})).await;
+    }
+    done(&database, "CreateBackup", json!({"TableName": "Tab", "BackupName": "whole"})).await;
+    database.maintain().await;
+    store.damage(&item_keys(&store)[3]);
+    (store, database)
+}
+
+/// The stored keys of the table's items: its space is the first that is given away.
+fn item_keys(store: &DamagingStore) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    let range = KeyRange { start: 16_u32.to_be_bytes().to_vec(), end: 17_u32.to_be_bytes().to_vec() };
+    let visit = |key: &[u8], _: &[u8]| {
+        keys.push(key.to_vec());
+        ControlFlow::Continue(())
+    };
+    store.rows.snapshot().unwrap().range(&range, Direction::Ascending, visit).unwrap();
+    keys
+}
+
+fn kinds(database: &Database<DamagingStore>) -> Vec<FindingKind> {
+    database.findings(Pace::ALONE).into_iter().map(|finding| finding.kind).collect()
+}
+
+async fn in_group(database: &Database<DamagingStore>, group: &str) -> usize {
+    let request = json!({
+        "TableName": "Tab", "IndexName": "byGroup", "KeyConditionExpression": "#g = :g",
+        "ExpressionAttributeNames": {"#g": "group"}, "ExpressionAttributeValues": {":g": {"S": group}},
+    });
+    done(database, "Query", request).await["Items"].as_array().unwrap().len()
+}
+
+/// The last record of the stream.
+async fn last_record(database: &Database<DamagingStore>) -> Value {
+    let arn = done(database, "DescribeTable", json!({"TableName": "Tab"})).await["Table"]["LatestStreamArn"]
+        .clone();
+    let stream = done(database, "DescribeStream", json!({"StreamArn": arn})).await;
+    let mut records = Vec::new();
+    for shard in stream["StreamDescription"]["Shards"].as_array().unwrap() {
+        let place =
+            json!({"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"});
+        let iterator = done(database, "GetShardIterator", place).await["ShardIterator"].clone();
+        let page = done(database, "GetRecords", json!({"ShardIterator": iterator})).await;
+        records.extend(page["Records"].as_array().unwrap().clone());
+    }
+    records.pop().unwrap()
+}
+
+#[tokio::test]
+async fn a_damaged_item_is_told_of() {
+    let (_, database) = damaged().await;
+    let told = refused(&database, "GetItem", json!({"TableName": "Tab", "Key": key(3)})).await;
+    assert!(told.contains("damaged") && told.contains("PutItem or DeleteItem"), "{told}");
+    let told = refused(&database, "Scan", json!({"TableName": "Tab"})).await;
+    assert!(told.contains("behind item pk=a, sk=2 and before item pk=a, sk=4"), "{told}");
+    let request = json!({
+        "TableName": "Tab", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}},
+    });
+    assert!(refused(&database, "Query", request).await.contains("behind item pk=a, sk=2"));
+    // All else can be read.
+    done(&database, "GetItem", json!({"TableName": "Tab", "Key": key(4)})).await;
+    assert_eq!(kinds(&database), [FindingKind::Damaged]);
+}
+
+#[tokio::test]
+async fn what_depends_on_it_is_refused_and_leaves_it() {
+    let (_, database) = damaged().await;
+    let condition =
+        json!({"TableName": "Tab", "Item": item(3, "new"), "ConditionExpression": "attribute_exists(pk)"});
+    refused(&database, "PutItem", condition).await;
+    let old = json!({"TableName": "Tab", "Item": item(3, "new"), "ReturnValues": "ALL_OLD"});
+    refused(&database, "PutItem", old).await;
+    let update = json!({
+        "TableName": "Tab", "Key": key(3), "UpdateExpression": "SET x = :x", "ExpressionAttributeValues": {":x": {"N": "1"}},
+    });
+    refused(&database, "UpdateItem", update).await;
+    let check = json!({"TableName": "Tab", "Key": key(3), "ConditionExpression": "attribute_exists(pk)"});
+    let put = json!({"TableName": "Tab", "Item": item(20, "new")});
+    let transaction = json!({"TransactItems": [{"Put": put}, {"ConditionCheck": check}]});
+    refused(&database, "TransactWriteItems", transaction).await;
+    assert_eq!(kinds(&database), [FindingKind::Damaged]);
+    assert_eq!(in_group(&database, "new").await, 0);
+}
+
+#[tokio::test]
+async fn it_can_be_overwritten() {
+    let (_, database) = damaged().await;
+    done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
+    let found = done(&database, "GetItem", json!({"TableName": "Tab", "Key": key(3)})).await;
+    assert_eq!(found["Item"], item(3, "new"));
+    // No entry of what it was is left.
+    assert_eq!((in_group(&database, "old").await, in_group(&database, "new").await), (9, 1));
+    let record = last_record(&database).await;
+    assert_eq!((&record["eventName"], &record["dynamodb"]["OldImage"]), (&json!("MODIFY"), &Value::Null));
+    // Only how many bytes the lost item had is not known.
+    let left = kinds(&database);
+    assert!(
+        left.iter().all(|kind| [FindingKind::WrongCounter, FindingKind::WrongCollection].contains(kind)),
+        "{left:?}"
+    );
+    let table = done(&database, "DescribeTable", json!({"TableName": "Tab"})).await;
+    assert_eq!(table["Table"]["ItemCount"], 10);
+}
+
+#[tokio::test]
+async fn it_can_be_deleted() {
+    let (_, database) = damaged().await;
+    done(&database, "DeleteItem", json!({"TableName": "Tab", "Key": key(3)})).await;
+    let scanned = done(&database, "Scan", json!({"TableName": "Tab"})).await;
+    assert_eq!(scanned["Count"], 9);
+    assert_eq!(in_group(&database, "old").await, 9);
+    let record = last_record(&database).await;
+    assert_eq!((&record["eventName"], &record["dynamodb"]["Keys"]), (&json!("REMOVE"), &key(3)));
+    let table = done(&database, "DescribeTable", json!({"TableName": "Tab"})).await;
+    assert_eq!(table["Table"]["ItemCount"], 9);
+}
+
+#[tokio::test]
+async fn batches_and_transactions_go_over_it() {
+    for number in 0..3 {
+        let (_, database) = damaged().await;
+        let put = json!({"TableName": "Tab", "Item": item(3, "new")});
+        let other = json!({"TableName": "Tab", "Item": item(11, "new")});
+        let (operation, body) = match number {
+            0 => {
+                let puts = json!([{"PutRequest": {"Item": item(3, "new")}}, {"PutRequest": {"Item": item(11, "new")}}]);
+                ("BatchWriteItem", json!({"RequestItems": {"Tab": puts}}))
+            }
+            1 => ("TransactWriteItems", json!({"TransactItems": [{"Put": other}, {"Put": put}]})),
+            _ => {
+                let deletion = json!({"TableName": "Tab", "Key": key(3)});
+                ("TransactWriteItems", json!({"TransactItems": [{"Delete": deletion}, {"Put": other}]}))
+            }
+        };
+        done(&database, operation, body).await;
+        let expected = if number == 2 { (9, 1) } else { (9, 2) };
+        assert_eq!((in_group(&database, "old").await, in_group(&database, "new").await), expected);
+        assert!(!kinds(&database).contains(&FindingKind::StaleEntry));
+    }
+}
+
+#[tokio::test]
+async fn totals_that_cannot_be_read_cost_no_write() {
+    let (store, database) = damaged().await;
+    store.damage(&[1_u32.to_be_bytes(), 16_u32.to_be_bytes()].concat());
+    done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(12, "new")})).await;
+    done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
+    assert_eq!(in_group(&database, "new").await, 2);
+    assert!(kinds(&database).contains(&FindingKind::WrongCounter));
+}
+
+/// What the table was when the item was still whole cannot be told any more, and is not told wrongly.
+#[tokio::test]
+async fn the_past_of_a_replaced_item_is_not_made_up() {
+    let (_, database) = damaged().await;
+    done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
+    let backups = done(&database, "ListBackups", json!({"TableName": "Tab"})).await;
+    let arn = backups["BackupSummaries"][0]["BackupArn"].clone();
+    done(&database, "RestoreTableFromBackup", json!({"BackupArn": arn, "TargetTableName": "Restored"})).await;
+    while database.engine.maintain().await.unwrap() == Progress::More {}
+    let restored = done(&database, "Scan", json!({"TableName": "Restored"})).await;
+    assert_eq!(restored["Count"], 9);
+    assert!(restored["Items"].as_array().unwrap().iter().all(|item| item["group"]["S"] == "old"));
+}
+
+/// An export goes on, and lists what it could not read beside its manifests.
+#[tokio::test]
+async fn an_export_lists_what_it_could_not_read() {
+    let (_, database) = damaged().await;
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("bucket")).unwrap();
+    database.engine.set_buckets(std::sync::Arc::new(BucketFolders(root.path().to_path_buf())));
+    let specification = json!({"PointInTimeRecoveryEnabled": true});
+    let on = json!({"TableName": "Tab", "PointInTimeRecoverySpecification": specification});
+    done(&database, "UpdateContinuousBackups", on).await;
+    let request =
+        json!({"TableArn": "arn:aws:dynamodb:us-east-1:000000000000:table/Tab", "S3Bucket": "bucket"});
+    let begun = done(&database, "ExportTableToPointInTime", request).await;
+    while database.engine.maintain().await.unwrap() == Progress::More {}
+    let arn = json!({"ExportArn": begun["ExportDescription"]["ExportArn"]});
+    let export = done(&database, "DescribeExport", arn).await["ExportDescription"].clone();
+    assert_eq!((&export["ExportStatus"], &export["ItemCount"]), (&json!("COMPLETED"), &json!(9)), "{export}");
+    let manifest = root.path().join("bucket").join(export["ExportManifest"].as_str().unwrap());
+    let list = std::fs::read(manifest.with_file_name("damaged.json")).unwrap();
+    let list: Value = serde_json::from_slice(&list).unwrap();
+    assert_eq!(list["damaged"].as_array().unwrap().len(), 1, "{list}");
+}

@@ -1,0 +1,110 @@
+//! Secrets: from the environment or from files, never from the command line, where every user of the machine reads them.
+
+use crate::arguments::Serve;
+use partita_auth::Credential;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Options that were or could be thought to be, and what to use instead.
+const REFUSED: [(&str, &str); 2] = [
+    (
+        "--secret-key",
+        "put it into a file for --secret-key-file, or set PARTITA_SECRET_KEY (partita serve) or AWS_SECRET_ACCESS_KEY (all else)",
+    ),
+    ("--session-token", "set AWS_SESSION_TOKEN"),
+];
+
+/// What to say if a secret stands on the command line. The secret itself is not repeated.
+pub fn on_command_line(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let given: Vec<String> = arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let stands = |option: &str| {
+        given
+            .iter()
+            .any(|argument| argument.split_once('=').map_or(&argument[..], |(name, _)| name) == option)
+    };
+    let (option, instead) = REFUSED.iter().find(|(option, _)| stands(option))?;
+    Some(format!(
+        "{option} is no option: whoever lists this machine's processes would read the secret. Instead, {instead}"
+    ))
+}
+
+/// Whose signatures a server accepts; none if it verifies none.
+pub fn of_server(arguments: &Serve) -> Result<Option<Credential>, String> {
+    let secret = match &arguments.secret_key_file {
+        Some(file) => Some(read(file)?),
+        None => std::env::var("PARTITA_SECRET_KEY").ok(),
+    };
+    match (&arguments.access_key, secret) {
+        (None, None) => Ok(None),
+        (Some(access_key), _) if access_key.is_empty() => Err("the access key is empty".to_owned()),
+        (_, Some(secret)) if secret.is_empty() => Err("the secret key is empty".to_owned()),
+        (Some(access_key), Some(secret)) => Ok(Some(Credential::new(access_key, secret))),
+        (Some(_), None) => Err(
+            "there is an access key but no secret: give --secret-key-file FILE, or set PARTITA_SECRET_KEY"
+                .to_owned(),
+        ),
+        (None, Some(_)) => {
+            Err("there is a secret key but no access key: give --access-key, or set PARTITA_ACCESS_KEY"
+                .to_owned())
+        }
+    }
+}
+
+/// The secret in a file: all of it but the line's end.
+pub fn read(file: &Path) -> Result<String, String> {
+    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| fault(&error))?;
+    let secret = text.strip_suffix('\n').map_or(&text[..], |line| line.strip_suffix('\r').unwrap_or(line));
+    if secret.is_empty() || secret.contains('\n') {
+        return Err(fault(&"a secret is one line, and not an empty one"));
+    }
+    let mode = file.metadata().map_err(|error| fault(&error))?.mode();
+    if mode & 0o077 != 0 {
+        eprintln!(
+            "partita: {}: others than its owner can read this secret (mode {:o}); chmod 600 it",
+            file.display(),
+            mode & 0o777
+        );
+    }
+    Ok(secret.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(arguments: &[&str]) -> Option<String> {
+        on_command_line(arguments.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn secrets_on_the_command_line_are_refused_and_not_repeated() {
+        for arguments in [
+            &["serve", "--secret-key", "hush"][..],
+            &["dump", "--secret-key=hush"],
+            &["--session-token", "hush"],
+        ] {
+            assert!(said(arguments).is_some_and(|text| !text.contains("hush")), "{arguments:?}");
+        }
+        assert_eq!(said(&["serve", "--secret-key-file", "hush", "--access-key", "me"]), None);
+    }
+
+    #[test]
+    fn a_file_holds_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        for (text, secret) in [
+            ("hush", Some("hush")),
+            ("hush\n", Some("hush")),
+            (" a b\r\n", Some(" a b")),
+            ("", None),
+            ("\n", None),
+            ("a\nb\n", None),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(read(&file).ok().as_deref(), secret, "{text:?}");
+        }
+        assert!(read(&folder.path().join("none")).is_err());
+    }
+}

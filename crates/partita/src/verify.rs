@@ -1,0 +1,137 @@
+//! `partita verify`: checks a database, in a folder that nobody has open or on a running server.
+//!
+//! Exits with 0 if all is as it should be, with 3 if something is damaged or wrong, and with 2 if it could not be looked at.
+
+use crate::arguments::Verify;
+use crate::client::{Client, VERIFY};
+use crate::progress::Progress;
+use partita_engine::clock::Clock;
+use partita_engine::verify::{Event, Pace, verify};
+use partita_store_embedded::{EmbeddedStore, OpenError, Options};
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const CLEAN: u8 = 0;
+const TROUBLE: u8 = 2;
+const WRONG: u8 = 3;
+/// How often a running server is asked.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What was looked at.
+#[derive(Default)]
+struct Sum {
+    rows: u64,
+    findings: u64,
+}
+
+pub fn run(arguments: &Verify) -> ExitCode {
+    let verified = match (&arguments.folder, &arguments.endpoint.endpoint) {
+        (Some(folder), _) => in_folder(folder),
+        (None, Some(_)) => on_server(arguments),
+        (None, None) => Err("name the folder of a database, or --endpoint".to_owned()),
+    };
+    match verified {
+        Ok(Sum { rows, findings: 0 }) => {
+            println!("{rows} rows were looked at, and all is as it should be");
+            ExitCode::from(CLEAN)
+        }
+        Ok(Sum { rows, findings }) => {
+            println!("{rows} rows were looked at, {findings} findings; docs/damage.md says what to do");
+            ExitCode::from(WRONG)
+        }
+        Err(trouble) => {
+            eprintln!("partita: {trouble}");
+            ExitCode::from(TROUBLE)
+        }
+    }
+}
+
+fn in_folder(folder: &Path) -> Result<Sum, String> {
+    if !folder.join("FORMAT").exists() {
+        return Err(format!("{} is not the data folder of a database", folder.display()));
+    }
+    let store = match EmbeddedStore::open(folder, Options::default()) {
+        Ok(store) => store,
+        Err(error @ OpenError::Damaged { .. }) => {
+            println!("damaged: {error}");
+            return Ok(Sum { rows: 0, findings: 1 });
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut shown = Shown::default();
+    let verified = verify(&store, &Clock::System, Pace::ALONE, |event| {
+        match event {
+            Event::Finding(finding) => println!("{finding}"),
+            Event::NotCompared(text) => println!("not compared: {text}"),
+            Event::Progress(progress) => shown.advance_to(progress.rows, progress.expected_rows),
+        }
+        ControlFlow::Continue(())
+    });
+    shown.finish();
+    let summary = verified.map_err(|error| error.to_string())?;
+    Ok(Sum { rows: summary.rows, findings: summary.findings })
+}
+
+fn on_server(arguments: &Verify) -> Result<Sum, String> {
+    let mut client = Client::new(&arguments.endpoint)?;
+    let mut report = client.administer(VERIFY, "POST", &[], b"")?;
+    let mut shown = Shown::default();
+    let mut told = 0;
+    loop {
+        let number = |name: &str| report[name].as_u64().unwrap_or_default();
+        let findings = list(&report["findings"]);
+        findings.iter().for_each(|finding| println!("{}", finding["line"].as_str().unwrap_or_default()));
+        told += findings.len();
+        shown.advance_to(number("rows"), number("expectedRows"));
+        if findings.is_empty() && report["running"] == false {
+            break;
+        }
+        if findings.is_empty() {
+            std::thread::sleep(PAUSE);
+        }
+        report = client.administer(VERIFY, "GET", &[("after", &told.to_string())], b"")?;
+    }
+    shown.finish();
+    list(&report["notCompared"])
+        .iter()
+        .for_each(|text| println!("not compared: {}", text.as_str().unwrap_or_default()));
+    match (report["failure"].as_str(), report["finished"].as_bool()) {
+        (Some(failure), _) => Err(failure.to_owned()),
+        (None, Some(true)) => Ok(Sum {
+            rows: report["rows"].as_u64().unwrap_or_default(),
+            findings: report["findingCount"].as_u64().unwrap_or_default(),
+        }),
+        (None, _) => Err("the server stopped the verification".to_owned()),
+    }
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A bar that is told totals.
+#[derive(Default)]
+struct Shown {
+    bar: Option<Progress>,
+    rows: u64,
+}
+
+impl Shown {
+    fn advance_to(&mut self, rows: u64, expected: u64) {
+        if rows <= self.rows {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| Progress::counting(expected, "rows"));
+        bar.advance(rows - self.rows);
+        self.rows = rows;
+    }
+
+    fn finish(&self) {
+        self.bar.iter().for_each(|bar| {
+            bar.finish();
+        });
+    }
+}

@@ -1,0 +1,28 @@
+//! Hands memory back to the system a moment after large pieces were freed.
+//!
+//! An allocator keeps what a thread has freed, for the same thread to use again. After a burst of large requests that
+//! is memory that others miss.
+
+use std::cell::Cell;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Bursts last; once after each is enough.
+const DELAY: Duration = Duration::from_millis(250);
+
+thread_local! {
+    static IS_DUE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `give_back` on this thread in a moment, once for all who ask until then.
+pub fn soon(give_back: fn()) {
+    let Ok(runtime) = Handle::try_current() else { return };
+    if IS_DUE.replace(true) {
+        return;
+    }
+    runtime.spawn(async move {
+        tokio::time::sleep(DELAY).await;
+        IS_DUE.set(false);
+        give_back();
+    });
+}

@@ -1,0 +1,56 @@
+//! Reads that take turns with others. What they have gathered so far waits in memory, so that it must have room.
+
+use crate::budget::Share;
+use crate::reply::Refusal;
+use partita_api::Exception;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+/// About as much as a page takes while it is gathered.
+const PAGE_BYTES: usize = 1_024 * 1_024;
+
+/// Runs a read to its end. One that does so in a single turn is only counted when its answer is there; one that takes
+/// turns needs room for a page.
+pub async fn run<T>(
+    read: impl Future<Output = Result<T, Exception>>,
+    share: &mut Share,
+) -> Result<T, Refusal> {
+    let mut read = pin!(read);
+    let mut is_counted = false;
+    poll_fn(|context| match read.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(done.map_err(Refusal::from)),
+        Poll::Pending if is_counted => Poll::Pending,
+        Poll::Pending => {
+            is_counted = true;
+            match share.grow_by(PAGE_BYTES) {
+                Ok(()) => Poll::Pending,
+                Err(no_room) => Poll::Ready(Err(no_room.into())),
+            }
+        }
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Budget;
+
+    async fn read(turns: usize) -> Result<usize, Exception> {
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        Ok(turns)
+    }
+
+    #[tokio::test]
+    async fn only_those_that_take_turns_need_room() {
+        let (wide, narrow) = (Budget::new(8 << 20, || ()), Budget::new(1 << 20, || ()));
+        assert_eq!(run(read(0), &mut narrow.share()).await.unwrap(), 0);
+        assert!(matches!(run(read(1), &mut narrow.share()).await, Err(Refusal::NoRoom)));
+        let mut share = wide.share();
+        assert_eq!(run(read(3), &mut share).await.unwrap(), 3);
+        assert_eq!(wide.used(), PAGE_BYTES);
+    }
+}

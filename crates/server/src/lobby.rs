@@ -1,0 +1,84 @@
+//! Where connections wait until they say what they want.
+//!
+//! Those who only ask how the server is are answered here, by the thread that accepts connections and does nothing else:
+//! however busy the others are, it says so at once. All others go on to a thread that serves requests.
+
+use crate::pipeline::Pipeline;
+use crate::stopping::Stay;
+use hyper::Method;
+use partita_store::Store;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// How long someone may stand there and say nothing.
+const LONGEST_SILENCE: Duration = Duration::from_secs(120);
+/// The head of a question that is answered here is shorter.
+const QUESTION_BYTES: usize = 2 * 1_024;
+
+/// Waits for a connection's first words. Gives it back if it is to be served elsewhere.
+pub async fn receive<S: Store>(
+    mut stream: TcpStream,
+    pipeline: &Pipeline<S>,
+    stay: &mut Stay,
+) -> Option<TcpStream> {
+    let mut words = [0; QUESTION_BYTES];
+    let heard = tokio::select! {
+        heard = tokio::time::timeout(LONGEST_SILENCE, stream.peek(&mut words)) => heard.ok()?.ok()?,
+        () = stay.is_over() => return None,
+    };
+    if heard == 0 {
+        return None;
+    }
+    let Some((length, path)) = question(&words[..heard]) else { return Some(stream) };
+    let Some(notice) = pipeline.notice(&Method::GET, path) else { return Some(stream) };
+    let answer = notice.and_no_more().into_http1();
+    let ended = async {
+        stream.read_exact(&mut words[..length]).await?;
+        stream.write_all(&answer).await?;
+        stream.shutdown().await
+    };
+    if let Err(error) = ended.await {
+        tracing::debug!(%error, "a connection ended early");
+    }
+    None
+}
+
+/// The length and the path of a whole GET request without a body.
+fn question(words: &[u8]) -> Option<(usize, &'static str)> {
+    let mut headers = [httparse::EMPTY_HEADER; 32];
+    let mut request = httparse::Request::new(&mut headers);
+    let Ok(httparse::Status::Complete(length)) = request.parse(words) else { return None };
+    let has_body = |name: &str| {
+        ["content-length", "transfer-encoding", "origin"].iter().any(|it| name.eq_ignore_ascii_case(it))
+    };
+    if request.method != Some("GET") || request.headers.iter().any(|header| has_body(header.name)) {
+        return None;
+    }
+    ["/", crate::readiness::PATH]
+        .into_iter()
+        .find(|path| request.path == Some(*path))
+        .map(|path| (length, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_questions_are_understood() {
+        let ask = |text: &str| question(text.as_bytes()).map(|(_, path)| path);
+        assert_eq!(ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Some("/"));
+        assert_eq!(ask("GET /_partita/ready HTTP/1.0\r\n\r\n"), Some("/_partita/ready"));
+        for other in [
+            "",
+            "GET / HTTP/1.1\r\n",
+            "POST / HTTP/1.1\r\n\r\n",
+            "GET /other HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+            "GET / HTTP/1.1\r\nOrigin: x\r\n\r\n",
+        ] {
+            assert_eq!(ask(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A leaf of which some rows are damaged: the others are as good as ever.
+//!
+//! A row is good if the page's sums know it and its own checksum fits. What was damaged of the others may be their
+//! key, so each stands for all keys between its neighbours.
+
+use partita_store::Direction;
+
+use crate::damage_notes::DamageNote;
+use crate::page::{Kind, Node, Page};
+use crate::walk::Bounds;
+
+pub(crate) struct DamagedLeaf<'v> {
+    page: Page<'v>,
+    bounds: Bounds<'v>,
+    bad: Vec<bool>,
+}
+
+/// A row, or the keys that may belong to a damaged one.
+pub(crate) enum Part<'v> {
+    Row(Node<'v>),
+    Lost(Bounds<'v>),
+}
+
+impl<'v> DamagedLeaf<'v> {
+    /// `None` if no row on the page can be relied on. Which rows the page's sums know is told by `known`.
+    pub fn judge(
+        page: Page<'v>,
+        bounds: Bounds<'v>,
+        known: &[bool],
+        is_good: impl Fn(Node<'v>) -> bool,
+    ) -> Option<DamagedLeaf<'v>> {
+        if page.kind() != Some(Kind::Leaf) {
+            return None;
+        }
+        let mut last: Option<&[u8]> = None;
+        let mut is_bad = |(index, known): (usize, &bool)| {
+            let node = page.leaf_node(index).filter(|node| {
+                *known && bounds.has(node.key) && last.is_none_or(|last| last < node.key) && is_good(*node)
+            });
+            last = node.map(|node| node.key).or(last);
+            node.is_none()
+        };
+        let bad: Vec<_> = known.iter().enumerate().map(&mut is_bad).collect();
+        bad.contains(&false).then_some(DamagedLeaf { page, bounds, bad })
+    }
+
+    /// The row of a key, if there is one. An error gives the keys among which it may have been.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Node<'v>>, Bounds<'v>> {
+        let index = self.first_good_not_below(key);
+        if let Some(node) = self.row(index).filter(|node| node.key == key) {
+            return Ok(Some(node));
+        }
+        if index > 0 && self.bad[index - 1] { Err(self.around(index - 1)) } else { Ok(None) }
+    }
+
+    /// What there is of a range: from its start on, up to and without its end.
+    pub fn range(&self, start: &[u8], end: &[u8], direction: Direction) -> Vec<Part<'v>> {
+        let (mut first, last) = (self.first_good_not_below(start), self.first_good_not_below(end));
+        // A damaged row just outside may have been inside.
+        while first > 0 && self.bad[first - 1] {
+            first -= 1;
+        }
+        let part = |index: usize| match self.row(index) {
+            Some(node) => Part::Row(node),
+            None => Part::Lost(self.around(index)),
+        };
+        match direction {
+            Direction::Ascending => (first..last).map(part).collect(),
+            Direction::Descending => (first..last).rev().map(part).collect(),
+        }
+    }
+
+    /// The rows that are good.
+    pub fn rows(&self) -> impl Iterator<Item = Node<'v>> {
+        (0..self.bad.len()).filter_map(|index| self.row(index))
+    }
+
+    /// What is to be remembered of the others.
+    pub fn notes(&self) -> Vec<DamageNote> {
+        let bad = (0..self.bad.len()).filter(|index| self.bad[*index]);
+        bad.map(|index| {
+            let around = self.around(index);
+            let is_alone = |index: Option<usize>| index.is_none_or(|index| self.row(index).is_some());
+            let alone =
+                is_alone(index.checked_sub(1)) && is_alone(Some(index + 1).filter(|i| *i < self.bad.len()));
+            let key = self.page.key(index).filter(|key| alone && around.has(key));
+            // The neighbour before it is not lost.
+            let low = match (self.good_below(index), around.low) {
+                (Some(node), _) => Some([node.key, &[0]].concat()),
+                (None, low) => low.map(<[u8]>::to_vec),
+            };
+            DamageNote { low, high: around.high.map(<[u8]>::to_vec), key: key.map(<[u8]>::to_vec) }
+        })
+        .collect()
+    }
+
+    fn row(&self, index: usize) -> Option<Node<'v>> {
+        if *self.bad.get(index)? { None } else { self.page.leaf_node(index) }
+    }
+
+    /// The first good row whose key is not lower, or the number of rows.
+    fn first_good_not_below(&self, key: &[u8]) -> usize {
+        let found = (0..self.bad.len()).find(|index| self.row(*index).is_some_and(|node| node.key >= key));
+        found.unwrap_or(self.bad.len())
+    }
+
+    fn good_below(&self, index: usize) -> Option<Node<'v>> {
+        (0..index).rev().find_map(|index| self.row(index))
+    }
+
+    /// The keys between a damaged row's good neighbours.
+    fn around(&self, index: usize) -> Bounds<'v> {
+        let above = (index + 1..self.bad.len()).find_map(|index| self.row(index));
+        Bounds {
+            low: self.good_below(index).map_or(self.bounds.low, |node| Some(node.key)),
+            high: above.map_or(self.bounds.high, |node| Some(node.key)),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! `data.mdb` and `sums` before LMDB opens the one and the other is trusted: made if there are none, built for a file
+//! of the first format, and brought to the last transaction whose sums are all there.
+//!
+//! A slot of `sums` has its transaction's meta page, so the meta pages of the file itself are mere copies: one that is
+//! damaged, or that names a transaction whose sums were not written before a crash, is written anew.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::damage_notes::DamageNotes;
+use crate::open_error::OpenError;
+use crate::page::{META_BYTES, META_TRANSACTION_AT, Meta};
+use crate::page_accounts::PageAccounts;
+use crate::page_sums::{self, PageSums, Slot};
+use crate::pages::{self, Pages, View};
+use crate::private_files::sync_folder;
+use crate::repair;
+
+const UNFINISHED_SUMS_NAME: &str = "sums.new";
+
+/// The checked file, and the meta page it is at.
+pub(crate) struct DataFile {
+    pub view: View,
+    pub slot: Slot,
+}
+
+/// Opens the files of a folder that has them.
+pub(crate) fn open(folder: &Path, map_bytes: usize) -> Result<DataFile, OpenError> {
+    let failed = |error: io::Error| OpenError::io(folder, error);
+    for name in [pages::FILE_NAME, page_sums::FILE_NAME] {
+        if !folder.join(name).exists() {
+            return Err(OpenError::damaged(folder, format!("its file {name} is missing")));
+        }
+    }
+    let pages = Pages::open(folder).map_err(failed)?;
+    repair::finish(folder, &pages).map_err(failed)?;
+    let slots = pages.sums.slots().map_err(failed)?;
+    let Some(slot) = slots.first().cloned() else {
+        return Err(OpenError::damaged(folder, "its file sums does not say what data.mdb must be"));
+    };
+    set_meta_pages(&pages.file, &slots).map_err(failed)?;
+    let view = View::open(Arc::new(pages), slot.meta.page_bytes, map_bytes).map_err(failed)?;
+    Ok(DataFile { view, slot })
+}
+
+/// Takes a data file as it is, looks through all of it, and writes its sums.
+pub(crate) fn build_sums(folder: &Path) -> Result<(), OpenError> {
+    let failed = |error: io::Error| OpenError::io(folder, error);
+    let unfinished = folder.join(UNFINISHED_SUMS_NAME);
+    let sums = PageSums::create(&unfinished).map_err(failed)?;
+    let file = File::options().read(true).write(true).open(pages::file_of(folder)).map_err(failed)?;
+    let page = last_meta_page(&file)
+        .map_err(failed)?
+        .ok_or_else(|| OpenError::damaged(folder, "the first pages of data.mdb are not readable"))?;
+    let meta = Meta::read(&page).ok_or_else(|| OpenError::damaged(folder, "data.mdb is not an LMDB file"))?;
+    let length = file.metadata().map_err(failed)?.len();
+    let pages = Arc::new(Pages::of(file, sums, DamageNotes::open(folder).map_err(failed)?));
+    let view = View::open(Arc::clone(&pages), meta.page_bytes, length as usize).map_err(failed)?;
+    let changes =
+        PageAccounts::empty().changes(&view, &meta).map_err(|error| OpenError::store(folder, error))?;
+    pages.sums.write(&changes.sums, &page).map_err(failed)?;
+    fs::rename(&unfinished, folder.join(page_sums::FILE_NAME)).map_err(failed)?;
+    sync_folder(folder).map_err(failed)
+}
+
+/// The meta page of the last transaction, as LMDB chooses it.
+fn last_meta_page(file: &File) -> io::Result<Option<[u8; META_BYTES]>> {
+    let mut last: Option<(u64, [u8; META_BYTES])> = None;
+    let Some(first) = meta_page(file, 0)? else { return Ok(None) };
+    let page_bytes = Meta::read(&first).map_or(0, |meta| meta.page_bytes as u64);
+    for page in [Some(first), meta_page(file, page_bytes)?].into_iter().flatten() {
+        if let Some(meta) = Meta::read(&page)
+            && last.is_none_or(|(transaction, _)| transaction < meta.transaction)
+        {
+            last = Some((meta.transaction, page));
+        }
+    }
+    Ok(last.map(|(_, page)| page))
+}
+
+/// Makes the file's two meta pages what the last slot and the one before say.
+fn set_meta_pages(file: &File, slots: &[Slot]) -> io::Result<()> {
+    let Some(last) = slots.first() else { return Ok(()) };
+    let transaction = last.meta.transaction;
+    let before = slots.get(1).filter(|slot| slot.meta.transaction + 1 == transaction);
+    let before = before.map_or_else(|| as_of_transaction_before(last), |slot| slot.page);
+    let mut changed = false;
+    for (number, page) in [(transaction % 2, last.page), ((transaction + 1) % 2, before)] {
+        let at = number * last.meta.page_bytes as u64;
+        if meta_page(file, at)? != Some(page) {
+            file.write_all_at(&page, at)?;
+            changed = true;
+        }
+    }
+    if changed {
+        tracing::warn!(transaction, "data.mdb was set to the last transaction whose checksums are there");
+        file.sync_data()?;
+    }
+    Ok(())
+}
+
+/// The same trees under the number of the transaction before: what LMDB may overwrite next.
+fn as_of_transaction_before(slot: &Slot) -> [u8; META_BYTES] {
+    let mut page = slot.page;
+    let transaction = slot.meta.transaction.saturating_sub(1);
+    page[..8].copy_from_slice(&(transaction % 2).to_le_bytes());
+    page[META_TRANSACTION_AT..].copy_from_slice(&transaction.to_le_bytes());
+    page
+}
+
+/// `None` where the file is too short to have one.
+fn meta_page(file: &File, at: u64) -> io::Result<Option<[u8; META_BYTES]>> {
+    let mut page = [0; META_BYTES];
+    match file.read_exact_at(&mut page, at) {
+        Ok(()) => Ok(Some(page)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}

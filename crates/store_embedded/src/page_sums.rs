@@ -1,0 +1,263 @@
+//! The file `sums`: what every page of `data.mdb` must be, and which transaction it is at.
+//!
+//! ```text
+//! slots      four blocks: those of even and odd transactions, and a second copy of each
+//! slot       "partita sums" (12) │ length of a page (4) │ the meta page's first 152 bytes │ xxh3 of these (8)
+//! entries    blocks of 255 sums of a page (16 each) │ – (8) │ xxh3 of these (8)
+//! sum        xxh3 of the page, with its number as the seed (8) │ of each of 8 groups of a leaf's rows a byte (8)
+//! ```
+//! What is unused in a page is left out. The bytes of the groups are made of the rows' keys and own checksums: in a
+//! damaged page they tell rows that were written there from others, such as those of an older version.
+//!
+//! LMDB never changes a page that is in use: a transaction writes to others and then names its root. So the sums of
+//! a transaction's new pages are written first, and made durable; then comes its slot. A crash in between leaves
+//! the slot before, whose pages and sums are all as they were, and the log has the rest.
+//!
+//! A block has a sum of its own, to tell a page that is damaged from a sum that is.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use twox_hash::XxHash3_64;
+
+use crate::entry::HEADER_BYTES;
+use crate::page::{Kind, META_BYTES, Meta, Node, Page, Value, u64_at};
+use crate::private_files;
+
+pub(crate) const FILE_NAME: &str = "sums";
+
+const BLOCK_BYTES: usize = 4_096;
+/// The length of a hash.
+const HASH_BYTES: usize = 8;
+/// Every eighth row of a leaf is in one group.
+const GROUPS: usize = 8;
+const SUM_BYTES: usize = HASH_BYTES + GROUPS;
+const BLOCK_ENTRIES: u64 = (BLOCK_BYTES / SUM_BYTES - 1) as u64;
+const SLOT_BLOCKS: u64 = 4;
+const SMALLEST_PAGE_BYTES: u64 = 4_096;
+const MAGIC: &[u8; 12] = b"partita sums";
+const SLOT_BYTES: usize = 12 + 4 + META_BYTES + HASH_BYTES;
+
+/// How long the file is beside a data file of so many bytes, of the smallest pages there are.
+pub(crate) fn bytes_for(data_bytes: u64) -> u64 {
+    place_of(data_bytes / SMALLEST_PAGE_BYTES).0 + BLOCK_BYTES as u64
+}
+
+pub(crate) struct PageSums {
+    file: File,
+    /// How many pages the last slot's transaction had: of blocks beyond these nothing was ever written.
+    pages: AtomicU64,
+}
+
+/// The meta page of the last transaction whose sums are all there.
+#[derive(Clone)]
+pub(crate) struct Slot {
+    pub page: [u8; META_BYTES],
+    pub meta: Meta,
+}
+
+impl PageSums {
+    pub fn open(path: &Path) -> io::Result<PageSums> {
+        let file = File::options().read(true).write(true).open(path)?;
+        let sums = PageSums { file, pages: AtomicU64::new(0) };
+        let last_page = sums.slots()?.first().map_or(0, |slot| slot.meta.last_page);
+        sums.pages.store(last_page.saturating_add(1), Ordering::Relaxed);
+        Ok(sums)
+    }
+
+    /// An empty file.
+    pub fn create(path: &Path) -> io::Result<PageSums> {
+        let file = private_files::options().truncate(true).open(path)?;
+        Ok(PageSums { file, pages: AtomicU64::new(0) })
+    }
+
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// The slots that are whole, the last transaction's first.
+    pub fn slots(&self) -> io::Result<Vec<Slot>> {
+        let mut slots = Vec::new();
+        for block in 0..SLOT_BLOCKS {
+            let mut bytes = [0; SLOT_BYTES];
+            read_some(&self.file, &mut bytes, block * BLOCK_BYTES as u64)?;
+            slots.extend(read_slot(&bytes));
+        }
+        slots.sort_by_key(|slot| std::cmp::Reverse(slot.meta.transaction));
+        slots.dedup_by_key(|slot| slot.meta.transaction);
+        Ok(slots)
+    }
+
+    /// What the page must sum up to.
+    pub fn get(&self, page: u64) -> io::Result<PageSum> {
+        let (block, place) = place_of(page);
+        let mut sum = [0; SUM_BYTES];
+        read_some(&self.file, &mut sum, block + place as u64)?;
+        Ok(PageSum::read(&sum))
+    }
+
+    /// Whether the block with this page's sum is as it was written. One that a crash cut short is not.
+    pub fn is_whole_around(&self, page: u64) -> io::Result<bool> {
+        Ok(is_whole(&self.block(place_of(page).0)?))
+    }
+
+    /// Writes the sums of a transaction's pages; then its slot says that they count.
+    pub fn write(&self, sums: &[(u64, PageSum)], meta_page: &[u8; META_BYTES]) -> io::Result<()> {
+        self.amend(sums)?;
+        self.write_slot(meta_page)
+    }
+
+    /// Writes sums, which are in the order of their pages, and makes them durable.
+    pub fn amend(&self, sums: &[(u64, PageSum)]) -> io::Result<()> {
+        let pages = self.pages.load(Ordering::Relaxed);
+        let mut left = sums.iter().peekable();
+        while let Some((first, _)) = left.peek() {
+            let at = place_of(*first).0;
+            let mut block = self.block(at)?;
+            let was_whole = is_whole(&block) || *first / BLOCK_ENTRIES * BLOCK_ENTRIES >= pages;
+            while let Some((page, sum)) = left.next_if(|(page, _)| place_of(*page).0 == at) {
+                let place = place_of(*page).1;
+                block[place..place + SUM_BYTES].copy_from_slice(&sum.to_bytes());
+            }
+            let (entries, sum) = block.split_at_mut(BLOCK_BYTES - HASH_BYTES);
+            let whole = XxHash3_64::oneshot(entries);
+            // A damaged block stays one: what else it has is not to be trusted.
+            sum.copy_from_slice(&if was_whole { whole } else { !whole }.to_le_bytes());
+            self.file.write_all_at(&block, at)?;
+        }
+        self.file.sync_data()
+    }
+
+    fn write_slot(&self, meta_page: &[u8; META_BYTES]) -> io::Result<()> {
+        let meta = Meta::read(meta_page).ok_or_else(|| io::Error::other("a meta page is malformed"))?;
+        let mut slot = [&MAGIC[..], &(meta.page_bytes as u32).to_le_bytes(), meta_page].concat();
+        slot.extend(XxHash3_64::oneshot(&slot).to_le_bytes());
+        for block in [meta.transaction % 2, meta.transaction % 2 + 2] {
+            self.file.write_all_at(&slot, block * BLOCK_BYTES as u64)?;
+        }
+        self.file.sync_data()?;
+        self.pages.store(meta.last_page.saturating_add(1), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn block(&self, at: u64) -> io::Result<Vec<u8>> {
+        let mut block = vec![0; BLOCK_BYTES];
+        read_some(&self.file, &mut block, at)?;
+        Ok(block)
+    }
+}
+
+/// What a page must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageSum {
+    whole: u64,
+    /// A byte of each group of a leaf's rows.
+    groups: [u8; GROUPS],
+}
+
+impl PageSum {
+    /// Of a page of a long value.
+    pub fn of_bytes(number: u64, page: &[u8]) -> PageSum {
+        PageSum { whole: XxHash3_64::oneshot_with_seed(number, page), groups: [0; GROUPS] }
+    }
+
+    /// Of a branch or leaf: of its beginning and its nodes, without what lies unused between them.
+    pub fn of_nodes(number: u64, page: &[u8]) -> PageSum {
+        PageSum { whole: PageSum::whole_of_nodes(number, page), groups: groups_of(number, Page(page)) }
+    }
+
+    fn whole_of_nodes(number: u64, page: &[u8]) -> u64 {
+        let (beginning, nodes) = Page(page).used_parts().unwrap_or((page, &[]));
+        XxHash3_64::oneshot_with_seed(XxHash3_64::oneshot_with_seed(number, beginning), nodes)
+    }
+
+    pub fn fits_bytes(&self, number: u64, page: &[u8]) -> bool {
+        self.whole == XxHash3_64::oneshot_with_seed(number, page)
+    }
+
+    pub fn fits_nodes(&self, number: u64, page: &[u8]) -> bool {
+        self.whole == PageSum::whole_of_nodes(number, page)
+    }
+
+    /// Of each row of a damaged leaf, whether it is one that was written there, by its key and its own checksum.
+    pub fn known_rows(&self, number: u64, page: Page<'_>) -> Vec<bool> {
+        let groups = groups_of(number, page);
+        (0..page.nodes()).map(|index| groups[index % GROUPS] == self.groups[index % GROUPS]).collect()
+    }
+
+    fn read(bytes: &[u8; SUM_BYTES]) -> PageSum {
+        let [whole, groups] = *bytes.as_chunks::<8>().0 else { return PageSum::default() };
+        PageSum { whole: u64::from_le_bytes(whole), groups }
+    }
+
+    fn to_bytes(self) -> [u8; SUM_BYTES] {
+        let mut bytes = [0; SUM_BYTES];
+        bytes[..8].copy_from_slice(&self.whole.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.groups);
+        bytes
+    }
+}
+
+fn groups_of(number: u64, page: Page<'_>) -> [u8; GROUPS] {
+    let mut groups = [0; GROUPS];
+    if page.kind() != Some(Kind::Leaf) {
+        return groups;
+    }
+    for index in 0..page.nodes() {
+        let seed = number ^ (index << 16 | page.nodes()) as u64;
+        let sum = page.leaf_node(index).map_or(0, |node| row_sum(seed, node));
+        groups[index % GROUPS] ^= sum as u8;
+    }
+    groups
+}
+
+/// The sum of a row's key, of the checksum its value begins with, and of where the value is.
+fn row_sum(seed: u64, node: Node<'_>) -> u64 {
+    let reference;
+    let (beginning, length) = match node.value {
+        Value::Here(value) | Value::Database(value) => (&value[..value.len().min(HEADER_BYTES)], value.len()),
+        Value::Elsewhere { page, bytes } => {
+            reference = page.to_le_bytes();
+            (&reference[..], bytes)
+        }
+    };
+    let seed = XxHash3_64::oneshot_with_seed(seed ^ (length as u64) << 32, beginning);
+    XxHash3_64::oneshot_with_seed(seed, node.key)
+}
+
+fn read_slot(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
+    let (slot, sum) = bytes.split_at(SLOT_BYTES - HASH_BYTES);
+    if u64_at(sum, 0)? != XxHash3_64::oneshot(slot) || !slot.starts_with(MAGIC) {
+        return None;
+    }
+    let page = *slot.last_chunk::<META_BYTES>()?;
+    Some(Slot { page, meta: Meta::read(&page)? })
+}
+
+/// Where the block with a page's sum begins, and where in it the sum is.
+fn place_of(page: u64) -> (u64, usize) {
+    let block = (SLOT_BLOCKS + page / BLOCK_ENTRIES).saturating_mul(BLOCK_BYTES as u64);
+    (block, (page % BLOCK_ENTRIES) as usize * SUM_BYTES)
+}
+
+fn is_whole(block: &[u8]) -> bool {
+    let (entries, sum) = block.split_at(BLOCK_BYTES - HASH_BYTES);
+    u64_at(sum, 0) == Some(XxHash3_64::oneshot(entries))
+}
+
+/// Reads what the file has; what lies beyond its end is zeros.
+fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+            Ok(0) => return Ok(()),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The pages of `data.mdb`, each checked against its sum when it is first read.
+//!
+//! A [`View`] is the file as one transaction left it, mapped into memory. Of a page that is in use nothing changes,
+//! so one check a page and run of the program is enough; `checked` keeps which ones had theirs.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{Advice, Mmap, MmapOptions};
+
+use crate::damage_notes::DamageNotes;
+use crate::page::{HEADER_BYTES, Kind, Page, overflow_pages};
+use crate::page_bits::SharedPageBits;
+use crate::page_sums::{PageSum, PageSums};
+
+pub(crate) const FILE_NAME: &str = "data.mdb";
+
+/// With less than this an address space is too small to work in.
+const SMALLEST_MAP_BYTES: usize = 1 << 28;
+const OUT_OF_MEMORY: i32 = 12;
+
+/// What all views share.
+pub(crate) struct Pages {
+    pub file: File,
+    pub sums: PageSums,
+    pub damage: DamageNotes,
+    checked: SharedPageBits,
+    /// What the file had when it was last looked at.
+    length: AtomicU64,
+}
+
+/// A page that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LostPage {
+    pub number: u64,
+    pub offset: u64,
+    pub why: String,
+}
+
+impl std::fmt::Display for LostPage {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "page {} of data.mdb (at byte {}) {}", self.number, self.offset, self.why)
+    }
+}
+
+impl Pages {
+    pub fn open(folder: &Path) -> io::Result<Pages> {
+        let file = File::options().read(true).write(true).open(file_of(folder))?;
+        let sums = PageSums::open(&folder.join(crate::page_sums::FILE_NAME))?;
+        Ok(Pages::of(file, sums, DamageNotes::open(folder)?))
+    }
+
+    pub fn of(file: File, sums: PageSums, damage: DamageNotes) -> Pages {
+        Pages { file, sums, damage, checked: SharedPageBits::new(), length: AtomicU64::new(0) }
+    }
+
+    /// What both files take.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len() + self.sums.bytes()?)
+    }
+
+    /// Pages beyond the end of the file are never looked at.
+    pub fn look_for_end(&self) -> io::Result<u64> {
+        let length = self.file.metadata()?.len();
+        self.length.store(length, Ordering::Release);
+        Ok(length)
+    }
+
+    /// Takes a page as it is, because this program has just written it, or has it checked again.
+    pub fn set_checked(&self, page: u64, checked: bool) {
+        self.checked.set(page, checked);
+    }
+
+    fn check(&self, number: u64, bytes: &[u8], fits: fn(&PageSum, u64, &[u8]) -> bool) -> Result<(), String> {
+        let sum = self.sums.get(number).map_err(|error| format!("cannot be checked: {error}"))?;
+        if !fits(&sum, number, bytes) {
+            let sum_is_whole =
+                self.sums.is_whole_around(number).map_err(|error| format!("cannot be checked: {error}"))?;
+            // What is damaged is the sum: then the page must do with being well formed.
+            if sum_is_whole || !Page(bytes).is_well_formed(number) {
+                return Err("is not what was written: its checksum does not fit".to_string());
+            }
+            tracing::warn!(page = number, "the file of checksums is damaged; a page is taken as it is");
+        }
+        self.checked.set(number, true);
+        Ok(())
+    }
+}
+
+pub(crate) fn file_of(folder: &Path) -> PathBuf {
+    folder.join(FILE_NAME)
+}
+
+/// The file as one transaction left it.
+#[derive(Clone)]
+pub(crate) struct View {
+    pub pages: Arc<Pages>,
+    map: Arc<Mmap>,
+    pub page_bytes: usize,
+}
+
+impl View {
+    /// Maps the file, with room to grow.
+    pub fn open(pages: Arc<Pages>, page_bytes: usize, map_bytes: usize) -> io::Result<View> {
+        let map = Arc::new(map(&pages.file, map_bytes)?);
+        pages.look_for_end()?;
+        Ok(View { pages, map, page_bytes })
+    }
+
+    /// The file as it is now, which may be longer.
+    pub fn renewed(&self) -> io::Result<View> {
+        let mut view = self.clone();
+        if view.pages.look_for_end()? > view.map.len() as u64 {
+            view.map = Arc::new(map(&view.pages.file, view.map.len().saturating_mul(2))?);
+        }
+        Ok(view)
+    }
+
+    /// A branch or leaf.
+    pub fn page(&self, number: u64) -> Result<Page<'_>, LostPage> {
+        match self.run(number, 1) {
+            Some(bytes) if self.pages.checked.has(number) => Ok(Page(bytes)),
+            Some(bytes) => self.first_look(number, bytes, PageSum::fits_nodes).map(|()| Page(bytes)),
+            None => Err(self.lost(number, "lies beyond the end of the file")),
+        }
+    }
+
+    /// The value in overflow pages.
+    pub fn overflow(&self, first: u64, bytes: usize) -> Result<&[u8], LostPage> {
+        let count = overflow_pages(bytes, self.page_bytes);
+        let beyond = || self.lost(first, "is said to have more bytes than the file");
+        let run = self.run(first, count).ok_or_else(beyond)?;
+        for (place, page) in run.chunks_exact(self.page_bytes).enumerate() {
+            let number = first + place as u64;
+            if !self.pages.checked.has(number) {
+                self.first_look(number, page, PageSum::fits_bytes)?;
+            }
+        }
+        let page = Page(run);
+        if page.kind() != Some(Kind::Overflow) || page.number() != Some(first) {
+            return Err(self.lost(first, "is not the page of values it should be"));
+        }
+        run.get(HEADER_BYTES..HEADER_BYTES + bytes).ok_or_else(beyond)
+    }
+
+    /// Pages unchecked, as the file has them.
+    pub fn run(&self, first: u64, count: u64) -> Option<&[u8]> {
+        let bytes = self.page_bytes as u64;
+        let (start, end) = (first.checked_mul(bytes)?, first.checked_add(count)?.checked_mul(bytes)?);
+        if end > self.pages.length.load(Ordering::Acquire) {
+            return None;
+        }
+        self.map.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// A leaf unchecked, and which of its rows are known to have been written there.
+    pub fn damaged_page(&self, number: u64) -> Option<(Page<'_>, Vec<bool>)> {
+        let page = Page(self.run(number, 1)?);
+        let known = self.pages.sums.get(number).ok()?.known_rows(number, page);
+        Some((page, known))
+    }
+
+    pub fn lost(&self, number: u64, why: &str) -> LostPage {
+        LostPage { number, offset: number.saturating_mul(self.page_bytes as u64), why: why.to_string() }
+    }
+
+    #[cold]
+    fn first_look(
+        &self,
+        number: u64,
+        bytes: &[u8],
+        fits: fn(&PageSum, u64, &[u8]) -> bool,
+    ) -> Result<(), LostPage> {
+        self.pages.check(number, bytes, fits).map_err(|why| self.lost(number, &why))
+    }
+}
+
+/// Maps more than the file has, so that it can grow: nothing beyond its end is ever looked at.
+#[allow(unsafe_code)]
+fn map(file: &File, map_bytes: usize) -> io::Result<Mmap> {
+    let mut wanted = map_bytes;
+    let map = loop {
+        // SAFETY: The bytes of a map must not change while somebody looks at them. The folder is locked against
+        // other processes; within this one only the pages of finished transactions are looked at, and LMDB writes
+        // to none of these while a transaction that may see them is open, as one is for every view in use.
+        match unsafe { MmapOptions::new().len(wanted).map(file) } {
+            Ok(map) => break map,
+            Err(error)
+                if error.raw_os_error() == Some(OUT_OF_MEMORY)
+                    && wanted / 2 >= SMALLEST_MAP_BYTES
+                    && (wanted / 2) as u64 >= file.metadata()?.len() =>
+            {
+                wanted /= 2;
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    // When data outgrow memory, reading ahead costs far more than it brings.
+    map.advise(Advice::Random)?;
+    Ok(map)
+}

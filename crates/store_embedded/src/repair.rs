@@ -1,0 +1,143 @@
+//! Writes a damaged page anew, in its place, so that LMDB can write to the rows around the damage.
+//!
+//! A leaf gets the rows that are still good; what it may have lost is noted first (`damage_notes`). A branch is made
+//! of its children, which are all still there. The pages of a value get their header back; whether the value is
+//! whole, its row's checksum tells.
+//!
+//! The new page goes to the file `REPAIR` first, with a checksum. So a crash leaves either the damaged page or, once
+//! the next start has looked at that file, the new one.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use partita_store::StoreError;
+use twox_hash::XxHash3_64;
+
+use crate::branch_repair;
+use crate::damage_notes::DamageNote;
+use crate::damaged_leaf::DamagedLeaf;
+use crate::failure::io_error;
+use crate::page::{HEADER_BYTES, Node, Value, new_leaf, overflow_header, overflow_pages, u64_at};
+use crate::page_bits::PageBits;
+use crate::page_sums::PageSum;
+use crate::pages::{LostPage, Pages};
+use crate::private_files::{self, sync_folder};
+use crate::root::{Root, damaged};
+use crate::walk::{Bounds, Tree};
+use crate::write_paths::Unfit;
+
+const FILE_NAME: &str = "REPAIR";
+const UNFINISHED_NAME: &str = "REPAIR.new";
+/// An entry that no reader takes for a row or a chunk.
+const NOTHING: [u8; 5] = [0xFF; 5];
+const OF_NODES: u8 = 1;
+const OF_BYTES: u8 = 2;
+
+/// Repairs what is unfit. Fails if that cannot be done.
+pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) -> Result<(), StoreError> {
+    match unfit {
+        Unfit::Value { page, bytes } => repair_value(folder, root, page, bytes),
+        Unfit::Page(lost) => {
+            tracing::error!(%lost, "a damaged page is written anew");
+            for (database, are_rows) in [(root.named.rows, true), (root.named.chunks, false)] {
+                let tree = root.tree(database);
+                match tree.place_of(lost.number) {
+                    Some((1, bounds)) => return repair_leaf(folder, root, &lost, bounds, are_rows),
+                    Some((level, bounds)) => {
+                        let branch = branch_repair::Lost { tree, number: lost.number, level, bounds };
+                        let rebuilt = branch.rebuild(root, live).ok_or_else(|| damaged(lost.clone()))?;
+                        if !rebuilt.is_whole && are_rows {
+                            note(root, vec![DamageNote::of_page(bounds)])?;
+                        }
+                        return write(folder, root, lost.number, OF_NODES, rebuilt.page);
+                    }
+                    None => {}
+                }
+            }
+            Err(damaged(lost))
+        }
+    }
+}
+
+/// Does what a crash has left undone.
+pub(crate) fn finish(folder: &Path, pages: &Pages) -> io::Result<()> {
+    let file = folder.join(FILE_NAME);
+    let bytes = match fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if let Some((rest, sum)) = bytes.split_last_chunk::<8>()
+        && u64::from_le_bytes(*sum) == XxHash3_64::oneshot(rest)
+        && let (Some(number), Some((kind, page))) = (u64_at(rest, 0), rest[8..].split_first())
+    {
+        put_in_place(pages, number, *kind, page)?;
+    }
+    fs::remove_file(&file)
+}
+
+fn repair_leaf(
+    folder: &Path,
+    root: &Root,
+    lost: &LostPage,
+    bounds: Bounds<'_>,
+    are_rows: bool,
+) -> Result<(), StoreError> {
+    let leaf = root.judge(lost, bounds, are_rows);
+    if are_rows {
+        note(root, leaf.as_ref().map_or_else(|| vec![DamageNote::of_page(bounds)], DamagedLeaf::notes))?;
+    }
+    let mut rows: Vec<_> = leaf.iter().flat_map(DamagedLeaf::rows).collect();
+    if rows.is_empty() {
+        // LMDB has no empty leaves.
+        rows.push(Node { key: bounds.low.unwrap_or(&[0]), value: Value::Here(&NOTHING) });
+    }
+    let page = new_leaf(lost.number, root.view.page_bytes, &rows).ok_or_else(|| damaged(lost.clone()))?;
+    write(folder, root, lost.number, OF_NODES, page)
+}
+
+fn repair_value(folder: &Path, root: &Root, first: u64, bytes: usize) -> Result<(), StoreError> {
+    let tree = Tree { view: &root.view, database: root.named.rows };
+    let page_bytes = root.view.page_bytes;
+    for place in 0..overflow_pages(bytes, page_bytes) {
+        let number = first + place;
+        // What lies beyond the end of a file that was cut is zeros.
+        let mut page = root.view.run(number, 1).map_or_else(|| vec![0; page_bytes], <[u8]>::to_vec);
+        if place == 0 {
+            let header = overflow_header(first, overflow_pages(bytes, page_bytes));
+            page.get_mut(..HEADER_BYTES).ok_or_else(|| damaged(tree.broken(first)))?.copy_from_slice(&header);
+        }
+        write(folder, root, number, OF_BYTES, page)?;
+    }
+    Ok(())
+}
+
+fn note(root: &Root, notes: Vec<DamageNote>) -> Result<(), StoreError> {
+    root.view.pages.damage.add(notes).map_err(|error| io_error(&error))
+}
+
+fn write(folder: &Path, root: &Root, number: u64, kind: u8, page: Vec<u8>) -> Result<(), StoreError> {
+    let do_it = || -> io::Result<()> {
+        let mut bytes = [&number.to_le_bytes()[..], &[kind], &page].concat();
+        bytes.extend(XxHash3_64::oneshot(&bytes).to_le_bytes());
+        let mut file = private_files::options().truncate(true).open(folder.join(UNFINISHED_NAME))?;
+        file.write_all(&bytes)?;
+        file.sync_all()?;
+        fs::rename(folder.join(UNFINISHED_NAME), folder.join(FILE_NAME))?;
+        sync_folder(folder)?;
+        put_in_place(&root.view.pages, number, kind, &page)?;
+        fs::remove_file(folder.join(FILE_NAME))
+    };
+    do_it().map_err(|error| io_error(&error))
+}
+
+fn put_in_place(pages: &Pages, number: u64, kind: u8, page: &[u8]) -> io::Result<()> {
+    pages.file.write_all_at(page, number * page.len() as u64)?;
+    pages.file.sync_data()?;
+    let sum = if kind == OF_NODES { PageSum::of_nodes } else { PageSum::of_bytes };
+    pages.sums.amend(&[(number, sum(number, page))])?;
+    pages.look_for_end()?;
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! The rows as one transaction left them: what readers hold.
+//!
+//! A root keeps an LMDB transaction open for as long as anybody holds it, so that LMDB writes to none of its pages.
+//! Rows are read through checked pages, not through LMDB, which would trust whatever the file has.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use heed::{RoTxn, WithoutTls};
+use partita_store::{Damage, Direction, KeyRange, StoreError};
+
+use crate::chunks;
+use crate::damage_notes::DamageNote;
+use crate::damaged_leaf::{DamagedLeaf, Part as LeafPart};
+use crate::entry::{self, Entry};
+use crate::page::{Database, Meta, Node, Value};
+use crate::pages::{LostPage, View};
+use crate::walk::{Bounds, Found, Tree};
+
+pub(crate) struct Root {
+    pub view: View,
+    free: Database,
+    main: Database,
+    pub named: Named,
+    /// While it is open LMDB leaves the pages alone.
+    _anchor: Mutex<RoTxn<'static, WithoutTls>>,
+}
+
+/// The databases with names, as the database of names lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub rows: Database,
+    pub chunks: Database,
+    pub dropped: Database,
+    pub log: Database,
+}
+
+impl Named {
+    pub fn read(view: &View, main: Database) -> Result<Named, StoreError> {
+        let tree = Tree { view, database: main };
+        let find = |name: &str| match tree.get(name.as_bytes()).map_err(damaged)? {
+            Some(Value::Database(record)) => Database::read(record)
+                .ok_or_else(|| StoreError::damaged(format!("the record of database {name} is malformed"))),
+            _ => Err(StoreError::damaged(format!("data.mdb has no database {name}"))),
+        };
+        Ok(Named {
+            rows: find("rows")?,
+            chunks: find("chunks")?,
+            dropped: find("dropped")?,
+            log: find("log")?,
+        })
+    }
+
+    /// How many pages they have.
+    pub fn pages(&self) -> u64 {
+        [self.rows, self.chunks, self.dropped, self.log].iter().map(|database| database.pages).sum()
+    }
+}
+
+/// What a range has: a row, or keys whose rows are damaged.
+pub(crate) enum Part<'r> {
+    Row(StoredRow<'r>),
+    Lost(Damage),
+}
+
+/// A row as it stands in the tree. Its value is read and checked when it is asked for.
+pub(crate) struct StoredRow<'r> {
+    pub key: &'r [u8],
+    value: Value<'r>,
+    root: &'r Root,
+}
+
+impl<'r> StoredRow<'r> {
+    pub fn value(&self) -> Result<Cow<'r, [u8]>, StoreError> {
+        self.root.value(self.key, self.value)
+    }
+}
+
+impl Root {
+    pub fn new(view: View, meta: &Meta, anchor: RoTxn<'static, WithoutTls>) -> Result<Root, StoreError> {
+        let named = Named::read(&view, meta.main)?;
+        Ok(Root { view, free: meta.free, main: meta.main, named, _anchor: Mutex::new(anchor) })
+    }
+
+    pub fn rows(&self) -> Tree<'_> {
+        self.tree(self.named.rows)
+    }
+
+    /// All there are.
+    pub fn trees(&self) -> impl Iterator<Item = Tree<'_>> {
+        let Named { rows, chunks, dropped, log } = self.named;
+        [self.free, self.main, rows, chunks, dropped, log].into_iter().map(|database| self.tree(database))
+    }
+
+    pub fn tree(&self, database: Database) -> Tree<'_> {
+        Tree { view: &self.view, database }
+    }
+
+    pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
+        match self.rows().get(key) {
+            Ok(Some(value)) => self.value(key, value).map(Some),
+            Ok(None) => match self.view.pages.damage.covering(key) {
+                Some(note) => Err(noted(&note).into()),
+                None => Ok(None),
+            },
+            Err(lost) => self.get_from_damaged(key, &lost),
+        }
+    }
+
+    /// Shows `visit` the rows of `range` in order until it breaks, and between them what is damaged.
+    pub fn range<'r>(
+        &'r self,
+        range: &KeyRange,
+        direction: Direction,
+        mut visit: impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut notes = self.view.pages.damage.meeting(range);
+        // The next one is the last of the list.
+        if direction == Direction::Ascending {
+            notes.reverse();
+        }
+        let mut ended = false;
+        self.rows().range(range, direction, |found| {
+            let flow = match found {
+                Found::Row(node) => self.show(node, direction, &mut notes, &mut visit)?,
+                Found::Lost(lost, bounds) => self.show_rest(&lost, bounds, range, direction, &mut visit)?,
+            };
+            ended = flow.is_break();
+            Ok::<_, StoreError>(flow)
+        })?;
+        while !ended && let Some(note) = notes.pop() {
+            ended = visit(Part::Lost(noted(&note)))?.is_break();
+        }
+        Ok(())
+    }
+
+    /// Shows a row, and before it the notes of what was lost before it.
+    fn show<'r>(
+        &'r self,
+        node: Node<'r>,
+        direction: Direction,
+        notes: &mut Vec<DamageNote>,
+        visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        while let Some(note) = notes.pop_if(|note| note.begins_before(node.key, direction)) {
+            if visit(Part::Lost(noted(&note)))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        visit(Part::Row(StoredRow { key: node.key, value: node.value, root: self }))
+    }
+
+    /// Shows what is left of a damaged page.
+    #[cold]
+    fn show_rest<'r>(
+        &'r self,
+        lost: &LostPage,
+        bounds: Bounds<'r>,
+        range: &KeyRange,
+        direction: Direction,
+        visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<ControlFlow<()>, StoreError> {
+        let Some(leaf) = self.judge(lost, bounds, true) else {
+            return visit(Part::Lost(lost_rows(lost, bounds)));
+        };
+        for part in leaf.range(&range.start, &range.end, direction) {
+            let flow = match part {
+                LeafPart::Row(node) => {
+                    visit(Part::Row(StoredRow { key: node.key, value: node.value, root: self }))?
+                }
+                LeafPart::Lost(around) => visit(Part::Lost(lost_rows(lost, around)))?,
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[cold]
+    fn get_from_damaged(&self, key: &[u8], lost: &LostPage) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
+        let bounds = self.rows().bounds_of_lost(key);
+        let Some(leaf) = self.judge(lost, bounds, true) else { return Err(lost_rows(lost, bounds).into()) };
+        match leaf.get(key) {
+            Ok(Some(node)) => self.value(key, node.value).map(Some),
+            Ok(None) => Ok(None),
+            Err(around) => Err(lost_rows(lost, around).into()),
+        }
+    }
+
+    /// The leaf that was lost, if some of its rows, or chunks, can be told from the damaged ones.
+    pub fn judge<'r>(
+        &'r self,
+        lost: &LostPage,
+        bounds: Bounds<'r>,
+        are_rows: bool,
+    ) -> Option<DamagedLeaf<'r>> {
+        let (page, known) = self.view.damaged_page(lost.number)?;
+        DamagedLeaf::judge(page, bounds, &known, |node| match node.value {
+            Value::Here(stored) if are_rows => entry::read(node.key, stored).is_ok(),
+            Value::Here(stored) => chunks::read_chunk(node.key, stored).is_some(),
+            // Its pages have sums of their own.
+            Value::Elsewhere { .. } => true,
+            Value::Database(_) => false,
+        })
+    }
+
+    fn value<'r>(&'r self, key: &[u8], value: Value<'r>) -> Result<Cow<'r, [u8]>, StoreError> {
+        let read = || {
+            let stored = self.rows().bytes(value).map_err(damaged)?;
+            match entry::read(key, stored)? {
+                Entry::Short(value) => Ok(Cow::Borrowed(value)),
+                Entry::Long(long) => Ok(Cow::Owned(chunks::read(self, long)?)),
+            }
+        };
+        read().map_err(|error: StoreError| error.in_row(key))
+    }
+}
+
+pub(crate) fn damaged(lost: LostPage) -> StoreError {
+    StoreError::damaged(lost.to_string())
+}
+
+#[cold]
+fn lost_rows(lost: &LostPage, bounds: Bounds<'_>) -> Damage {
+    not_readable(&lost.to_string(), bounds)
+}
+
+#[cold]
+fn noted(note: &DamageNote) -> Damage {
+    not_readable("a page of data.mdb was damaged", note.bounds())
+}
+
+fn not_readable(why: &str, bounds: Bounds<'_>) -> Damage {
+    let shown = |bound: Option<&[u8]>, none: &str| bound.map_or(none.to_string(), entry::shown);
+    let reason = format!(
+        "{why}; rows from {} up to {} may be lost",
+        shown(bounds.low, "the first"),
+        shown(bounds.high, "the last")
+    );
+    Damage { keys: Some(bounds.to_range()), reason }
+}

@@ -1,0 +1,322 @@
+//! Damage to the data file: whatever happened to it, an answer is right or an error, before and after more is written.
+//!
+//! `PARTITA_DAMAGES=1000 cargo test -p partita-store-embedded --test page_damage` for long; `PARTITA_SEED=N` begins with
+//! another damage.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use partita_store::{Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
+use partita_store_embedded::{EmbeddedStore, OpenError, Options};
+use support::{Random, key, put, write};
+
+const PAGE: usize = 4_096;
+const ROWS: u64 = 1_500;
+
+type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn value(random: &mut Random) -> Vec<u8> {
+    let length = match random.below(40) {
+        0 => 5_000 + random.below(30_000),
+        1..4 => 2_100 + random.below(1_900),
+        _ => random.below(400),
+    };
+    let seed = random.next();
+    (0..length).map(|place| (seed >> (place % 8 * 8)) as u8 ^ place as u8).collect()
+}
+
+fn row_key(number: u64) -> Vec<u8> {
+    let place = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let rest = place.to_be_bytes();
+    key(1, &rest.repeat(1 + (number % 4) as usize))
+}
+
+fn some_write(random: &mut Random, model: &mut Model) -> Write {
+    let at = row_key(random.below(ROWS + 200));
+    if random.below(3) == 0 {
+        model.remove(&at);
+        return Write::Delete { key: at };
+    }
+    let new = value(random);
+    model.insert(at.clone(), new.clone());
+    put(&at, &new)
+}
+
+/// In memory, where syncs take no time: what is tried here is damage, not loss of power.
+fn temporary_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
+    EmbeddedStore::open(folder, Options::default())
+}
+
+/// A store with a past: pages given up, a dropped space, and an older data file beside it.
+struct Stored {
+    folder: tempfile::TempDir,
+    model: Model,
+    older: Vec<u8>,
+}
+
+fn stored() -> Stored {
+    let folder = temporary_folder();
+    let mut random = Random(11);
+    let mut model = Model::new();
+    let mut older = Vec::new();
+    for round in 0..4 {
+        let store = open(folder.path()).unwrap();
+        for fifty in 0..ROWS / 50 {
+            let mut writes = Vec::new();
+            for number in fifty * 50..(fifty + 1) * 50 {
+                if round == 0 {
+                    let at = row_key(number);
+                    let new = value(&mut random);
+                    model.insert(at.clone(), new.clone());
+                    writes.extend([put(&at, &new), put(&key(2, &number.to_be_bytes()), &[7; 100])]);
+                } else if number % 5 == round {
+                    writes.push(some_write(&mut random, &mut model));
+                }
+            }
+            write(&store, writes).unwrap();
+        }
+        if round == 2 {
+            write(&store, vec![Write::DropSpace(Space(2))]).unwrap();
+        }
+        store.close();
+        if round == 2 {
+            older = fs::read(folder.path().join("data.mdb")).unwrap();
+        }
+    }
+    Stored { folder, model, older }
+}
+
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to.join("log")).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() && entry.file_name() != "lock.mdb" {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+    for entry in fs::read_dir(from.join("log")).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), to.join("log").join(entry.file_name())).unwrap();
+    }
+}
+
+fn flip(bytes: &mut [u8], random: &mut Random, from: usize, to: usize) {
+    let at = from + random.below((to - from) as u64) as usize;
+    bytes[at] ^= 1 << random.below(8);
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
+}
+
+/// Does one of many things to the files, and says which.
+fn damage(folder: &Path, older: &[u8], random: &mut Random) -> String {
+    let (data_file, sums_file) = (folder.join("data.mdb"), folder.join("sums"));
+    let (mut data, mut sums) = (fs::read(&data_file).unwrap(), fs::read(&sums_file).unwrap());
+    let pages = data.len() / PAGE;
+    let page = 2 + random.below(pages as u64 - 2) as usize;
+    let other = 2 + random.below(pages as u64 - 2) as usize;
+    let start = page * PAGE;
+    let kind = random.below(14);
+    match kind {
+        0 | 1 => flip(&mut data, random, start, start + PAGE),
+        2 => flip(&mut data, random, start, start + 16),
+        3 => flip(&mut data, random, start + 16, start + 60),
+        4 => data.copy_within(other * PAGE..(other + 1) * PAGE, start),
+        5 => {
+            let taken = data[start..start + PAGE].to_vec();
+            data.copy_within(other * PAGE..(other + 1) * PAGE, start);
+            data[other * PAGE..(other + 1) * PAGE].copy_from_slice(&taken);
+        }
+        6 => data[start..start + PAGE].fill(0),
+        7 if start + PAGE <= older.len() => {
+            data[start..start + PAGE].copy_from_slice(&older[start..start + PAGE]);
+        }
+        8 => {
+            let sector = start + 512 * random.below(8) as usize;
+            match older.get(sector..sector + 512) {
+                Some(stale) if random.below(2) == 0 => data[sector..sector + 512].copy_from_slice(stale),
+                _ => data[sector..sector + 512].fill(0),
+            }
+        }
+        9 => {
+            let length = random.below(data.len() as u64 + 1);
+            data.truncate(length as usize);
+        }
+        10 => flip(&mut data, random, 0, 2 * PAGE),
+        11 => {
+            // The database of free pages: its root stands in the meta page of the last transaction.
+            let last = usize::from(u64_at(&data, 144) < u64_at(&data, PAGE + 144));
+            let root = u64_at(&data, last * PAGE + 16 + 24 + 40);
+            flip(&mut data, random, root * PAGE, (root + 1) * PAGE);
+        }
+        12 => {
+            let end = sums.len();
+            flip(&mut sums, random, 0, end);
+        }
+        _ => {
+            let length = random.below(sums.len() as u64 + 1);
+            sums.truncate(length as usize);
+        }
+    }
+    fs::write(&data_file, &data).unwrap();
+    fs::write(&sums_file, &sums).unwrap();
+    format!("damage {kind} of page {page}, with {other}")
+}
+
+/// What reading a store came to.
+#[derive(Debug, Default)]
+struct Tally {
+    right: u64,
+    errors: u64,
+}
+
+/// Whether pages may be repaired meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Applier {
+    Rests,
+    Works,
+}
+
+/// Every answer is what the model says, or an error.
+fn check(store: &EmbeddedStore, model: &Model, applier: Applier, what: &str) -> Tally {
+    let mut tally = Tally::default();
+    let snapshot = store.snapshot().unwrap();
+    for number in 0..ROWS + 200 {
+        let at = row_key(number);
+        match snapshot.get(&at) {
+            Ok(found) => {
+                assert!(found.as_deref() == model.get(&at).map(Vec::as_slice), "{what}: wrong row {number}");
+                tally.right += 1;
+            }
+            Err(StoreError::Damaged(_)) => tally.errors += 1,
+            Err(other) => panic!("{what}: {other}"),
+        }
+    }
+    let all = KeyRange { start: key(1, b""), end: key(3, b"") };
+    for direction in [Direction::Ascending, Direction::Descending] {
+        check_range(&snapshot, model, &all, direction, applier, what);
+    }
+    let mut random = Random(model.len() as u64);
+    for _ in 0..8 {
+        let (one, other) = (row_key(random.below(ROWS)), row_key(random.below(ROWS)));
+        let range = KeyRange { start: one.clone().min(other.clone()), end: one.max(other) };
+        check_range(&snapshot, model, &range, Direction::Ascending, applier, what);
+        check_range(&snapshot, model, &range, Direction::Descending, applier, what);
+    }
+    tally
+}
+
+/// The rows shown are right and in order; what is not shown lies in what is said to be damaged; and without going
+/// around damage a range ends at it.
+fn check_range(
+    snapshot: &impl Snapshot,
+    model: &Model,
+    range: &KeyRange,
+    direction: Direction,
+    applier: Applier,
+    what: &str,
+) {
+    let mut expected: Vec<_> = model.range(range.start.clone()..range.end.clone()).collect();
+    if direction == Direction::Descending {
+        expected.reverse();
+    }
+    let (mut shown, damaged) = (Vec::new(), RefCell::new(Vec::new()));
+    let mut before_damage = 0;
+    let show = |key: &[u8], value: &[u8]| {
+        assert!(model.get(key).is_some_and(|right| right == value), "{what}: a wrong row");
+        shown.push(key.to_vec());
+        before_damage += usize::from(damaged.borrow().is_empty());
+        ControlFlow::Continue(())
+    };
+    let note = |damage: Damage| {
+        damaged.borrow_mut().push(damage.keys.expect("keys"));
+        ControlFlow::Continue(())
+    };
+    snapshot.range_past_damage(range, direction, show, note).unwrap();
+    let damaged = damaged.into_inner();
+    let mut left = shown.iter().peekable();
+    for (key, _) in expected {
+        if left.next_if_eq(&key).is_none() {
+            assert!(
+                damaged.iter().any(|range| range.contains(key)),
+                "{what}: row {key:02x?} is missing, {damaged:02x?}"
+            );
+        }
+    }
+    assert!(left.next().is_none(), "{what}: rows out of order");
+    if applier == Applier::Works {
+        return;
+    }
+    let mut rows = 0;
+    let strict = snapshot.range(range, direction, |_, _| {
+        rows += 1;
+        ControlFlow::Continue(())
+    });
+    assert_eq!((strict.is_err(), rows), (!damaged.is_empty(), before_damage), "{what}");
+}
+
+/// Damages a copy, reads it, writes to it, reads it again, closes and opens it, and reads it once more.
+fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), String> {
+    let mut random = Random(seed);
+    copy(stored.folder.path(), to);
+    let what = format!("seed {seed}: {}", damage(to, &stored.older, &mut random));
+    let mut model = stored.model.clone();
+    let refused = |error: OpenError| match error {
+        OpenError::Damaged { .. } => what.clone(),
+        other => panic!("{what}: {other}"),
+    };
+    let store = open(to).map_err(refused)?;
+    let before = check(&store, &model, Applier::Rests, &what);
+    let mut written = Vec::new();
+    for _ in 0..4 {
+        let changes: Vec<_> = (0..15).map(|_| some_write(&mut random, &mut model)).collect();
+        written.extend(changes.iter().filter_map(|change| match change {
+            Write::Put { key, .. } => Some(key.clone()),
+            _ => None,
+        }));
+        write(&store, changes).unwrap_or_else(|error| panic!("{what}: {error}"));
+    }
+    check(&store, &model, Applier::Works, &what);
+    store.close();
+    let store = open(to).map_err(refused)?;
+    let after = check(&store, &model, Applier::Rests, &what);
+    let snapshot = store.snapshot().unwrap();
+    for key in written.iter().filter(|key| model.contains_key(*key)) {
+        assert!(snapshot.get(key).unwrap().unwrap() == model[key], "{what}: a row written since");
+    }
+    Ok((before, after))
+}
+
+#[test]
+fn every_answer_is_right_or_an_error() {
+    let number = |name: &str, usual| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
+    let (damages, first): (u64, u64) = (number("PARTITA_DAMAGES", 60), number("PARTITA_SEED", 0));
+    let stored = stored();
+    let folder = temporary_folder();
+    let (mut refused, mut harmless, mut errors, mut answers) = (Vec::new(), 0, 0, 0);
+    for seed in first..first + damages {
+        match try_damage(&stored, &folder.path().join("damaged"), seed) {
+            Ok((before, after)) => {
+                harmless += u64::from(before.errors + after.errors == 0);
+                errors += before.errors;
+                answers += before.errors + before.right;
+            }
+            Err(what) => refused.push(what),
+        }
+    }
+    println!(
+        "{damages} damages: {harmless} harmless, {} not opened, {errors} of {answers} gets failed",
+        refused.len()
+    );
+    refused.iter().for_each(|what| println!("  not opened: {what}"));
+}

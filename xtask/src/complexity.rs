@@ -1,0 +1,90 @@
+//! `cargo xtask complexity`: counts the instructions of every decoder, expression, statement, file reader and model check
+//! at n, 2n and 4n, and refuses what grows faster than its input.
+//!
+//! Counts do not depend on how busy the machine is, so that a case that grows too fast is always found. The cases
+//! stand in crates/bench/src/bin/complexity.
+
+use crate::instructions::need_valgrind;
+use crate::step::{root, run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Four times the input may take this many times the instructions: enough for sorting, far from a square.
+const MOST_GROWTH: f64 = 4.0 * 1.35;
+/// Cases that are known to grow too fast; they are to be mended and taken off this list.
+const KNOWN: [&str; 0] = [];
+
+pub fn check() -> Result<(), String> {
+    run(
+        "build",
+        "cargo",
+        &["build", "--release", "--quiet", "--package", "partita-bench", "--bin", "complexity"],
+    )?;
+    need_valgrind()?;
+    let folder = empty_folder()?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--collect-atstart=no", "--compress-strings=no"])
+        .arg(format!("--callgrind-out-file={}", folder.join("count").display()))
+        .arg("target/release/complexity")
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("the cases ended early: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    judge(&counts(&folder)?)
+}
+
+/// Where callgrind's counts go.
+fn empty_folder() -> Result<PathBuf, String> {
+    let folder = root().join("target/complexity");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
+    }
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    Ok(folder)
+}
+
+/// The instructions of each case at each size.
+fn counts(folder: &Path) -> Result<BTreeMap<String, BTreeMap<usize, f64>>, String> {
+    let mut counts: BTreeMap<String, BTreeMap<usize, f64>> = BTreeMap::new();
+    let files = fs::read_dir(folder).map_err(|error| error.to_string())?;
+    for file in files.flatten() {
+        let text = fs::read_to_string(file.path()).map_err(|error| error.to_string())?;
+        let line = |start: &str| text.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
+        let Some((name, size)) = line("desc: Trigger: Client Request:").and_then(|run| run.split_once(' '))
+        else {
+            continue;
+        };
+        let total = line("summary:").or(line("totals:")).and_then(|count| count.parse().ok());
+        let (Ok(size), Some(total)) = (size.parse(), total) else {
+            return Err(format!("{}: no count in it", file.path().display()));
+        };
+        counts.entry(name.to_owned()).or_default().insert(size, total);
+    }
+    Ok(counts)
+}
+
+fn judge(counts: &BTreeMap<String, BTreeMap<usize, f64>>) -> Result<(), String> {
+    let mut too_fast = Vec::new();
+    for (name, sizes) in counts {
+        let totals: Vec<f64> = sizes.values().copied().collect();
+        let [once, twice, four_times] = totals[..] else {
+            return Err(format!("{name}: {} sizes were counted, not three", totals.len()));
+        };
+        let growth = four_times / once;
+        let is_known = KNOWN.contains(&name.as_str());
+        println!("{name:<32} {once:>11.0} instructions, {:.2} at 2n, {growth:.2} at 4n", twice / once);
+        if (growth > MOST_GROWTH) != is_known {
+            too_fast.push(if is_known { format!("{name} (mended, but listed)") } else { name.clone() });
+        }
+    }
+    println!("{} passed, {} failed", counts.len() - too_fast.len(), too_fast.len());
+    match counts.len() {
+        0 => Err("nothing was counted".to_owned()),
+        _ if too_fast.is_empty() => Ok(()),
+        _ => Err(format!("growing faster than their input: {}", too_fast.join(", "))),
+    }
+}
