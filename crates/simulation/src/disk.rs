@@ -11,6 +11,9 @@ use partita_list_append::random::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Records of the log are made of these.
+const BLOCK_BYTES: usize = 4_096;
+
 /// How often something fails, once in so many calls; 0 is never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
@@ -53,6 +56,8 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub struct Disk {
     pub root: PathBuf,
     pub random: Random,
+    /// What the database takes for random.
+    pub secrets: Random,
     pub faults: Faults,
     pub plant: Option<Plant>,
     /// The process is killed, and the power stays.
@@ -73,9 +78,10 @@ pub struct Disk {
 }
 
 impl Disk {
-    pub fn new(root: PathBuf, random: Random, plant: Option<Plant>) -> Disk {
+    pub fn new(root: PathBuf, mut random: Random, plant: Option<Plant>) -> Disk {
         Disk {
             root,
+            secrets: Random::new(random.draw()),
             random,
             faults: Faults::default(),
             plant,
@@ -160,7 +166,7 @@ impl Disk {
     pub fn wrote(&mut self, inode: u64, offset: u64, bytes: &[u8], durably: bool) {
         let Some((id, name)) = self.file(inode) else { return };
         let cut = match self.plant {
-            Some(plant) if plant.cuts(&name) && bytes.len() > 4_096 => bytes.len() - 4_096,
+            Some(plant) if plant.cuts(&name, bytes) => bytes.len() - BLOCK_BYTES,
             _ => bytes.len(),
         };
         self.files[id].write(offset as usize, &bytes[..cut]);
@@ -177,8 +183,8 @@ impl Disk {
         self.count();
     }
 
-    /// A flush of a file; fails with an error of the operating system.
-    pub fn flush(&mut self, inode: u64) -> Result<(), i32> {
+    /// A flush of a file, or of its `data_only`; fails with an error of the operating system.
+    pub fn flush(&mut self, inode: u64, data_only: bool) -> Result<(), i32> {
         let Some((id, name)) = self.file(inode) else { return Ok(()) };
         let failed = self.is_due(self.faults.flush);
         let pending = self.files[id].pending();
@@ -188,7 +194,7 @@ impl Disk {
             self.files[id].stick();
             return Err(libc::EIO);
         }
-        if !self.plant.is_some_and(|plant| plant.skips_sync_of(&name)) {
+        if !(data_only && self.plant.is_some_and(|plant| plant.skips_sync_of(&name))) {
             self.files[id].flush();
         }
         Ok(())

@@ -7,7 +7,7 @@
 #![allow(unsafe_code, reason = "these functions are C's")]
 
 use crate::disk::{Disk, Fate};
-use libc::{c_char, c_int, c_long, c_void, iovec, mode_t, off_t, size_t, ssize_t};
+use libc::{c_char, c_int, c_long, c_uint, c_void, iovec, mode_t, off_t, size_t, ssize_t};
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +20,8 @@ thread_local! {
 /// Puts a disk in place for this thread.
 pub fn install(disk: Disk) {
     // Named here so that the linker takes them.
-    let _: [*const (); 3] = [pwrite64 as *const (), fdatasync as *const (), open64 as *const ()];
+    let _: [*const (); 4] =
+        [pwrite64 as *const (), fdatasync as *const (), open64 as *const (), getrandom as *const ()];
     DISK.with_borrow_mut(|place| *place = Some(disk));
 }
 
@@ -199,7 +200,7 @@ fn flush(fd: c_int, call: c_long) -> c_int {
             disk.flush_names();
             return Some(Ok(()));
         }
-        disk.knows(found.st_ino).then(|| disk.flush(found.st_ino))
+        disk.knows(found.st_ino).then(|| disk.flush(found.st_ino, call == libc::SYS_fdatasync))
     });
     match simulated {
         Some(Ok(())) => 0,
@@ -307,6 +308,23 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: mode_t)
 pub unsafe extern "C" fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
     // SAFETY: As the caller says.
     unsafe { open_at(folder, path, flags, mode) }
+}
+
+/// What is random to the database follows from the seed, too.
+///
+/// # Safety
+/// As for C's `getrandom`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn getrandom(room: *mut c_void, length: size_t, flags: c_uint) -> ssize_t {
+    let filled = with(|disk| {
+        for at in 0..length {
+            // SAFETY: The caller says that there is so much room.
+            unsafe { room.cast::<u8>().add(at).write(disk.secrets.draw() as u8) };
+        }
+        length as ssize_t
+    });
+    // SAFETY: As the caller says.
+    filled.unwrap_or_else(|| unsafe { libc::syscall(libc::SYS_getrandom, room, length, flags) as ssize_t })
 }
 
 /// # Safety

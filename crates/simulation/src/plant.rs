@@ -18,7 +18,7 @@ pub enum Plant {
     ApplyOutOfOrder,
     /// An index lacks an entry.
     ForgetIndexEntry,
-    /// The last sector of what is written to the log is missing, and nobody looks.
+    /// The last block of a long record is missing, and nobody looks.
     DropTail,
 }
 
@@ -40,8 +40,10 @@ impl Plant {
         }
     }
 
-    pub fn cuts(self, path: &Path) -> bool {
-        self == Plant::DropTail && is_segment(path)
+    /// Whether the tail of these bytes is lost: of a record of several blocks, not of the zeros that fill a new segment.
+    pub fn cuts(self, path: &Path, bytes: &[u8]) -> bool {
+        let is_long_record = bytes.len() > 4_096 && bytes.first_chunk::<4>() != Some(&[0; 4]);
+        self == Plant::DropTail && is_segment(path) && is_long_record
     }
 }
 

@@ -25,7 +25,7 @@ pub trait Database {
     fn ask(&mut self, operation: &str, body: &str) -> Value;
 }
 
-pub trait Scenario {
+pub trait Scenario: Send {
     fn clients(&self) -> usize;
 
     /// Asked at every start; what is there already is refused.

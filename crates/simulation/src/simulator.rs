@@ -77,14 +77,24 @@ pub struct Summary {
 
 /// Runs a scenario. An error says what does not hold, with the last of what happened.
 pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
+    // On a thread of its own: what a thread keeps from one run would tell in the next.
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| simulate_here(scenario, plan));
+        run.join().unwrap_or_else(|_| Err(format!("a panic\n{plan:?}")))
+    })
+}
+
+fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
     let mut random = Random::new(plan.seed);
+    let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.draw()), plan.plant);
+    // A relaxed store promises nothing after a power loss, and damage to the last record cannot be told from one.
+    disk.only_kills = plan.damage || plan.durability == Durability::Relaxed;
+    intercept::install(disk);
     let folders =
         tempfile::Builder::new().prefix("simulation").tempdir().map_err(|error| error.to_string())?;
     let root = folders.path().canonicalize().map_err(|error| error.to_string())?;
     std::fs::create_dir(root.join("0")).map_err(|error| error.to_string())?;
-    let mut disk = Disk::new(root.join("0"), Random::new(random.next()), plan.plant);
-    disk.only_kills = plan.durability == Durability::Relaxed;
-    intercept::install(disk);
+    intercept::with(|disk| disk.root = root.join("0"));
     let mut simulator = Simulator {
         plan: *plan,
         random,
@@ -185,6 +195,8 @@ impl Simulator {
         let store = PlantedStore::new(store, self.plan.plant);
         let clock = Clock::Manual(Arc::clone(&self.clock));
         let engine = Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?;
+        // Secrets of tables come from the process, not from the seed.
+        let engine = engine.with_fixed_tokens();
         let tasks = (0..clients).map(|_| None).collect();
         Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 }))
     }
@@ -251,7 +263,9 @@ impl Simulator {
                 let Some(Ask { operation, body }) = scenario.next(client, &mut self.random, now) else {
                     return Ok(());
                 };
-                note(format!("client {client}: {operation} {body}"));
+                intercept::with(|disk| {
+                    disk.trace.note_with(format!("client {client}: {operation} "), &body);
+                });
                 Task { begun: self.turn, answer: life.begin(operation, &body) }
             }
         };

@@ -14,6 +14,11 @@ pub struct Trace {
 
 impl Trace {
     pub fn note(&mut self, event: String) {
+        self.note_with(event, "");
+    }
+
+    /// The same, with words that may name what a process has drawn by chance, and do not count.
+    pub fn note_with(&mut self, event: String, words: &str) {
         for byte in event.bytes().chain([b'\n']) {
             // FNV-1a
             self.sum = (self.sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -22,7 +27,7 @@ impl Trace {
         if self.last.len() == KEPT {
             self.last.pop_front();
         }
-        self.last.push_back(event);
+        self.last.push_back(event + words);
     }
 
     /// Two runs with equal sums did the same.

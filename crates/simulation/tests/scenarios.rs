@@ -74,6 +74,7 @@ fn planted_mistakes_are_found() {
             let plan = Plan { plant: Some(plant), ..Plan::of_seed(seed) };
             run("bank", &plan).err()
         });
-        assert!(found.is_some(), "{plant:?} is not found");
+        let found = found.unwrap_or_else(|| panic!("{plant:?} is not found"));
+        println!("{plant:?}: {}", found.lines().next().unwrap_or_default());
     }
 }
