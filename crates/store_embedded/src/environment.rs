@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
+use heed::{CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
 use partita_store::{Space, StoreError, Usage};
 
 use crate::chunks::Chunks;
@@ -144,6 +144,14 @@ impl Environment {
             self.write_rows(&touched, |tree, txn| tree.apply(txn, &[], some.iter().copied()))?;
         }
         self.write(|tree, txn| tree.position.set(txn, position))
+    }
+
+    /// Copies all that is in use into a new data file. Every page is checked before LMDB reads it.
+    pub fn copy_to(&self, file: &Path) -> Result<(), StoreError> {
+        let _alone = self.lock();
+        self.root().check_all()?;
+        let copied = self.env.copy_to_path(file, CompactionOption::Enabled).map_err(store_error)?;
+        copied.sync_all().map_err(|error| io_error(&error))
     }
 
     /// How much of the log the tree has.

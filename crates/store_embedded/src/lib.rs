@@ -41,6 +41,7 @@ mod applier;
 mod batch;
 mod branch_repair;
 mod chunks;
+mod compact;
 mod damage_notes;
 mod damaged_leaf;
 mod data_file;
@@ -53,7 +54,9 @@ mod format;
 mod job;
 mod lock;
 mod log;
+mod offline;
 mod open_error;
+mod orphans;
 mod overlay;
 mod page;
 mod page_accounts;
@@ -66,10 +69,12 @@ mod record;
 mod recovery;
 mod repair;
 mod root;
+mod salvage;
 mod segments;
 mod shared;
 mod snapshot;
 mod tree;
+mod verify;
 mod walk;
 mod write_paths;
 mod writer;
@@ -94,8 +99,11 @@ use crate::segments::Segments;
 use crate::shared::Shared;
 use crate::writer::Writer;
 
+pub use compact::{Compacted, compact};
 pub use open_error::OpenError;
+pub use salvage::{Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
+pub use verify::{Verified, verify};
 
 /// When a decision is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,12 +149,6 @@ impl EmbeddedStore {
     /// Opens the store in `folder`, which is made if there is none.
     pub fn open(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
         EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::Refuse)
-    }
-
-    /// Opens a store whose commit log is damaged. What stands behind the damage is lost, though it was
-    /// acknowledged; all before it is kept.
-    pub fn salvage(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
-        EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::GiveUp)
     }
 
     #[doc(hidden)]

@@ -176,8 +176,14 @@ fn damage_before_acknowledged_groups_is_reported_and_can_be_salvaged() {
                         EmbeddedStore::open(&to, Options::default()),
                         Err(OpenError::Damaged { .. })
                     ));
-                    check(&EmbeddedStore::salvage(&to, Options::default()).unwrap(), hit as u32);
-                    check(&EmbeddedStore::open(&to, Options::default()).unwrap(), hit as u32);
+                    let new = folder.path().join("salvaged");
+                    let _ = fs::remove_dir_all(&new);
+                    partita_store_embedded::salvage(&to, &new).unwrap();
+                    check(&EmbeddedStore::open(&new, Options::default()).unwrap(), hit as u32);
+                    assert!(matches!(
+                        EmbeddedStore::open(&to, Options::default()),
+                        Err(OpenError::Damaged { .. })
+                    ));
                 }
             }
         }
