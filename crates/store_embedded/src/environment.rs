@@ -20,10 +20,12 @@ use crate::chunks::Chunks;
 use crate::data_file::{self, DataFile};
 use crate::dropped_spaces::{self, DroppedSpaces};
 use crate::failure::{Failure, io_error, store_error};
+use crate::mapped_faults::MappedRange;
 use crate::open_error::OpenError;
 use crate::overlay::{Overlay, Row};
 use crate::page::{META_BYTES, Meta};
 use crate::page_accounts::PageAccounts;
+use crate::pages;
 use crate::position::{Position, PositionRow};
 use crate::repair;
 use crate::root::Root;
@@ -54,6 +56,8 @@ pub(crate) struct Environment {
     may_grow: bool,
     /// Set when a map could not be made anew: there is nothing left to write through.
     unmapped: AtomicBool,
+    /// Where the data file is mapped, for the message if it cannot be read there.
+    mapped: Mutex<Vec<MappedRange>>,
 }
 
 /// A row that is to be written, and whether it is deleted.
@@ -82,6 +86,7 @@ impl Environment {
             map_bytes: AtomicUsize::new(map_bytes),
             may_grow: map_bytes == wanted,
             unmapped: AtomicBool::new(false),
+            mapped: Mutex::new(MappedRange::all_of(&pages::file_of(folder))),
         })
     }
 
@@ -244,6 +249,9 @@ impl Environment {
         self.unmapped.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.clear();
+        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
         tracing::info!(bytes = wanted, "the data file has outgrown its map; the map was grown");
         Ok(())
     }

@@ -54,6 +54,7 @@ mod format;
 mod job;
 mod lock;
 mod log;
+mod mapped_faults;
 mod offline;
 mod open_error;
 mod orphans;
@@ -100,6 +101,7 @@ use crate::shared::Shared;
 use crate::writer::Writer;
 
 pub use compact::{Compacted, compact};
+pub use mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
 pub use open_error::OpenError;
 pub use salvage::{Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
