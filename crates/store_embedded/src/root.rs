@@ -14,7 +14,7 @@ use crate::chunks;
 use crate::damage_notes::DamageNote;
 use crate::damaged_leaf::{DamagedLeaf, Part as LeafPart};
 use crate::entry::{self, Entry};
-use crate::page::{Database, Meta, Node, Value};
+use crate::page::{Database, Meta, Node, Page, Value};
 use crate::pages::{LostPage, View};
 use crate::walk::{Bounds, Found, Tree};
 
@@ -24,7 +24,7 @@ pub(crate) struct Root {
     main: Database,
     pub named: Named,
     /// While it is open LMDB leaves the pages alone.
-    _anchor: Mutex<RoTxn<'static, WithoutTls>>,
+    _anchor: Option<Mutex<RoTxn<'static, WithoutTls>>>,
 }
 
 /// The databases with names, as the database of names lists them.
@@ -75,12 +75,22 @@ impl<'r> StoredRow<'r> {
     pub fn value(&self) -> Result<Cow<'r, [u8]>, StoreError> {
         self.root.value(self.key, self.value)
     }
+
+    /// What stands in the tree, if it is readable.
+    pub fn entry(&self) -> Option<Entry<'r>> {
+        self.root.rows().bytes(self.value).ok().and_then(|stored| entry::read(self.key, stored).ok())
+    }
 }
 
 impl Root {
     pub fn new(view: View, meta: &Meta, anchor: RoTxn<'static, WithoutTls>) -> Result<Root, StoreError> {
+        Ok(Root { _anchor: Some(Mutex::new(anchor)), ..Root::offline(view, meta)? })
+    }
+
+    /// Of a file that nobody writes.
+    pub fn offline(view: View, meta: &Meta) -> Result<Root, StoreError> {
         let named = Named::read(&view, meta.main)?;
-        Ok(Root { view, free: meta.free, main: meta.main, named, _anchor: Mutex::new(anchor) })
+        Ok(Root { view, free: meta.free, main: meta.main, named, _anchor: None })
     }
 
     pub fn rows(&self) -> Tree<'_> {
@@ -91,6 +101,21 @@ impl Root {
     pub fn trees(&self) -> impl Iterator<Item = Tree<'_>> {
         let Named { rows, chunks, dropped, log } = self.named;
         [self.free, self.main, rows, chunks, dropped, log].into_iter().map(|database| self.tree(database))
+    }
+
+    /// Reads every page in use.
+    pub fn check_all(&self) -> Result<(), StoreError> {
+        for tree in self.trees() {
+            let mut lost = None;
+            let mut values = |_, level, page: Page<'_>| {
+                let nodes =
+                    (0..if level == 1 { page.nodes() } else { 0 }).filter_map(|index| page.leaf_node(index));
+                lost = nodes.filter_map(|node| tree.bytes(node.value).err()).next().or(lost.take());
+            };
+            tree.all_pages(&mut values).map_err(damaged)?;
+            lost.map_or(Ok(()), |lost| Err(damaged(lost)))?;
+        }
+        Ok(())
     }
 
     pub fn tree(&self, database: Database) -> Tree<'_> {
