@@ -2,13 +2,33 @@
 
 use crate::budget::Share;
 use crate::reply::Refusal;
-use partita_api::Exception;
+use partita_api::{Exception, Request};
+use partita_partiql::Statement;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
 /// About as much as a page takes while it is gathered.
 const PAGE_BYTES: usize = 1_024 * 1_024;
+
+/// Whether a request changes nothing, and its answer may be large.
+pub fn only_reads(request: &Request) -> bool {
+    let selects = |statement: &Statement| matches!(statement, Statement::Select(_));
+    match request {
+        Request::GetItem(_)
+        | Request::Query(_)
+        | Request::Scan(_)
+        | Request::BatchGetItem(_)
+        | Request::TransactGetItems(_)
+        | Request::GetRecords(_) => true,
+        Request::ExecuteStatement(request) => selects(&request.statement),
+        Request::BatchExecuteStatement(request) => {
+            request.statements.iter().all(|one| one.statement.as_ref().is_ok_and(selects))
+        }
+        Request::ExecuteTransaction(request) => request.statements.iter().all(|one| selects(&one.statement)),
+        _ => false,
+    }
+}
 
 /// Runs a read to its end. One that does so in a single turn is only counted when its answer is there; one that takes
 /// turns needs room for a page.

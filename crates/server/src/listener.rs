@@ -283,7 +283,7 @@ async fn answer<S: Store>(
     place: &Place,
     request: hyper::Request<hyper::body::Incoming>,
 ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
-    place.heard();
+    place.heard(Instant::now());
     place.begins();
     let response = pipeline.answer(request).await;
     place.ends(response.status() == hyper::StatusCode::OK);
