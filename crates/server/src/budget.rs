@@ -5,6 +5,7 @@
 //! Where there is no room the request is refused, and the server lives. The last part of the room is kept for small
 //! pieces, so that large ones in any number do not keep the usual requests out.
 
+use crate::giving_back;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -115,6 +116,11 @@ impl Budget {
         self.crowded.store(crowded, Ordering::Relaxed);
     }
 
+    /// A connection has ended on this thread, with all that it had.
+    pub fn connection_ended(&self) {
+        giving_back::connection_ended(self.give_back);
+    }
+
     fn take(&self, more: usize, kept: usize) -> Result<(), NoRoom> {
         let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= self.limit - kept);
         let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
@@ -154,7 +160,7 @@ impl Share {
         self.budget.used.fetch_sub(less, Ordering::Relaxed);
         self.bytes = bytes;
         if less >= LARGE_RETURN_BYTES {
-            crate::giving_back::soon(self.budget.give_back);
+            giving_back::soon(self.budget.give_back);
         }
     }
 }

@@ -164,6 +164,7 @@ impl Drop for Place {
         self.connections.judge(open.seats.len());
         drop(open);
         self.connections.left.notify_one();
+        self.connections.budget.connection_ended();
     }
 }
 

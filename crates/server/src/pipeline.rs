@@ -31,6 +31,7 @@ use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
 use std::borrow::Cow;
+use std::pin::pin;
 use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
@@ -129,7 +130,7 @@ impl<S: Store> Pipeline<S> {
     /// Answers a request whose body is here, on whichever lane it came.
     pub async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
         let mut share = self.budget.share();
-        let outcome = guard(self.run(signed, &mut share))
+        let outcome = guard(pin!(self.run(signed, &mut share)))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
         Reply::new(outcome, content_type, Coding::accepted(signed.headers), share)
@@ -153,9 +154,10 @@ impl<S: Store> Pipeline<S> {
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
         let only_reads = in_flight::only_reads(&request);
+        let execution = pin!(self.engine.execute(request));
         let mut response = match only_reads {
-            true => in_flight::run(self.engine.execute(request), share).await?,
-            false => self.engine.execute(request).await?,
+            true => in_flight::run(execution, share).await?,
+            false => execution.await?,
         };
         self.models.after(under_way, &mut response);
         let json = partita_wire::encode_behind(HEAD_ROOM, &response);
