@@ -313,7 +313,7 @@ def test_encrypted_connections_and_verified_signatures(tmp_path):
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
                     "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"], check=True, capture_output=True)
-    server = started_server("--tls-cert", certificate, "--tls-key", key, "--access-key", "AK", "--secret-key", "SK")
+    server = started_server("--tls-cert", certificate, "--tls-key", key, "--access-key", "AK", environment={"PARTITA_SECRET_KEY": "SK"})
     try:
         endpoint = re.search(r"https://127\.0\.0\.1:\d+", server.stdout.readline()).group()
         keys = {"SSL_CERT_FILE": str(certificate), "AWS_ACCESS_KEY_ID": "AK", "AWS_SECRET_ACCESS_KEY": "SK"}
