@@ -11,6 +11,7 @@
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
+pub mod aside;
 mod backfill;
 mod backup_record;
 mod batch_execute_statement;

@@ -6,7 +6,6 @@
 //! ```
 
 use crate::access::Reach;
-use crate::aside::{LARGE_BYTES, aside, weighed};
 use crate::body::{self, BodyError, RequestBody};
 use crate::content_coding::Coding;
 use crate::cors::Page;
@@ -21,6 +20,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
+use partita_engine::aside::{LARGE_BYTES, aside, weighed};
 use partita_engine::clock::Clock;
 use partita_store::Store;
 use partita_wire::Rejection;
