@@ -8,7 +8,6 @@
 //! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
 
 use crate::access::Reach;
-use crate::aside::{LARGE_BYTES, aside, weighed};
 use crate::body::{self, BodyError};
 use crate::budget::{Budget, SMALL_BYTES, Share};
 use crate::content_coding::{Coding, DecodeError};
@@ -29,6 +28,7 @@ use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
+use partita_engine::heavy_work::{LARGE_BYTES, elsewhere, weighed};
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
@@ -159,7 +159,7 @@ impl<S: Store> Pipeline<S> {
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
-            aside(move || partita_wire::decode(operation, &body)).await?
+            elsewhere(move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
