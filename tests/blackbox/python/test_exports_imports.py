@@ -242,6 +242,9 @@ def test_an_export_takes_what_a_filter_says(client, place):
     assert [line["Item"] for line in lines_of(place, done)] == expected
     with refused("ValidationException"):
         export(client, arn, FilterSpecification={"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "x"}}})
+    text = "Filter Expression can only contain non-primary key attributes: Primary key attribute: sk"
+    with refused("ValidationException", text):
+        export(client, arn, FilterSpecification={**chosen, "FilterExpression": "sk = :g"})
 
 
 def test_an_incremental_export_tells_what_changed(place):
