@@ -7,6 +7,7 @@ mod fuzz;
 mod instructions;
 mod list_append;
 mod long;
+mod simulate;
 mod step;
 mod tidy;
 
@@ -15,11 +16,13 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask ci       everything CI checks: format, lints, tidiness, unit tests, tests with real clients, kill -9
 cargo xtask quick    format, lints, tidiness and unit tests
-cargo xtask long     what takes too long for CI: random requests beside DynamoDB Local (--requests, --seed)
+cargo xtask long     what takes too long for CI: fuzzing, transactions through kills, the simulation, and random requests beside
+                     DynamoDB Local (--requests, --seed)
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
 cargo xtask instructions    counts the hot paths' instructions and compares them with what was recorded (--update)
 cargo xtask fuzz     replays fuzz/corpus and fuzzes every target for 5 s (--seconds N; TARGET FILE runs one input)
 cargo xtask list-append    transactions through kill -9 are strictly serializable (--transactions 500000 --kills 100)
+cargo xtask simulate    the database on a disk that fails, from seeds (--seeds 1000, --scenario, --kind, --from)
 cargo xtask complexity    counts instructions of every decoder, expression, statement, file reader and model check at n, 2n and 4n
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Some("complexity") => complexity::check(),
         Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
+        Some("simulate") => simulate::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::check(),
         _ => {
             print!("{HELP}");

@@ -241,9 +241,21 @@ impl Disk {
         }
     }
 
+    /// The process ends now, and the machine lives.
+    pub fn kill(&mut self) {
+        self.end(Style::Everything);
+    }
+
     /// The power goes now.
     pub fn crash(&mut self) {
         let style = if self.only_kills { Style::Everything } else { Style::of(&mut self.random) };
+        self.end(style);
+    }
+
+    fn end(&mut self, style: Style) {
+        if self.has_crashed() {
+            return;
+        }
         self.trace.note(format!("crash: {style:?}"));
         let mut names = self.durable_names.clone();
         let kept = match style {

@@ -1,7 +1,11 @@
 //! One file of the simulated disk: the bytes that are durable, and what was done to it since.
 
+use std::collections::BTreeSet;
+
 /// What the disk writes at once, or not at all.
 pub const SECTOR_BYTES: usize = 512;
+/// What the operating system writes at once, if nothing goes wrong.
+const PAGE_BYTES: usize = 4_096;
 
 #[derive(Default, Clone)]
 pub struct SimulatedFile {
@@ -37,34 +41,38 @@ impl SimulatedFile {
 
     /// What is pending becomes durable.
     pub fn flush(&mut self) {
-        let mut stuck = Vec::new();
-        for change in std::mem::take(&mut self.pending) {
-            if change.stuck {
-                stuck.push(change);
+        let pending = std::mem::take(&mut self.pending);
+        // The system writes whole pages: with a later change goes what a failed flush had left in its page.
+        let written: BTreeSet<usize> =
+            pending.iter().filter(|change| !change.stuck).flat_map(|change| pages(&change.kind)).collect();
+        for change in pending {
+            if change.stuck && pages(&change.kind).all(|page| !written.contains(&page)) {
+                self.pending.push(change);
             } else {
-                self.durable = applied(std::mem::take(&mut self.durable), &change.kind, |_| true);
+                self.durable = applied(std::mem::take(&mut self.durable), &change.kind, || true);
             }
         }
-        self.pending = stuck;
     }
 
     /// The last write becomes durable, and nothing else does: it went through a descriptor of its own.
     pub fn flush_last(&mut self) {
         if let Some(change) = self.pending.pop() {
-            self.durable = applied(std::mem::take(&mut self.durable), &change.kind, |_| true);
+            self.durable = applied(std::mem::take(&mut self.durable), &change.kind, || true);
         }
     }
 
     /// A flush failed: what is pending may be on disk or not, and no later flush changes that.
     pub fn stick(&mut self) {
-        self.pending.iter_mut().for_each(|change| change.stuck = true);
+        for change in std::mem::take(&mut self.pending) {
+            self.pending.extend(split(change.kind).map(|kind| Change { kind, stuck: true }));
+        }
     }
 
     /// What is found after a power loss, when `survives` decides about each sector of each pending change.
     pub fn left(&self, mut survives: impl FnMut(usize) -> bool) -> Vec<u8> {
         let mut left = self.durable.clone();
         for (number, change) in self.pending.iter().enumerate() {
-            left = applied(left, &change.kind, |_| survives(number));
+            left = applied(left, &change.kind, || survives(number));
         }
         left
     }
@@ -74,10 +82,33 @@ impl SimulatedFile {
     }
 }
 
-fn applied(mut bytes: Vec<u8>, change: &Kind, mut survives: impl FnMut(usize) -> bool) -> Vec<u8> {
+/// The pages that a change touches; of a new length none.
+fn pages(change: &Kind) -> std::ops::Range<usize> {
+    match change {
+        Kind::SetLength(_) => 0..0,
+        Kind::Write { offset, bytes } => offset / PAGE_BYTES..(offset + bytes.len()).div_ceil(PAGE_BYTES),
+    }
+}
+
+/// A change for each page of one.
+fn split(change: Kind) -> impl Iterator<Item = Kind> {
+    let pages = pages(&change);
+    let (length, offset, bytes) = match change {
+        Kind::SetLength(length) => (Some(Kind::SetLength(length)), 0, Vec::new()),
+        Kind::Write { offset, bytes } => (None, offset, bytes),
+    };
+    let parts = pages.map(move |page| {
+        let start = (page * PAGE_BYTES).max(offset);
+        let end = ((page + 1) * PAGE_BYTES).min(offset + bytes.len());
+        Kind::Write { offset: start, bytes: bytes[start - offset..end - offset].to_vec() }
+    });
+    length.into_iter().chain(parts)
+}
+
+fn applied(mut bytes: Vec<u8>, change: &Kind, mut survives: impl FnMut() -> bool) -> Vec<u8> {
     match change {
         Kind::SetLength(length) => {
-            if survives(0) {
+            if survives() {
                 bytes.resize(*length, 0);
             }
         }
@@ -86,7 +117,7 @@ fn applied(mut bytes: Vec<u8>, change: &Kind, mut survives: impl FnMut(usize) ->
             while at < written.len() {
                 let start = offset + at;
                 let end = (start + SECTOR_BYTES - start % SECTOR_BYTES).min(offset + written.len());
-                if survives(start / SECTOR_BYTES) {
+                if survives() {
                     if bytes.len() < end {
                         bytes.resize(end, 0);
                     }
@@ -135,15 +166,21 @@ mod tests {
 
     #[test]
     fn what_a_failed_flush_left_is_not_flushed_later() {
-        let mut file = SimulatedFile::durably(vec![0; 10]);
-        file.write(0, &[1]);
+        let mut file = SimulatedFile::durably(vec![0; 9_000]);
+        file.write(4_000, &[1; 200]);
         file.stick();
-        file.write(1, &[2]);
+        file.write(8_500, &[2]);
         file.flush();
-        assert_eq!(file.left(|_| false)[..2], [0, 2]);
-        assert_eq!(file.left(|_| true)[..2], [1, 2]);
-        file.write(2, &[3]);
+        assert_eq!([file.left(|_| false)[4_000], file.left(|_| false)[8_500]], [0, 2]);
+        assert_eq!(file.left(|_| true)[4_000..4_200], [1; 200]);
+        // With another change of its page it goes to the disk, and never comes over a later one.
+        file.write(4_100, &[3; 50]);
+        file.flush();
+        let left = file.left(|_| false);
+        assert_eq!([left[4_000], left[4_096], left[4_120], left[4_199]], [0, 1, 3, 1]);
+        assert_eq!(file.left(|_| true)[4_120], 3);
+        file.write(2, &[4]);
         file.flush_last();
-        assert_eq!(file.left(|_| false)[..3], [0, 2, 3]);
+        assert_eq!(file.left(|_| false)[2], 4);
     }
 }

@@ -270,7 +270,10 @@ unsafe fn open_at(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t
         let name = disk.relative(&full)?;
         let is_new = !exists(&full);
         let fd = open();
-        if let Some(found) = stat(fd).filter(|_| fd >= 0) {
+        // What went wrong is told by the last error, which nothing here may change then.
+        if fd >= 0
+            && let Some(found) = stat(fd)
+        {
             if is_new {
                 disk.made_file(name, found.st_ino);
             } else if flags & libc::O_TRUNC != 0 {

@@ -215,11 +215,14 @@ impl Simulator {
                 life.steps.write();
             }
             72..84 => {
-                // What fails is tried again.
-                let _ = match self.plan.plant {
+                let applied = match self.plan.plant {
                     Some(Plant::ApplyOutOfOrder) => life.steps.apply_position_first(),
                     _ => life.steps.apply(),
                 };
+                // What fails is tried again, unless LMDB has given up: then the process ends and is started anew.
+                if applied.is_err() && !life.steps.can_read() {
+                    intercept::with(Disk::kill);
+                }
             }
             84..87 => life.steps.flush(),
             87..93 => life.keep_up(),

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-const KEPT: usize = 60;
+/// How much of it is told in words.
+const KEPT: usize = 300;
 
 #[derive(Default)]
 pub struct Trace {

@@ -56,6 +56,8 @@ mod failure;
 mod flusher;
 mod format;
 mod format_1;
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod lock;
 mod log;

@@ -66,6 +66,11 @@ impl Manifest {
     }
 }
 
+/// The segments that a slot lists, if it is one.
+pub(crate) fn segments_of(slot: &[u8]) -> Option<Vec<Description>> {
+    decode(slot).map(|slot| slot.segments)
+}
+
 /// The segments that a log's folder lists, or `None` when that is not readable.
 pub(crate) fn read(folder: &Path) -> io::Result<Option<Vec<Description>>> {
     Ok(newest_slot(&folder.join(FILE_NAME))?.map(|slot| slot.segments))

@@ -52,6 +52,16 @@ pub(crate) fn encode(room: &mut Vec<u8>, batch: &Batch) -> Result<usize, StoreEr
     Ok(body)
 }
 
+/// A sealed record of any body.
+pub(crate) fn of_body(body: &[u8], salt: &Salt, stamp: Stamp) -> Result<Vec<u8>, StoreError> {
+    let mut room = vec![0; HEAD_BYTES];
+    room[..4].copy_from_slice(&length(body.len())?.to_le_bytes());
+    room.extend_from_slice(body);
+    room.resize(room.len().next_multiple_of(BLOCK_BYTES), 0);
+    seal(&mut room, body.len(), salt, stamp);
+    Ok(room)
+}
+
 /// Makes what [`encode`] wrote a record of the segment with this salt.
 pub(crate) fn seal(room: &mut [u8], body: usize, salt: &Salt, stamp: Stamp) {
     let body_seal = hash(salt, &room[HEAD_BYTES..HEAD_BYTES + body]);

@@ -76,7 +76,7 @@ pub(crate) fn read(mut file: &File) -> io::Result<Option<Description>> {
     Ok(decode(&block))
 }
 
-fn decode(block: &[u8]) -> Option<Description> {
+pub(crate) fn decode(block: &[u8]) -> Option<Description> {
     let (covered, rest) = block.split_at_checked(SUM_AT)?;
     let is_whole = crc32fast::hash(covered).to_le_bytes() == *rest.first_chunk::<4>()?
         && covered.starts_with(MAGIC)

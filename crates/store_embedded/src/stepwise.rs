@@ -90,6 +90,11 @@ impl Steps {
         self.apply()
     }
 
+    /// Whether the tree can be read. If not, only to open the store again helps.
+    pub fn can_read(&self) -> bool {
+        self.shared.environment.reader().is_ok()
+    }
+
     /// Flushes the log of a relaxed store.
     pub fn flush(&mut self) {
         if self.durability == Durability::Relaxed {

@@ -11,29 +11,32 @@ const ITEMS: usize = 6;
 
 #[derive(Default)]
 pub struct StreamReader {
-    /// The records that were read until now.
-    seen: Vec<Value>,
+    /// The records of each shard that were read until now.
+    seen: BTreeMap<String, Vec<Value>>,
     values: u64,
 }
 
 impl StreamReader {
     fn read_and_compare(&mut self, database: &mut dyn Database) -> Result<(), String> {
-        let records = records(database)?;
-        if !records.starts_with(&self.seen) {
-            return Err(format!("of {} records that were read some are no more", self.seen.len()));
+        let shards = shards(database)?;
+        let found: BTreeMap<String, Vec<Value>> = shards.iter().cloned().collect();
+        for (shard, seen) in &self.seen {
+            if !found.get(shard).is_some_and(|records| records.starts_with(seen)) {
+                return Err(format!("of {} records that were read of {shard} some are no more", seen.len()));
+            }
         }
         let table: BTreeMap<String, Value> =
             items(database, TABLE, None)?.into_iter().map(|item| (item["id"].to_string(), item)).collect();
-        if replayed(&records)? != table {
+        if replayed(shards.iter().flat_map(|(_, records)| records))? != table {
             return Err("the stream leads to another table".to_owned());
         }
-        self.seen = records;
+        self.seen = found;
         Ok(())
     }
 }
 
 /// The table that the records lead to. Each must fit what those before it said.
-fn replayed(records: &[Value]) -> Result<BTreeMap<String, Value>, String> {
+fn replayed<'a>(records: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, Value>, String> {
     let mut table: BTreeMap<String, Value> = BTreeMap::new();
     for record in records {
         let change = &record["dynamodb"];
@@ -50,15 +53,16 @@ fn replayed(records: &[Value]) -> Result<BTreeMap<String, Value>, String> {
 }
 
 /// All records of the stream, shard after shard.
-fn records(database: &mut dyn Database) -> Result<Vec<Value>, String> {
+fn shards(database: &mut dyn Database) -> Result<Vec<(String, Vec<Value>)>, String> {
     let described = database.ask("DescribeTable", &json!({"TableName": TABLE}).to_string());
     let arn = &described["Table"]["LatestStreamArn"];
     let stream = database.ask("DescribeStream", &json!({"StreamArn": arn}).to_string());
     let Some(shards) = stream["StreamDescription"]["Shards"].as_array() else {
         return Err(format!("the stream is described as {stream}"));
     };
-    let mut records = Vec::new();
+    let mut all = Vec::new();
     for shard in in_order(shards) {
+        let mut records = Vec::new();
         let request =
             json!({"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"});
         let mut iterator = database.ask("GetShardIterator", &request.to_string())["ShardIterator"].clone();
@@ -71,8 +75,9 @@ fn records(database: &mut dyn Database) -> Result<Vec<Value>, String> {
             records.extend(some.iter().cloned());
             iterator = page["NextShardIterator"].clone();
         }
+        all.push((shard["ShardId"].to_string(), records));
     }
-    Ok(records)
+    Ok(all)
 }
 
 /// Parents before their children.
