@@ -3,7 +3,7 @@
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::has_sort_prefix;
-use crate::lost_item::{item_read_failed, page_read_failed};
+use crate::lost_item::{damaged_rows, item_read_failed, told_damage};
 use crate::selection::go_on_behind;
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
@@ -11,7 +11,7 @@ use crate::table::{Index, Table};
 use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
-use partita_store::{Direction, KeyRange, Snapshot, Store};
+use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
@@ -59,6 +59,8 @@ pub struct PageRequest<'a> {
     pub count_only: bool,
     pub fetch: Fetch,
     pub consistency: Consistency,
+    /// Go on behind what cannot be read, and list it.
+    pub past_damage: bool,
 }
 
 /// A page, and what reading it used.
@@ -116,8 +118,14 @@ impl<'a> Reading<'a> {
     fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Option<Vec<u8>>, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
         let mut slice = Slice::new();
-        let (mut failure, mut last) = (None, None);
-        let visited = snapshot.range(range, self.request.direction, |key, row| {
+        let (mut failure, mut last, mut lost) = (None, None, Vec::new());
+        let past_damage = self.request.past_damage;
+        let damaged = |damage: Damage| {
+            lost.push(damage);
+            if past_damage { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let request = self.request;
+        let visit = |key: &[u8], row: &[u8]| {
             let visited = match ItemRef::new(row) {
                 Some(entry) if has_sort_prefix(entry, self.request.sort_prefix) => {
                     self.visit(&snapshot, entry)
@@ -135,8 +143,16 @@ impl<'a> Reading<'a> {
                     ControlFlow::Break(())
                 }
             }
-        });
-        visited.map_err(|error| page_read_failed(store, self.request.table, error))?;
+        };
+        snapshot.range_past_damage(range, request.direction, visit, damaged).map_err(storage_failed)?;
+        drop(snapshot);
+        for damage in lost {
+            let told = told_damage(store, request.table, damage);
+            match request.past_damage {
+                true => self.page.damaged.push(told),
+                false => return Err(damaged_rows(&told)),
+            }
+        }
         failure.map_or(Ok(last), Err)
     }
 
