@@ -342,8 +342,10 @@ async fn entries_and_totals_are_mended() {
     store.set(&counters_key(spaces.global), None).await;
     store.set(&key_in(spaces.collections, &[7; 16]), Some(vec![1; 16])).await;
     assert!(mend(&store, database.findings(Pace::ALONE)).await.unwrap() > 10);
-    // What was mended first has changed totals.
-    mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+    // An entry that stood for two items is made anew in the second round, and totals are then right in the third.
+    for _ in 0..2 {
+        mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+    }
     database.assert_clean();
 }
 
