@@ -4,7 +4,7 @@ use crate::capacity::{Consistency, Consumption, read_units};
 use crate::heavy_work::{HEAVY_WORK, Verdict};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::has_sort_prefix;
-use crate::lost_item::{item_read_failed, page_read_failed};
+use crate::lost_item::{damaged_rows, item_read_failed, told_damage};
 use crate::selection::{go_on_at, go_on_behind};
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
@@ -12,7 +12,7 @@ use crate::table::{Index, Table};
 use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
-use partita_store::{Direction, KeyRange, Snapshot, Store};
+use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
@@ -62,6 +62,8 @@ pub struct PageRequest<'a> {
     pub count_only: bool,
     pub fetch: Fetch,
     pub consistency: Consistency,
+    /// Go on behind what cannot be read, and list it.
+    pub past_damage: bool,
 }
 
 /// A page, and what reading it used.
@@ -142,23 +144,36 @@ impl<'a> Reading<'a> {
     fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Next, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
         let mut slice = Slice::new();
-        let mut next = Ok(Next::End);
-        let visited = snapshot.range(range, self.request.direction, |key, row| {
+        let (mut next, mut lost) = (Ok(Next::End), Vec::new());
+        let request = self.request;
+        let damaged = |damage: Damage| {
+            lost.push(damage);
+            if request.past_damage { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let visit = |key: &[u8], row: &[u8]| {
             let Some(entry) = ItemRef::new(row) else { return ControlFlow::Continue(()) };
-            let work = self.request.work(row);
+            let work = request.work(row);
             if work > HEAVY_WORK && !self.has_verdict(entry) {
                 next = Ok(Next::Weigh(key.to_vec(), row.to_vec()));
                 return ControlFlow::Break(());
             }
-            let is_wanted = has_sort_prefix(entry, self.request.sort_prefix);
+            let is_wanted = has_sort_prefix(entry, request.sort_prefix);
             match if is_wanted { self.visit(&snapshot, entry) } else { Ok(ControlFlow::Continue(())) } {
                 Ok(ControlFlow::Continue(())) if slice.spend(work) => next = Ok(Next::Behind(key.to_vec())),
                 Ok(flow) => return flow,
                 Err(exception) => next = Err(exception),
             }
             ControlFlow::Break(())
-        });
-        visited.map_err(|error| page_read_failed(store, self.request.table, error))?;
+        };
+        snapshot.range_past_damage(range, request.direction, visit, damaged).map_err(storage_failed)?;
+        drop(snapshot);
+        for damage in lost {
+            let told = told_damage(store, request.table, damage);
+            match request.past_damage {
+                true => self.page.damaged.push(told),
+                false => return Err(damaged_rows(&told)),
+            }
+        }
         next
     }
 

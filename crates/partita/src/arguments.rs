@@ -165,6 +165,10 @@ pub struct Verify {
     /// The data folder of a database that does not run; one that runs is reached with --endpoint
     pub folder: Option<PathBuf>,
 
+    /// Mend index entries and totals that do not fit the items
+    #[arg(long, requires = "folder")]
+    pub repair: bool,
+
     #[command(flatten)]
     pub endpoint: Endpoint,
 }

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(serve) => return serve::run(&serve).unwrap_or_else(failed),
         Command::Healthcheck(check) => healthcheck::run(&check),
-        Command::Dump(dump) => dump::run(&dump),
+        Command::Dump(dump) => return dump::run(&dump).unwrap_or_else(failed),
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
         Command::Verify(verify) => return verify::run(&verify),

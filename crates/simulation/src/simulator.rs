@@ -220,7 +220,7 @@ impl Simulator {
                     _ => life.steps.apply(),
                 };
                 // What fails is tried again, unless LMDB has given up: then the process ends and is started anew.
-                if applied.is_err() && !life.steps.can_read() {
+                if applied.is_err() && !life.steps.lmdb_works() {
                     intercept::with(Disk::kill);
                 }
             }

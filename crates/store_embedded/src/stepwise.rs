@@ -90,9 +90,9 @@ impl Steps {
         self.apply()
     }
 
-    /// Whether the tree can be read. If not, only to open the store again helps.
-    pub fn can_read(&self) -> bool {
-        self.shared.environment.reader().is_ok()
+    /// Whether LMDB still works. If not, only to open the store again helps.
+    pub fn lmdb_works(&self) -> bool {
+        self.shared.environment.lmdb_works()
     }
 
     /// Flushes the log of a relaxed store.
