@@ -105,6 +105,7 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
+pub mod verify;
 mod write;
 mod write_batch;
 mod write_plan;

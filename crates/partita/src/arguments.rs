@@ -25,6 +25,37 @@ pub enum Command {
     Model(crate::model::arguments::Model),
     /// Ask a running database whether it is well; exits with 0 if it is
     Healthcheck(Healthcheck),
+    /// Look through the data folder of a stopped database; exits with 3 if something is damaged
+    Verify(Verify),
+    /// Copy what is readable of a damaged data folder into a new one
+    Salvage(Salvage),
+    /// Make the data file of a stopped database as small as its rows allow
+    Compact(Compact),
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The data folder
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Salvage {
+    /// The damaged data folder, which is not changed
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// The folder to make
+    #[arg(long, value_name = "NEW")]
+    pub into: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Compact {
+    /// The data folder
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[derive(Args)]

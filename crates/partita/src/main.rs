@@ -3,6 +3,7 @@
 mod arguments;
 mod buckets;
 mod client;
+mod compact;
 mod connection;
 mod credentials;
 mod dump;
@@ -10,8 +11,10 @@ mod healthcheck;
 mod load;
 mod model;
 mod progress;
+mod salvage;
 mod serve;
 mod transfer;
+mod verify;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -24,14 +27,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Command::Serve(serve) => serve::run(serve),
-        Command::Healthcheck(check) => healthcheck::run(&check),
-        Command::Dump(dump) => dump::run(&dump),
-        Command::Load(load) => load::run(&load),
+        Command::Serve(serve) => serve::run(serve).map(|()| ExitCode::SUCCESS),
+        Command::Healthcheck(check) => healthcheck::run(&check).map(|()| ExitCode::SUCCESS),
+        Command::Dump(dump) => dump::run(&dump).map(|()| ExitCode::SUCCESS),
+        Command::Load(load) => load::run(&load).map(|()| ExitCode::SUCCESS),
         Command::Model(command) => return model::run(command),
+        Command::Verify(verify) => verify::run(&verify),
+        Command::Salvage(salvage) => salvage::run(&salvage).map(|()| ExitCode::SUCCESS),
+        Command::Compact(compact) => compact::run(&compact).map(|()| ExitCode::SUCCESS),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("partita: {error}");
             ExitCode::FAILURE
