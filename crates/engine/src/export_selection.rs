@@ -73,7 +73,9 @@ mod tests {
     fn refusal(filter: &str) -> Option<String> {
         let key = |name: &str| vec![KeyAttribute { name: name.to_owned(), kind: ScalarType::S }];
         let schema = KeySchema { partition: key("pk"), sort: key("sk") };
-        ExportSelection::new(Some(filter), (&schema, TokenKey::FIXED), Space(16)).err().map(|exception| exception.message)
+        ExportSelection::new(Some(filter), (&schema, TokenKey::FIXED), Space(16))
+            .err()
+            .map(|exception| exception.message)
     }
 
     #[test]

@@ -222,7 +222,9 @@ impl Environment {
     }
 
     fn heal(&self, rows: &[Touched<'_>]) {
-        if let Err(error) = self.root().view.pages.damage.heal(rows.iter().map(|(key, _)| *key)) {
+        let root = self.root();
+        let keys = rows.iter().map(|(key, _)| *key);
+        if let Err(error) = root.view.pages.damage.heal(keys, root.transaction) {
             tracing::warn!(%error, "the notes on damaged rows could not be written");
         }
     }
