@@ -6,12 +6,19 @@ use crate::{Case, Work};
 use partita_partiql::{KeyPart, KeyParts, ReadAccess, Statement, read_access};
 use partita_value::{Item, ScalarType, Value};
 
+/// Too long to be kept with what was parsed before.
+fn padded(statement: String) -> String {
+    statement + &" ".repeat(600)
+}
+
 fn parse(statement: String) -> Work {
+    let statement = padded(statement);
     Box::new(move || usize::from(Statement::parse(&statement, &[]).is_ok()))
 }
 
 /// Takes a SELECT of a table with the key `pk` apart into ranges.
 fn access(statement: String) -> Work {
+    let statement = padded(statement);
     Box::new(move || {
         let Ok(Statement::Select(select)) = Statement::parse(&statement, &[]) else { return 0 };
         let part = |name| vec![KeyPart { name, kind: Some(ScalarType::N) }];

@@ -3,13 +3,16 @@
 use crate::decoders::{list, shuffled};
 use crate::expressions::{item, long_list, text, value, wide_item, wide_map};
 use crate::{Case, Work};
-use partita_expression::{AttributeAction, ExpressionNames, ExpressionValues, Update, Usage};
+use partita_expression::{AttributeAction, ExpressionNames, ExpressionValues, ParsedUpdate, Update, Usage};
 use partita_value::{AttributeValue, Item, Value};
 
 fn parse(update: String, values: ExpressionValues) -> Work {
     Box::new(move || {
-        let parsed = Update::parse(&update, &ExpressionNames::new(), &values, &mut Usage::new());
-        usize::from(parsed.is_ok())
+        // Not by way of what was parsed before.
+        let parsed = ParsedUpdate::parse(&update);
+        let bound =
+            parsed.and_then(|parsed| parsed.bind(&ExpressionNames::new(), &values, &mut Usage::new()));
+        usize::from(bound.is_ok())
     })
 }
 
