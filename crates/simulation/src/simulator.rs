@@ -20,6 +20,8 @@ use std::task::{Context, Poll, Waker};
 
 /// 2026-11-15T00:00:00Z.
 const START_MILLIS: u64 = 1_794_700_800_000;
+/// The server has more patience, and as little chance then.
+const FAILURES_BEFORE_THE_END: usize = 4;
 /// More turns than any request takes.
 const MOST_TURNS: usize = 10_000;
 
@@ -127,6 +129,8 @@ struct Life {
     steps: Steps,
     tasks: Vec<Option<Task>>,
     upkeep: Option<Answering>,
+    /// How often in a row the tree could not be brought up to date.
+    failures: usize,
 }
 
 /// Why a life ended.
@@ -182,7 +186,7 @@ impl Simulator {
         let clock = Clock::Manual(Arc::clone(&self.clock));
         let engine = Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?;
         let tasks = (0..clients).map(|_| None).collect();
-        Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None }))
+        Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 }))
     }
 
     fn live(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<End, String> {
@@ -219,8 +223,9 @@ impl Simulator {
                     Some(Plant::ApplyOutOfOrder) => life.steps.apply_position_first(),
                     _ => life.steps.apply(),
                 };
-                // What fails is tried again, unless LMDB has given up: then the process ends and is started anew.
-                if applied.is_err() && !life.steps.lmdb_works() {
+                // What fails is tried again. When LMDB has given up that does not help: the process ends.
+                life.failures = if applied.is_err() { life.failures + 1 } else { 0 };
+                if life.failures == FAILURES_BEFORE_THE_END {
                     intercept::with(Disk::kill);
                 }
             }

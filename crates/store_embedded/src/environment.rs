@@ -94,11 +94,6 @@ impl Environment {
         dropped_spaces::list(&self.root())
     }
 
-    /// Whether LMDB has not given up: some failures it does not get over.
-    pub fn lmdb_works(&self) -> bool {
-        self.env.read_txn().is_ok()
-    }
-
     /// The rows as they are now.
     pub fn root(&self) -> Arc<Root> {
         self.root.load_full()

@@ -90,11 +90,6 @@ impl Steps {
         self.apply()
     }
 
-    /// Whether LMDB still works. If not, only to open the store again helps.
-    pub fn lmdb_works(&self) -> bool {
-        self.shared.environment.lmdb_works()
-    }
-
     /// Flushes the log of a relaxed store.
     pub fn flush(&mut self) {
         if self.durability == Durability::Relaxed {
