@@ -82,7 +82,7 @@ pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, Str
         tempfile::Builder::new().prefix("simulation").tempdir().map_err(|error| error.to_string())?;
     let root = folders.path().canonicalize().map_err(|error| error.to_string())?;
     std::fs::create_dir(root.join("0")).map_err(|error| error.to_string())?;
-    let mut disk = Disk::new(root.join("0"), Random::new(random.next()), plan.plant);
+    let mut disk = Disk::new(root.join("0"), Random::new(random.number()), plan.plant);
     disk.only_kills = plan.durability == Durability::Relaxed;
     intercept::install(disk);
     let mut simulator = Simulator {
