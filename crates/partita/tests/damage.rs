@@ -17,7 +17,8 @@ fn partita(arguments: &[&str]) -> (Option<i32>, String) {
 fn fill(folder: &Path) {
     let store = EmbeddedStore::open(folder, Options::default()).unwrap();
     for value in [1_u8, 2, 3] {
-        let row = |n: u32| Write::Put { key: [99, n].map(u32::to_be_bytes).concat(), value: vec![value; 500] };
+        let row =
+            |n: u32| Write::Put { key: [99, n].map(u32::to_be_bytes).concat(), value: vec![value; 500] };
         let writes: Vec<_> = (0..500).map(row).collect();
         let asked = store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ()));
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(asked).unwrap();

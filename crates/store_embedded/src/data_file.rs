@@ -59,7 +59,14 @@ pub(crate) fn make(
     make: impl FnOnce(&Path) -> Result<(), OpenError>,
 ) -> Result<(), OpenError> {
     finish_replacing(folder).map_err(|error| OpenError::io(folder, error))?;
-    if pages::file_of(folder).exists() { Ok(()) } else { replace(folder, make) }
+    if pages::file_of(folder).exists() {
+        return Ok(());
+    }
+    // A folder that has sums had a data file.
+    if folder.join(page_sums::FILE_NAME).exists() {
+        return Err(OpenError::damaged(folder, format!("its file {} is missing", pages::FILE_NAME)));
+    }
+    replace(folder, make)
 }
 
 /// Has `make` make a data file and puts it, with its sums, in the place of the one there is.
