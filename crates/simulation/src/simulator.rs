@@ -184,7 +184,8 @@ impl Simulator {
         };
         let store = PlantedStore::new(store, self.plan.plant);
         let clock = Clock::Manual(Arc::clone(&self.clock));
-        let engine = Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?;
+        let engine =
+            Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?.with_fixed_tokens();
         let tasks = (0..clients).map(|_| None).collect();
         Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 }))
     }
