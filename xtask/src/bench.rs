@@ -4,7 +4,7 @@ use crate::step::run;
 
 const RESULTS: &str = "docs/benchmarks.md";
 
-/// `growth` measures growing tables, `past` what streams and backups cost; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
+/// `growth` measures growing tables, `past` what streams and backups cost, `overload` what is left when too much is asked; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
 pub fn measure(arguments: &[String]) -> Result<(), String> {
     run(
         "release build",
@@ -15,6 +15,7 @@ pub fn measure(arguments: &[String]) -> Result<(), String> {
         Some((first, more)) if ["growth", "past"].contains(&first.as_str()) => {
             (vec![first.as_str(), "--append", RESULTS], more)
         }
+        Some((first, more)) if first == "overload" => (vec![first.as_str()], more),
         _ => (vec!["run", "--write", RESULTS], arguments),
     };
     command.extend(more.iter().map(String::as_str));

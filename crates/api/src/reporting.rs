@@ -39,4 +39,6 @@ pub struct Page {
     pub count: u64,
     pub scanned_count: u64,
     pub last_evaluated_key: Option<Item>,
+    /// What could not be read, where that was passed over.
+    pub damaged: Vec<String>,
 }

@@ -19,6 +19,8 @@ pub struct Scan {
     pub return_consumed_capacity: ReturnConsumedCapacity,
     /// The filter came as legacy `ScanFilter`.
     pub legacy: bool,
+    /// Pass over what is damaged, and list it. Partita's own.
+    pub past_damage: bool,
 }
 
 /// `number` of `total` equal parts; `number < total`.

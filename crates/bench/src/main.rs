@@ -9,6 +9,7 @@ mod connection;
 mod disk;
 mod growth;
 mod load;
+mod overload;
 mod past;
 mod process;
 mod report;
@@ -35,6 +36,8 @@ enum Command {
     Growth(GrowthArguments),
     /// Measure what streams, backups and point-in-time recovery cost
     Past(PastArguments),
+    /// Offer more than can be answered, and measure what is answered in time
+    Overload(OverloadArguments),
     /// Serve the same bytes to every request: the yardstick
     Bare {
         /// Bytes of each answer
@@ -103,6 +106,28 @@ pub struct PastArguments {
     append: Option<PathBuf>,
 }
 
+#[derive(clap::Args)]
+pub struct OverloadArguments {
+    /// The program to measure
+    #[arg(long, default_value = "target/release/partita")]
+    binary: PathBuf,
+    /// Seconds for each measurement
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+    /// Items in the table
+    #[arg(long, default_value_t = 20_000)]
+    items: u64,
+    /// Connections among which what is due is spread
+    #[arg(long, default_value_t = 256)]
+    connections: usize,
+    /// Which workloads
+    #[arg(long, value_delimiter = ',', default_values_t = ["get".to_owned(), "put_new".to_owned(), "query".to_owned()])]
+    workloads: Vec<String>,
+    /// Where to put the data folder
+    #[arg(long, default_value = "target")]
+    folder: PathBuf,
+}
+
 impl RunArguments {
     fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
@@ -114,6 +139,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Command::Run(arguments) => run::run(&arguments),
         Command::Growth(arguments) => growth::run(&arguments),
         Command::Past(arguments) => past::run(&arguments),
+        Command::Overload(arguments) => overload::run(&arguments),
         Command::Bare { bytes } => bare_server::serve(bytes),
     }
 }

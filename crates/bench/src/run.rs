@@ -63,9 +63,11 @@ impl Servers {
         std::thread::sleep(Duration::from_millis(200));
         let idle_bytes = full.private_bytes();
         let relaxed = start("relaxed", &["--durability", "relaxed"])?;
-        let verified = start("verified", &["--access-key", "bench", "--secret-key", "bench"])?;
-        let certificate = Certificate::make(folder)?;
         let file = |path: &Path| path.to_str().map(str::to_owned).ok_or("a file's name is no text");
+        let secret = folder.join("secret");
+        std::fs::write(&secret, "bench")?;
+        let verified = start("verified", &["--access-key", "bench", "--secret-key-file", &file(&secret)?])?;
+        let certificate = Certificate::make(folder)?;
         let files = (file(&certificate.chain)?, file(&certificate.key)?);
         let encrypted = start("encrypted", &["--tls-cert", &files.0, "--tls-key", &files.1])?;
         for (server, tls) in
@@ -82,7 +84,7 @@ pub fn caller(server: &Process) -> Caller {
 }
 
 /// Creates the table and fills it.
-fn load(server: &Process, tls: Option<&TlsConnector>, items: u64) -> Result<(), Box<dyn Error>> {
+pub fn load(server: &Process, tls: Option<&TlsConnector>, items: u64) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let caller = caller(server);

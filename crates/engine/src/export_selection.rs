@@ -63,3 +63,34 @@ impl ExportSelection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_api::key_schema::KeyAttribute;
+    use partita_value::ScalarType;
+
+    fn refusal(filter: &str) -> Option<String> {
+        let key = |name: &str| vec![KeyAttribute { name: name.to_owned(), kind: ScalarType::S }];
+        let schema = KeySchema { partition: key("pk"), sort: key("sk") };
+        ExportSelection::new(Some(filter), (&schema, TokenKey::FIXED), Space(16))
+            .err()
+            .map(|exception| exception.message)
+    }
+
+    #[test]
+    fn beside_a_key_condition_the_filter_names_no_key() {
+        let filter = |key_condition: &str, filter: &str| {
+            refusal(&format!(
+                r#"{{{key_condition}"FilterExpression":"{filter}","ExpressionAttributeValues":{{":p":{{"S":"a"}}}}}}"#
+            ))
+        };
+        let key_condition = r#""KeyConditionExpression":"pk = :p","#;
+        assert_eq!(
+            filter(key_condition, "size(sk) > x OR sk = :p").as_deref(),
+            Some("Filter Expression can only contain non-primary key attributes: Primary key attribute: sk")
+        );
+        assert_eq!(filter(key_condition, "x = :p"), None);
+        assert_eq!(filter("", "sk = :p"), None);
+    }
+}

@@ -129,10 +129,16 @@ fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>)
 
 fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {
     let Some(names) = &index.attributes else { return Cow::Borrowed(item.bytes()) };
+    // Both are in order, so that one walk finds them all, however many attributes the item has.
+    let mut wanted = names.iter().peekable();
     let projected = Item::build(|encoder| {
-        for name in names {
-            if let Some(value) = item.get(name) {
+        for (name, value) in item.attributes() {
+            while wanted.next_if(|next| next.as_bytes() < name).is_some() {}
+            if let Some(name) = wanted.next_if(|next| next.as_bytes() == name) {
                 encoder.entry(name, value);
+            }
+            if wanted.peek().is_none() {
+                break;
             }
         }
     });

@@ -162,3 +162,42 @@ pub fn key_item<'a>(attributes: impl Iterator<Item = &'a KeyAttribute>, item: It
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::create_table::{Spaces, new_record};
+    use partita_api::{Operation, Request};
+    use partita_value::AttributeValue;
+
+    fn table(token_key: Option<[u64; 2]>) -> Table {
+        let body = br#"{"TableName":"Table","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
+            "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}]}"#;
+        let Ok(Request::CreateTable(request)) = partita_wire::decode(Operation::CreateTable, body) else {
+            panic!("no table")
+        };
+        Table::new(new_record(&request, (String::new(), token_key), 0, &mut Spaces::after(None)))
+    }
+
+    fn item(key: &str) -> Item {
+        [("pk", AttributeValue::S(key.into()))].into_iter().collect()
+    }
+
+    #[test]
+    fn an_item_in_anothers_place_is_an_error() {
+        let table = table(None);
+        let (one, two) = (item("one"), item("two"));
+        let key = ItemKey::of_stored_item(&table, one.view());
+        assert!(key.checked(&table.key, one.view()).is_ok());
+        assert!(key.checked(&table.key, two.view()).is_err());
+        assert!(key.checked(&table.key, Item::default().view()).is_err());
+    }
+
+    #[test]
+    fn tables_place_the_same_key_differently() {
+        let place = |secret| ItemKey::of_stored_item(&table(secret), item("one").view()).stored;
+        assert_eq!(place(None), place(None));
+        assert_ne!(place(Some([1, 2])), place(None));
+        assert_ne!(place(Some([1, 2])), place(Some([1, 3])));
+    }
+}

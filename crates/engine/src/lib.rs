@@ -59,6 +59,7 @@ mod export_table_to_point_in_time;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
+pub mod heavy_work;
 mod history;
 mod history_upkeep;
 mod idempotency;

@@ -11,6 +11,7 @@ use crate::item_key::key_item;
 use crate::storage_failed;
 use crate::stored_key::{self, Key};
 use crate::table::Table;
+use crate::verify::{hex, shown_key};
 use crate::write::{Action, ItemWrite};
 use crate::write_batch::Batch;
 use partita_api::Exception;
@@ -123,19 +124,30 @@ pub fn item_read_failed(error: StoreError) -> Exception {
     }
 }
 
-/// The failure of a read of several rows of a table or index: between which items they cannot be read.
-pub fn page_read_failed(store: &impl Store, table: &Table, error: StoreError) -> Exception {
-    let StoreError::Damaged(Damage { keys: Some(keys), reason }) = error else {
-        return storage_failed(error);
-    };
-    let neighbour = |direction: Direction| neighbour(store, table, &keys, direction).unwrap_or_default();
-    let (before, after) = (neighbour(Direction::Descending), neighbour(Direction::Ascending));
-    let place = format!("behind {before} and before {after}");
-    tracing::error!(table = %table.name, place, reason, "rows are damaged");
+/// The failure of a read of several rows.
+pub fn damaged_rows(told: &str) -> Exception {
     Exception::internal(format!(
-        "Internal server error: rows of table {} are damaged, {place}, and cannot be read ({reason}). partita verify lists all that is damaged",
-        table.name
+        "Internal server error: rows are damaged and cannot be read: {told}. partita verify lists all that is damaged"
     ))
+}
+
+/// Which rows of a table or index cannot be read, by the items next to them, and why.
+pub fn told_damage(store: &impl Store, table: &Table, damage: Damage) -> String {
+    let Damage { keys, reason } = damage;
+    let told = match keys {
+        None => format!("table {}: {reason}", table.name),
+        Some(keys) => {
+            let neighbour = |direction| neighbour(store, table, &keys, direction).unwrap_or_default();
+            let (before, after) = (neighbour(Direction::Descending), neighbour(Direction::Ascending));
+            let (from, to) = (hex(&keys.start), hex(&keys.end));
+            format!(
+                "table {}: behind {before} and before {after}, stored keys {from} to {to}: {reason}",
+                table.name
+            )
+        }
+    };
+    tracing::error!(told, "rows are damaged");
+    told
 }
 
 /// The item next to damaged keys, on one side of them.
@@ -152,7 +164,7 @@ fn neighbour(
     };
     let mut found = None;
     let visit = |_: &[u8], row: &[u8]| {
-        found = ItemRef::new(row).map(|item| format!("item {}", crate::verify::shown_key(table, item)));
+        found = ItemRef::new(row).map(|item| format!("item {}", shown_key(table, item)));
         ControlFlow::Break(())
     };
     store.snapshot()?.range_past_damage(&range, direction, visit, |_| ControlFlow::Continue(()))?;

@@ -146,7 +146,7 @@ impl OpenObject {
                 Ok(Next::Record(record)) => {
                     items += usize::from(record.put.is_ok());
                     page.bytes += record.bytes;
-                    page.records.push(self.judged(record));
+                    page.records.push(self.judged(*record));
                 }
                 Ok(Next::Nothing(bytes)) => without_records += bytes,
                 Ok(Next::End) => page.ended = true,

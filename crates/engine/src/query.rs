@@ -59,6 +59,7 @@ impl<S: Store> Engine<S> {
             count_only: request.select == Some(Select::Count),
             fetch,
             consistency: Consistency::of(request.consistent_read),
+            past_damage: false,
         };
         let mut read = read_page(&self.store, &page_request).await?;
         if selection.reads_single_items() {

@@ -1,17 +1,18 @@
 //! The one reader: points of a table out of one snapshot, and pages of a table or an index, a slice a snapshot.
 
 use crate::capacity::{Consistency, Consumption, read_units};
+use crate::heavy_work::{HEAVY_WORK, Verdict};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::has_sort_prefix;
-use crate::lost_item::{item_read_failed, page_read_failed};
-use crate::selection::go_on_behind;
+use crate::lost_item::{damaged_rows, item_read_failed, told_damage};
+use crate::selection::{go_on_at, go_on_behind};
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::table::{Index, Table};
 use partita_api::Exception;
 use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
-use partita_store::{Direction, KeyRange, Snapshot, Store};
+use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
@@ -61,6 +62,8 @@ pub struct PageRequest<'a> {
     pub count_only: bool,
     pub fetch: Fetch,
     pub consistency: Consistency,
+    /// Go on behind what cannot be read, and list it.
+    pub past_damage: bool,
 }
 
 /// A page, and what reading it used.
@@ -70,15 +73,35 @@ pub struct PageRead {
     pub consumption: Consumption,
 }
 
+/// How the reading of a slice ended.
+enum Next {
+    /// The page is whole.
+    End,
+    /// Others are to have their turn; it goes on behind this key.
+    Behind(Vec<u8>),
+    /// What the filter says of the row at this key takes long to find out.
+    Weigh(Vec<u8>, Vec<u8>),
+}
+
 /// Reads rows until the range, the limit or the bytes end.
 pub async fn read_page(store: &impl Store, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
     let mut reading = Reading::new(request);
     let mut range = request.range.clone();
-    while let Some(last) = reading.read_slice(store, &range)? {
-        range = go_on_behind(range, request.direction, last);
-        let_others().await;
+    loop {
+        range = match reading.read_slice(store, &range)? {
+            Next::End => return Ok(reading.finish()),
+            Next::Behind(last) => {
+                let_others().await;
+                go_on_behind(range, request.direction, last)
+            }
+            Next::Weigh(key, row) => {
+                if let Some(filter) = request.filter {
+                    reading.verdict = Some(Verdict::of(filter, Some(row)).await?);
+                }
+                go_on_at(range, request.direction, key)
+            }
+        };
     }
-    Ok(reading.finish())
 }
 
 impl PageRequest<'_> {
@@ -101,6 +124,8 @@ struct Reading<'a> {
     bytes_read: usize,
     /// Units for items read besides their index entries.
     fetched: Consumption,
+    /// What the filter says of the row that took long last.
+    verdict: Option<Verdict>,
 }
 
 impl<'a> Reading<'a> {
@@ -111,35 +136,49 @@ impl<'a> Reading<'a> {
             page: Page { items, ..Page::default() },
             bytes_read: 0,
             fetched: Consumption::default(),
+            verdict: None,
         }
     }
 
-    /// Reads on; the key of the last row if the page did not end with it.
-    fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Option<Vec<u8>>, Exception> {
+    /// Reads on.
+    fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Next, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
         let mut slice = Slice::new();
-        let (mut failure, mut last) = (None, None);
-        let visited = snapshot.range(range, self.request.direction, |key, row| {
-            let visited = match ItemRef::new(row) {
-                Some(entry) if has_sort_prefix(entry, self.request.sort_prefix) => {
-                    self.visit(&snapshot, entry)
-                }
-                _ => Ok(ControlFlow::Continue(())),
-            };
-            match visited {
-                Ok(ControlFlow::Continue(())) if slice.spend(self.request.work(row)) => {
-                    last = Some(key.to_vec());
-                    ControlFlow::Break(())
-                }
-                Ok(flow) => flow,
-                Err(exception) => {
-                    failure = Some(exception);
-                    ControlFlow::Break(())
-                }
+        let (mut next, mut lost) = (Ok(Next::End), Vec::new());
+        let request = self.request;
+        let damaged = |damage: Damage| {
+            lost.push(damage);
+            if request.past_damage { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let visit = |key: &[u8], row: &[u8]| {
+            let Some(entry) = ItemRef::new(row) else { return ControlFlow::Continue(()) };
+            let work = request.work(row);
+            if work > HEAVY_WORK && !self.has_verdict(entry) {
+                next = Ok(Next::Weigh(key.to_vec(), row.to_vec()));
+                return ControlFlow::Break(());
             }
-        });
-        visited.map_err(|error| page_read_failed(store, self.request.table, error))?;
-        failure.map_or(Ok(last), Err)
+            let is_wanted = has_sort_prefix(entry, request.sort_prefix);
+            match if is_wanted { self.visit(&snapshot, entry) } else { Ok(ControlFlow::Continue(())) } {
+                Ok(ControlFlow::Continue(())) if slice.spend(work) => next = Ok(Next::Behind(key.to_vec())),
+                Ok(flow) => return flow,
+                Err(exception) => next = Err(exception),
+            }
+            ControlFlow::Break(())
+        };
+        snapshot.range_past_damage(range, request.direction, visit, damaged).map_err(storage_failed)?;
+        drop(snapshot);
+        for damage in lost {
+            let told = told_damage(store, request.table, damage);
+            match request.past_damage {
+                true => self.page.damaged.push(told),
+                false => return Err(damaged_rows(&told)),
+            }
+        }
+        next
+    }
+
+    fn has_verdict(&self, item: ItemRef<'_>) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.is_about(Some(item)))
     }
 
     fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<ControlFlow<()>, Exception> {
@@ -168,10 +207,11 @@ impl<'a> Reading<'a> {
 
     /// Takes what is shown of the item into the page if the filter lets the item through.
     fn keep(&mut self, item: ItemRef<'_>, shown: ItemRef<'_>) -> Result<(), ExpressionError> {
-        if let Some(filter) = self.request.filter
-            && !filter.matches(Some(item))?
-        {
-            return Ok(());
+        if let Some(filter) = self.request.filter {
+            let verdict = self.verdict.as_ref().filter(|verdict| verdict.is_about(Some(item)));
+            if !verdict.map_or_else(|| filter.matches(Some(item)), |verdict| Ok(verdict.holds))? {
+                return Ok(());
+            }
         }
         self.page.count += 1;
         if let Some(items) = &mut self.page.items {

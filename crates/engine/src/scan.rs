@@ -43,6 +43,7 @@ impl<S: Store> Engine<S> {
             count_only: request.select == Some(Select::Count),
             fetch,
             consistency: Consistency::of(request.consistent_read),
+            past_damage: request.past_damage,
         };
         let read = read_page(&self.store, &page_request).await?;
         let consumed_capacity =

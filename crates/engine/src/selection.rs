@@ -178,3 +178,15 @@ pub fn go_on_behind(range: KeyRange, direction: Direction, position: Vec<u8>) ->
         Direction::Descending => KeyRange { start: range.start, end: position.min(range.end) },
     }
 }
+
+/// What is left of a range from a row on that was not shown yet.
+pub fn go_on_at(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
+    match direction {
+        Direction::Ascending => KeyRange { start: position.max(range.start), end: range.end },
+        Direction::Descending => {
+            let mut end = position;
+            end.push(0);
+            KeyRange { start: range.start, end: end.min(range.end) }
+        }
+    }
+}

@@ -182,6 +182,7 @@ impl<'a> Plan<'a> {
                 count_only: false,
                 fetch: self.fetch,
                 consistency: Consistency::of(request.consistent_read),
+                past_damage: false,
             };
             let read = read_page(&engine.store, &page_request).await?;
             scanned = scanned.saturating_add(u32::try_from(read.page.scanned_count).unwrap_or(u32::MAX));

@@ -5,6 +5,7 @@
 //! these, which is quick, and takes the verdicts if nothing has changed. If something has, it is all done again, and in
 //! the end by the writer after all: that is at most one request's work for every change of another.
 
+use crate::heavy_work::Verdict;
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::write::ItemWrite;
@@ -20,12 +21,6 @@ pub const ATTEMPTS: usize = 4;
 /// What conditions say, by the numbers of their writes.
 #[derive(Default)]
 pub struct Verdicts(Vec<Option<Verdict>>);
-
-struct Verdict {
-    /// The row that it is about; none if there was no item.
-    row: Option<Vec<u8>>,
-    holds: bool,
-}
 
 impl Verdicts {
     /// Decides the conditions of these writes if they take long together.
@@ -44,12 +39,12 @@ impl Verdicts {
                 verdicts.push(None);
                 continue;
             };
-            let holds = condition.matches(row.as_deref().and_then(ItemRef::new))?;
-            if slice.spend(condition.work(row.as_ref().map_or(0, Vec::len))) {
+            let work = condition.work(row.as_ref().map_or(0, Vec::len));
+            verdicts.push(Some(Verdict::of(condition, row).await?));
+            if slice.spend(work) {
                 slice = Slice::new();
                 let_others().await;
             }
-            verdicts.push(Some(Verdict { row, holds }));
         }
         Ok(Verdicts(verdicts))
     }
@@ -63,12 +58,6 @@ impl Verdicts {
     /// Whether all that was decided still holds of these items.
     pub fn are_about<'a>(&self, items: impl Iterator<Item = Option<ItemRef<'a>>>) -> bool {
         self.0.iter().zip(items).all(|(verdict, item)| verdict.as_ref().is_none_or(|one| one.is_about(item)))
-    }
-}
-
-impl Verdict {
-    fn is_about(&self, item: Option<ItemRef<'_>>) -> bool {
-        self.row.as_deref() == item.map(|item| item.bytes())
     }
 }
 

@@ -31,10 +31,13 @@ pub(crate) use items::shown_key;
 
 use crate::Engine;
 use crate::clock::Clock;
-use partita_store::{Store, StoreError};
+use partita_store::{Decision, Rows, Store, StoreError};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use walk::{Ended, Outcome, Verification};
+
+/// Rows that are mended in one commit.
+const MENDED_TOGETHER: usize = 1_024;
 
 /// How a verification goes beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,18 @@ pub fn verify<S: Store>(
         Err(Ended::Failed(error)) => return Err(error),
     }
     Ok(verification.summary)
+}
+
+/// Mends what follows from items: entries of indexes and of the order of expiry, and totals. Only for a database that
+/// nobody else uses meanwhile. Says how many rows were written. What that changes in turn shows when it is verified again.
+pub async fn mend<S: Store>(store: &S, findings: Vec<Finding>) -> Result<usize, StoreError> {
+    let writes: Vec<_> = findings.into_iter().flat_map(|finding| finding.remedy).collect();
+    let count = writes.len();
+    for some in writes.chunks(MENDED_TOGETHER) {
+        let some = some.to_vec();
+        store.decide(Vec::new(), move |_: &Rows<'_>| Decision::commit(some.clone(), ())).await?;
+    }
+    Ok(count)
 }
 
 impl<S: Store> Verification<'_, S> {

@@ -9,7 +9,7 @@ mod support;
 use damaging_store::DamagingStore;
 use partita_engine::bucket_folder::BucketFolders;
 use partita_engine::maintenance::Progress;
-use partita_engine::verify::{FindingKind, Pace};
+use partita_engine::verify::{FindingKind, Pace, mend};
 use partita_store::{Direction, KeyRange, Snapshot, Store};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -126,6 +126,13 @@ async fn a_damaged_item_is_told_of() {
         "TableName": "Tab", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}},
     });
     assert!(refused(&database, "Query", request).await.contains("behind item pk=a, sk=2"));
+    let passed =
+        done(&database, "Scan", json!({"TableName": "Tab", "PartitaPastDamage": true, "Limit": 5})).await;
+    assert_eq!(
+        (&passed["Count"], passed["PartitaDamaged"].as_array().unwrap().len()),
+        (&json!(5), 1),
+        "{passed}"
+    );
     // All else can be read.
     done(&database, "GetItem", json!({"TableName": "Tab", "Key": key(4)})).await;
     assert_eq!(kinds(&database), [FindingKind::Damaged]);
@@ -153,7 +160,7 @@ async fn what_depends_on_it_is_refused_and_leaves_it() {
 
 #[tokio::test]
 async fn it_can_be_overwritten() {
-    let (_, database) = damaged().await;
+    let (store, database) = damaged().await;
     done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
     let found = done(&database, "GetItem", json!({"TableName": "Tab", "Key": key(3)})).await;
     assert_eq!(found["Item"], item(3, "new"));
@@ -169,6 +176,8 @@ async fn it_can_be_overwritten() {
     );
     let table = done(&database, "DescribeTable", json!({"TableName": "Tab"})).await;
     assert_eq!(table["Table"]["ItemCount"], 10);
+    mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+    database.assert_clean();
 }
 
 #[tokio::test]

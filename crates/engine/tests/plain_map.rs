@@ -221,6 +221,7 @@ async fn scan_segments<S: Store>(database: &Database<S>, index: Option<&str>, to
                 exclusive_start_key: start.take(),
                 return_consumed_capacity: Default::default(),
                 legacy: false,
+                past_damage: false,
             });
             let Response::Scan(output) = database.engine.execute(request).await.unwrap() else {
                 panic!("a scan's output")

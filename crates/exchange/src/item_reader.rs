@@ -27,7 +27,7 @@ pub enum InputFormat {
 
 /// What comes next in a file.
 pub enum Next {
-    Record(Record),
+    Record(Box<Record>),
     /// A blank line, or the names of columns: so many bytes without a record.
     Nothing(u64),
     End,
@@ -74,7 +74,7 @@ impl<R: BufRead> ItemReader<R> {
     /// The next record. An error means that nothing more can be understood.
     pub fn read(&mut self) -> std::io::Result<Next> {
         if !self.further.is_empty() {
-            return Ok(Next::Record(self.record_of_many()));
+            return Ok(Next::Record(Box::new(self.record_of_many())));
         }
         self.buffer.clear();
         match &mut self.records {
@@ -101,7 +101,7 @@ impl<R: BufRead> ItemReader<R> {
         Ok(match (self.buffer.len(), self.record.is_empty()) {
             (0, _) => Next::End,
             (bytes, true) => Next::Nothing(bytes as u64),
-            _ => Next::Record(record(self)),
+            _ => Next::Record(Box::new(record(self))),
         })
     }
 
@@ -167,7 +167,7 @@ impl<R: BufRead> ItemReader<R> {
             return Ok(Next::Nothing(bytes));
         }
         let put = records.item(raw).map(|item| PutLine { item, condition: None });
-        Ok(Next::Record(Record { bytes, put: put.and_then(of_allowed_size) }))
+        Ok(Next::Record(Box::new(Record { bytes, put: put.and_then(of_allowed_size) })))
     }
 }
 

@@ -192,8 +192,13 @@ impl Update {
         let base = Base { item, sight: self.sources.of(Some(item)), exists: old.is_some() };
         let mut outcomes = Vec::with_capacity(self.changes.len());
         let mut size = 0;
+        // Attributes and changes are in the same order, so that one walk finds all old values.
+        let mut entries = item.attributes().into_iter().peekable();
         for (attribute, change) in &self.changes {
-            let outcome = base.outcome(attribute, change)?;
+            while entries.next_if(|(name, _)| *name < attribute.as_bytes()).is_some() {}
+            let old =
+                entries.peek().filter(|(name, _)| *name == attribute.as_bytes()).map(|(_, value)| *value);
+            let outcome = base.outcome(old, change)?;
             if let Outcome::Put(value) = &outcome {
                 size += value.view().size();
             }
@@ -316,8 +321,7 @@ struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    fn outcome(&self, attribute: &str, change: &'a Change) -> Result<Outcome<'a>, Problem> {
-        let old = self.item.get(attribute);
+    fn outcome(&self, old: Option<ValueRef<'a>>, change: &'a Change) -> Result<Outcome<'a>, Problem> {
         match change {
             Change::Attribute(action) => self.attribute(old, action),
             Change::Document(edits) => match old {

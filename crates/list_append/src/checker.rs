@@ -313,8 +313,8 @@ mod tests {
         for number in 0..transactions {
             let happened = number * 10;
             let mut transaction = at(
-                happened.saturating_sub(random.draw() % 50),
-                happened + random.draw() % 50,
+                happened.saturating_sub(random.number() % 50),
+                happened + random.number() % 50,
                 done(&[], &[]),
             );
             for place in 0..1 + random.below(3) {

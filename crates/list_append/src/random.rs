@@ -7,7 +7,7 @@ impl Random {
         Random(seed)
     }
 
-    pub fn draw(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,7 +17,7 @@ impl Random {
 
     /// A number below `bound`, which is not zero.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.draw() % bound as u64) as usize
+        (self.number() % bound as u64) as usize
     }
 
     /// True once in `times`.

@@ -201,6 +201,11 @@ mod tests {
                 "INSERT INTO tab VALUE {'a': b}",
                 "Unsupported data type: VariableReference under key root at 1:29:1",
             ),
+            ("INSERT INTO tab VALUE {'a': <<>>}", "Empty bags are not supported at 1:29:2"),
+            (
+                "INSERT INTO tab VALUE {'a': <<1, true>>}",
+                "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags at 1:34:4",
+            ),
             ("UPDATE tab SET a = b = 1", "Unsupported operator in Update Expression. Operator: ="),
             ("UPDATE tab SET a = 1, a.b = 2 WHERE k = 1", "Two document paths overlap with each other;"),
             ("UPDATE tab SET a = 1 RETURNING ALL NEW", "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD )"),

@@ -28,6 +28,28 @@ pub enum Command {
     Verify(Verify),
     /// Ask a running database whether it is ready; exits with 0 if it is, with 1 if not
     Healthcheck(Healthcheck),
+    /// Copy what is readable of a damaged data folder into a new one
+    Salvage(Salvage),
+    /// Make the data file of a stopped database as small as its rows allow
+    Compact(Compact),
+}
+
+#[derive(Args)]
+pub struct Salvage {
+    /// The damaged data folder, which is not changed
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// The folder to make
+    #[arg(long, value_name = "NEW")]
+    pub into: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Compact {
+    /// The data folder
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 #[derive(Args)]
@@ -164,6 +186,10 @@ pub struct Healthcheck {
 pub struct Verify {
     /// The data folder of a database that does not run; one that runs is reached with --endpoint
     pub folder: Option<PathBuf>,
+
+    /// Mend index entries and totals that do not fit the items
+    #[arg(long, requires = "folder")]
+    pub repair: bool,
 
     #[command(flatten)]
     pub endpoint: Endpoint,

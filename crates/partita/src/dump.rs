@@ -7,7 +7,7 @@ use crate::arguments::Dump;
 use crate::client::Client;
 use crate::progress::Progress;
 use crate::transfer::checkpoint::{Checkpoint, beside};
-use crate::transfer::scan::{Cursor, Read, Stage, each_page};
+use crate::transfer::scan::{Cursor, OnDamage, Read, Stage, each_page};
 use crate::transfer::{line, private_file, table};
 use partita_exchange::compression::Compression;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 /// A piece is written once so many bytes wait for it.
 const PIECE_BYTES: usize = 4 << 20;
@@ -36,6 +37,9 @@ struct State {
     /// The last line is in the file.
     #[serde(default)]
     ended: bool,
+    /// How many ranges of rows could not be read.
+    #[serde(default)]
+    damaged: u64,
 }
 
 struct Dumping<'a> {
@@ -49,7 +53,10 @@ struct Dumping<'a> {
     waiting: Vec<u8>,
 }
 
-pub fn run(arguments: &Dump) -> Result<(), Box<dyn Error>> {
+/// How a dump ends that lacks what could not be read.
+const DAMAGED: u8 = 3;
+
+pub fn run(arguments: &Dump) -> Result<ExitCode, Box<dyn Error>> {
     let progress = arguments.progress.clone().unwrap_or_else(|| beside(&arguments.file, "progress"));
     let checkpoint = Checkpoint::new(progress);
     let former: Option<State> = checkpoint.read()?;
@@ -61,10 +68,15 @@ pub fn run(arguments: &Dump) -> Result<(), Box<dyn Error>> {
         Some(state) => (state, checkpoint),
         None => written(arguments, checkpoint)?,
     };
-    let (tables, items) = (state.tables.len(), state.items);
+    let (tables, items, damaged) = (state.tables.len(), state.items, state.damaged);
     println!("{items} items of {tables} tables in {}", arguments.file.display());
     // The last thing that is done: without a side file, the dump is whole.
-    Ok(checkpoint.remove()?)
+    checkpoint.remove()?;
+    if damaged > 0 {
+        eprintln!("{damaged} ranges of rows are damaged and could not be read; the dump lists them");
+        return Ok(ExitCode::from(DAMAGED));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the file, from its beginning or from where it was left.
@@ -117,9 +129,20 @@ impl<'a> Dumping<'a> {
                 let head = line::head(&source);
                 let wanted = arguments.tables.clone();
                 let (cursors, finished, items, items_of_table, bytes) = (Vec::new(), 0, 0, 0, 0);
-                let ended = false;
+                let (ended, damaged) = (false, 0);
                 (
-                    State { source, wanted, tables, finished, cursors, items, items_of_table, bytes, ended },
+                    State {
+                        source,
+                        wanted,
+                        tables,
+                        finished,
+                        cursors,
+                        items,
+                        items_of_table,
+                        bytes,
+                        ended,
+                        damaged,
+                    },
                     head,
                 )
             }
@@ -142,7 +165,7 @@ impl<'a> Dumping<'a> {
         progress.advance(self.state.items_of_table);
         let stage = || -> Result<Stage<Vec<u8>>, String> { Ok(Box::new(|items| Ok(lines(&items)))) };
         let cursors = self.state.cursors.clone();
-        each_page(&self.arguments.endpoint, &name, &cursors, stage, |page| {
+        each_page(&self.arguments.endpoint, (&name, OnDamage::PassOver), &cursors, stage, |page| {
             progress.advance(page.items);
             self.page(page)
         })?;
@@ -155,6 +178,11 @@ impl<'a> Dumping<'a> {
 
     fn page(&mut self, page: Read<Vec<u8>>) -> Result<(), String> {
         self.waiting.extend(page.made);
+        for rows in &page.damaged {
+            eprintln!("damaged: {}", rows.as_str().unwrap_or_default());
+            self.waiting.extend(line::damaged(rows));
+            self.state.damaged += 1;
+        }
         self.state.cursors[page.segment] = page.next;
         self.state.items += page.items;
         self.state.items_of_table += page.items;

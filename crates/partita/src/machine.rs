@@ -9,7 +9,7 @@ const ASSUMED_MEMORY: u64 = 1 << 30;
 /// The usual budget of requests is half of the memory, and not less than this unless that is nearly all.
 const LEAST_BUDGET: u64 = 256 * MEGABYTE;
 /// What a connection takes while it does nothing, generously.
-const CONNECTION_BYTES: u64 = 32 * 1_024;
+const CONNECTION_BYTES: u64 = 64 * 1_024;
 /// Descriptors kept for the store and for files of exports and imports: an eighth, within these.
 const KEPT_DESCRIPTORS: (u64, u64) = (12, 256);
 /// More connections than this are a mistake.
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(budget_of(200 * MEGABYTE), 150 * MEGABYTE);
         assert_eq!(connections_of(64, 30, 8 << 30), 22);
         assert_eq!(connections_of(20, 30, 8 << 30), 4);
-        assert_eq!(connections_of(1 << 20, 30, 256 * MEGABYTE), 2_048);
+        assert_eq!(connections_of(1 << 20, 30, 256 * MEGABYTE), 1_024);
         assert!(memory() > 0 && usual_budget() > 0);
     }
 }

@@ -4,6 +4,7 @@ mod allocator;
 mod arguments;
 mod buckets;
 mod client;
+mod compact;
 mod connection;
 mod credentials;
 mod dump;
@@ -12,6 +13,7 @@ mod load;
 mod machine;
 mod model;
 mod progress;
+mod salvage;
 mod secrets;
 mod serve;
 mod size;
@@ -36,10 +38,12 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(serve) => return serve::run(&serve).unwrap_or_else(failed),
         Command::Healthcheck(check) => healthcheck::run(&check),
-        Command::Dump(dump) => dump::run(&dump),
+        Command::Dump(dump) => return dump::run(&dump).unwrap_or_else(failed),
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
         Command::Verify(verify) => return verify::run(&verify),
+        Command::Salvage(salvage) => salvage::run(&salvage),
+        Command::Compact(compact) => compact::run(&compact),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,7 +6,7 @@ use crate::arguments::Verify;
 use crate::client::{Client, VERIFY};
 use crate::progress::Progress;
 use partita_engine::clock::Clock;
-use partita_engine::verify::{Event, Pace, verify};
+use partita_engine::verify::{Event, Finding, Pace, mend, verify};
 use partita_store_embedded::{EmbeddedStore, OpenError, Options};
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -19,6 +19,10 @@ const TROUBLE: u8 = 2;
 const WRONG: u8 = 3;
 /// How often a running server is asked.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Mending entries changes totals, which are mended in the next round.
+const MOST_ROUNDS: usize = 20;
+/// So many findings are mended in one round.
+const MENDED_AT_ONCE: usize = 100_000;
 
 /// What was looked at.
 #[derive(Default)]
@@ -29,7 +33,7 @@ struct Sum {
 
 pub fn run(arguments: &Verify) -> ExitCode {
     let verified = match (&arguments.folder, &arguments.endpoint.endpoint) {
-        (Some(folder), _) => in_folder(folder),
+        (Some(folder), _) => in_folder(folder, arguments.repair),
         (None, Some(_)) => on_server(arguments),
         (None, None) => Err("name the folder of a database, or --endpoint".to_owned()),
     };
@@ -49,22 +53,58 @@ pub fn run(arguments: &Verify) -> ExitCode {
     }
 }
 
-fn in_folder(folder: &Path) -> Result<Sum, String> {
+fn in_folder(folder: &Path, repair: bool) -> Result<Sum, String> {
     if !folder.join("FORMAT").exists() {
         return Err(format!("{} is not the data folder of a database", folder.display()));
     }
+    let damaged_pages = look_at_pages(folder)?;
     let store = match EmbeddedStore::open(folder, Options::default()) {
         Ok(store) => store,
         Err(error @ OpenError::Damaged { .. }) => {
             println!("damaged: {error}");
-            return Ok(Sum { rows: 0, findings: 1 });
+            return Ok(Sum { rows: 0, findings: damaged_pages + 1 });
         }
         Err(error) => return Err(error.to_string()),
     };
+    let (mut sum, mut mendable) = look(&store)?;
+    for _ in 0..MOST_ROUNDS {
+        if !repair || mendable.is_empty() {
+            break;
+        }
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
+        let mended = runtime.block_on(mend(&store, mendable)).map_err(|error| error.to_string())?;
+        println!("{mended} rows were mended; once more from the beginning:");
+        (sum, mendable) = look(&store)?;
+    }
+    Ok(Sum { findings: sum.findings + damaged_pages, ..sum })
+}
+
+/// What is below the rows: every page of the data file. Those of early versions have no checksums yet.
+fn look_at_pages(folder: &Path) -> Result<u64, String> {
+    if !folder.join("sums").exists() {
+        return Ok(0);
+    }
     let mut shown = Shown::default();
-    let verified = verify(&store, &Clock::System, Pace::ALONE, |event| {
+    let verified = partita_store_embedded::verify(folder, |done, all| shown.advance_to(done, all));
+    shown.finish();
+    let verified = verified.map_err(|error| error.to_string())?;
+    verified.findings.iter().for_each(|finding| println!("damaged: {finding}"));
+    println!("{} pages were looked at", verified.pages);
+    Ok(verified.findings.len() as u64)
+}
+
+/// Verifies a store that nobody else uses, and shows what it finds. What can be mended comes back.
+fn look(store: &EmbeddedStore) -> Result<(Sum, Vec<Finding>), String> {
+    let (mut shown, mut mendable) = (Shown::default(), Vec::new());
+    let verified = verify(store, &Clock::System, Pace::ALONE, |event| {
         match event {
-            Event::Finding(finding) => println!("{finding}"),
+            Event::Finding(finding) => {
+                println!("{finding}");
+                if !finding.remedy.is_empty() && mendable.len() < MENDED_AT_ONCE {
+                    mendable.push(finding);
+                }
+            }
             Event::NotCompared(text) => println!("not compared: {text}"),
             Event::Progress(progress) => shown.advance_to(progress.rows, progress.expected_rows),
         }
@@ -72,7 +112,7 @@ fn in_folder(folder: &Path) -> Result<Sum, String> {
     });
     shown.finish();
     let summary = verified.map_err(|error| error.to_string())?;
-    Ok(Sum { rows: summary.rows, findings: summary.findings })
+    Ok((Sum { rows: summary.rows, findings: summary.findings }, mendable))
 }
 
 fn on_server(arguments: &Verify) -> Result<Sum, String> {

@@ -5,6 +5,7 @@
 //! Where there is no room the request is refused, and the server lives. The last part of the room is kept for small
 //! pieces, so that large ones in any number do not keep the usual requests out.
 
+use crate::giving_back;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ pub const SMALL_BYTES: usize = 64 * 1_024;
 const KEPT_PART: usize = 8;
 /// To give back so much at once makes it worth to tell the system.
 const LARGE_RETURN_BYTES: usize = 1_024 * 1_024;
-/// For so long it matters that a client was turned away.
+/// For so long it matters that a request was refused or a client turned away.
 const MOMENT_MILLIS: u64 = 5_000;
 
 pub struct Budget {
@@ -22,10 +23,37 @@ pub struct Budget {
     used: AtomicUsize,
     /// Whether nearly all connections are taken.
     crowded: AtomicBool,
-    begun: Instant,
-    /// Milliseconds of its life at which a client was last turned away for want of a place.
-    turned_away: AtomicU64,
+    /// When a request last found no room.
+    refused: Lately,
+    /// When a client was last turned away for want of a place.
+    turned_away: Lately,
     give_back: fn(),
+}
+
+/// Whether something has happened a moment ago.
+struct Lately {
+    begun: Instant,
+    /// Milliseconds from then until it happened last; 0 if it never did.
+    happened: AtomicU64,
+}
+
+impl Lately {
+    fn never() -> Lately {
+        Lately { begun: Instant::now(), happened: AtomicU64::new(0) }
+    }
+
+    fn note(&self) {
+        self.happened.store(self.now().max(1), Ordering::Relaxed);
+    }
+
+    fn is_so(&self) -> bool {
+        let last = self.happened.load(Ordering::Relaxed);
+        last > 0 && self.now().saturating_sub(last) < MOMENT_MILLIS
+    }
+
+    fn now(&self) -> u64 {
+        self.begun.elapsed().as_millis() as u64
+    }
 }
 
 /// There is no room.
@@ -46,8 +74,8 @@ impl Budget {
             limit,
             used: AtomicUsize::new(0),
             crowded: AtomicBool::new(false),
-            begun: Instant::now(),
-            turned_away: AtomicU64::new(0),
+            refused: Lately::never(),
+            turned_away: Lately::never(),
             give_back,
         }))
     }
@@ -65,9 +93,9 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether large pieces find no room any more.
-    pub fn is_exhausted(&self) -> bool {
-        self.used() + SMALL_BYTES > self.limit - self.limit / KEPT_PART
+    /// Whether a request found no room a moment ago.
+    pub fn refuses(&self) -> bool {
+        self.refused.is_so()
     }
 
     /// Whether room is scarce enough that slow clients must go.
@@ -76,26 +104,30 @@ impl Budget {
     }
 
     pub fn note_turned_away(&self) {
-        self.turned_away.store(self.now().max(1), Ordering::Relaxed);
+        self.turned_away.note();
     }
 
     /// Whether a client was turned away a moment ago.
     pub fn turns_away(&self) -> bool {
-        let last = self.turned_away.load(Ordering::Relaxed);
-        last > 0 && self.now().saturating_sub(last) < MOMENT_MILLIS
-    }
-
-    fn now(&self) -> u64 {
-        self.begun.elapsed().as_millis() as u64
+        self.turned_away.is_so()
     }
 
     pub fn set_crowded(&self, crowded: bool) {
         self.crowded.store(crowded, Ordering::Relaxed);
     }
 
+    /// A connection has ended on this thread, with all that it had.
+    pub fn connection_ended(&self) {
+        giving_back::connection_ended(self.give_back);
+    }
+
     fn take(&self, more: usize, kept: usize) -> Result<(), NoRoom> {
         let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= self.limit - kept);
-        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map(drop).map_err(|_| NoRoom)
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        taken.map(drop).map_err(|_| {
+            self.refused.note();
+            NoRoom
+        })
     }
 }
 
@@ -128,7 +160,7 @@ impl Share {
         self.budget.used.fetch_sub(less, Ordering::Relaxed);
         self.bytes = bytes;
         if less >= LARGE_RETURN_BYTES {
-            crate::giving_back::soon(self.budget.give_back);
+            giving_back::soon(self.budget.give_back);
         }
     }
 }
@@ -151,7 +183,7 @@ mod tests {
     fn shares_are_taken_and_given_back() {
         let budget = budget();
         let mut share = budget.share();
-        assert_eq!(share.grow_to(SMALL_BYTES * 40), Ok(()));
+        assert_eq!((share.grow_to(SMALL_BYTES * 40), budget.refuses()), (Ok(()), false));
         assert_eq!(share.grow_to(SMALL_BYTES), Ok(()));
         assert_eq!(budget.used(), SMALL_BYTES * 40);
         share.shrink_to(SMALL_BYTES * 3);
@@ -172,11 +204,11 @@ mod tests {
         assert_eq!(large.grow_to(SMALL_BYTES * 71), Err(NoRoom));
         assert_eq!(budget.used(), 0);
         assert_eq!(large.grow_to(SMALL_BYTES * 70), Ok(()));
-        assert!(budget.is_exhausted() && budget.is_tight());
+        assert!(budget.refuses() && budget.is_tight());
         let mut small: Vec<Share> = (0..10).map(|_| budget.share()).collect();
         assert!(small.iter_mut().all(|share| share.grow_to(SMALL_BYTES) == Ok(())));
         assert_eq!(budget.share().grow_to(1), Err(NoRoom));
         drop(large);
-        assert!(!budget.is_exhausted() && !budget.is_tight());
+        assert!(!budget.is_tight());
     }
 }

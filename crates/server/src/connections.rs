@@ -84,7 +84,7 @@ impl Connections {
         }
         open.numbers += 1;
         let number = open.numbers;
-        let seat = Arc::new(Seat::new(self.now()));
+        let seat = Arc::new(Seat::new(self.millis(Instant::now())));
         open.seats.insert(number, Arc::clone(&seat));
         self.judge(open.seats.len());
         Some(Place { number, seat, connections: Arc::clone(self) })
@@ -106,8 +106,9 @@ impl Connections {
         self.budget.set_crowded(open > self.most - self.most / 8);
     }
 
-    fn now(&self) -> u64 {
-        self.begun.elapsed().as_millis() as u64
+    /// Milliseconds of the server's life.
+    fn millis(&self, now: Instant) -> u64 {
+        now.duration_since(self.begun).as_millis() as u64
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -133,8 +134,8 @@ impl Seat {
 
 impl Place {
     /// The client has sent something.
-    pub fn heard(&self) {
-        self.seat.heard.store(self.connections.now(), Ordering::Relaxed);
+    pub fn heard(&self, now: Instant) {
+        self.seat.heard.store(self.connections.millis(now), Ordering::Relaxed);
     }
 
     /// A request has begun, whose head was read.
@@ -163,6 +164,7 @@ impl Drop for Place {
         self.connections.judge(open.seats.len());
         drop(open);
         self.connections.left.notify_one();
+        self.connections.budget.connection_ended();
     }
 }
 
@@ -192,7 +194,7 @@ mod tests {
         drop(places.remove(1));
         let fresh = connections.place().await.unwrap();
         fresh.begins();
-        places[1].heard();
+        places[1].heard(Instant::now());
         places[1].ends(true);
         assert!(connections.tell_one_to_leave());
         assert!(is_needed(&places[0]).await && !is_needed(&places[1]).await && !is_needed(&fresh).await);

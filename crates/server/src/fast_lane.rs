@@ -95,9 +95,8 @@ pub async fn serve<S: Store>(
         });
         match more.await? {
             Heard::Bytes(bytes) => {
-                lane.silence.broken();
+                place.heard(lane.silence.broken().into_std());
                 lane.pace.moved(bytes);
-                place.heard();
             }
             Heard::End if lane.read.is_empty() => return Ok(Left::Ended),
             Heard::End => return Ok(Left::Unusual(lane.read)),
@@ -149,7 +148,7 @@ impl Lane {
     /// Makes room for some of the bytes that are missing: for twice as much as is here, whatever was declared.
     fn make_room(&mut self, missing: usize) -> Result<(), NoRoom> {
         let length = self.read.len();
-        if self.read.capacity() - length >= missing.min(BUFFER_BYTES) {
+        if self.read.capacity() - length >= missing.min(BUFFER_BYTES / 2) {
             return Ok(());
         }
         let more = missing.min(2 * length).max(BUFFER_BYTES);

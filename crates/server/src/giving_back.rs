@@ -10,8 +10,21 @@ use tokio::runtime::Handle;
 /// Bursts last; once after each is enough.
 const DELAY: Duration = Duration::from_millis(250);
 
+/// So many connections that ended have left enough behind.
+const CONNECTIONS: u32 = 32;
+
 thread_local! {
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
+    static ENDED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A connection has ended on this thread.
+pub fn connection_ended(give_back: fn()) {
+    let ended = ENDED.get() + 1;
+    ENDED.set(ended % CONNECTIONS);
+    if ended == CONNECTIONS {
+        soon(give_back);
+    }
 }
 
 /// Calls `give_back` on this thread in a moment, once for all who ask until then.

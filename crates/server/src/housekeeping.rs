@@ -10,6 +10,7 @@ use partita_api::Exception;
 use partita_engine::maintenance::{Progress, Work};
 use partita_store::Store;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -77,7 +78,7 @@ async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
 
 async fn go_on<S: Store>(pipeline: Arc<Pipeline<S>>, work: Work, due: Arc<Notify>) {
     loop {
-        let done = guard(pipeline.engine.step(work)).await;
+        let done = guard(pin!(pipeline.engine.step(work))).await;
         rest(work, done.unwrap_or_else(|| Err(Exception::internal("a step panicked"))), &due).await;
     }
 }

@@ -2,21 +2,40 @@
 
 use crate::budget::Share;
 use crate::reply::Refusal;
-use partita_api::Exception;
+use partita_api::{Exception, Request};
+use partita_partiql::Statement;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
 /// About as much as a page takes while it is gathered.
 const PAGE_BYTES: usize = 1_024 * 1_024;
 
+/// Whether a request changes nothing, and its answer may be large.
+pub fn only_reads(request: &Request) -> bool {
+    let selects = |statement: &Statement| matches!(statement, Statement::Select(_));
+    match request {
+        Request::GetItem(_)
+        | Request::Query(_)
+        | Request::Scan(_)
+        | Request::BatchGetItem(_)
+        | Request::TransactGetItems(_)
+        | Request::GetRecords(_) => true,
+        Request::ExecuteStatement(request) => selects(&request.statement),
+        Request::BatchExecuteStatement(request) => {
+            request.statements.iter().all(|one| one.statement.as_ref().is_ok_and(selects))
+        }
+        Request::ExecuteTransaction(request) => request.statements.iter().all(|one| selects(&one.statement)),
+        _ => false,
+    }
+}
+
 /// Runs a read to its end. One that does so in a single turn is only counted when its answer is there; one that takes
 /// turns needs room for a page.
 pub async fn run<T>(
-    read: impl Future<Output = Result<T, Exception>>,
+    mut read: Pin<&mut impl Future<Output = Result<T, Exception>>>,
     share: &mut Share,
 ) -> Result<T, Refusal> {
-    let mut read = pin!(read);
     let mut is_counted = false;
     poll_fn(|context| match read.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(done.map_err(Refusal::from)),
@@ -36,6 +55,7 @@ pub async fn run<T>(
 mod tests {
     use super::*;
     use crate::budget::Budget;
+    use std::pin::pin;
 
     async fn read(turns: usize) -> Result<usize, Exception> {
         for _ in 0..turns {
@@ -47,10 +67,10 @@ mod tests {
     #[tokio::test]
     async fn only_those_that_take_turns_need_room() {
         let (wide, narrow) = (Budget::new(8 << 20, || ()), Budget::new(1 << 20, || ()));
-        assert_eq!(run(read(0), &mut narrow.share()).await.unwrap(), 0);
-        assert!(matches!(run(read(1), &mut narrow.share()).await, Err(Refusal::NoRoom)));
+        assert_eq!(run(pin!(read(0)), &mut narrow.share()).await.unwrap(), 0);
+        assert!(matches!(run(pin!(read(1)), &mut narrow.share()).await, Err(Refusal::NoRoom)));
         let mut share = wide.share();
-        assert_eq!(run(read(3), &mut share).await.unwrap(), 3);
+        assert_eq!(run(pin!(read(3)), &mut share).await.unwrap(), 3);
         assert_eq!(wide.used(), PAGE_BYTES);
     }
 }

@@ -1,7 +1,6 @@
 //! The HTTP server. Open [`pipeline`] first: one function shows the whole path of a request.
 
 mod access;
-mod aside;
 mod body;
 mod budget;
 mod connections;

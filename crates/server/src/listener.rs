@@ -14,7 +14,7 @@ use crate::prefixed::Prefixed;
 use crate::reply::{Refusal, Reply};
 use crate::spare_descriptor::SpareDescriptor;
 use crate::stopping::{Stay, Stopping};
-use crate::workers::{Desks, Workers};
+use crate::workers::{Desks, Guest, Workers};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -212,13 +212,14 @@ impl<S: Store> Visit<S> {
     /// Goes on at a thread that serves requests.
     fn go_on(self, stream: TcpStream, desks: &Desks) {
         match stream.into_std() {
-            Ok(stream) => desks.serve(self.serve(stream)),
+            Ok(stream) => desks.serve(|guest| self.serve(stream, guest)),
             Err(error) => tracing::debug!(%error, "a connection ended at once"),
         }
     }
 
     /// Serves the connection until it ends.
-    async fn serve(mut self, stream: std::net::TcpStream) {
+    async fn serve(mut self, stream: std::net::TcpStream, guest: Guest) {
+        guest.sits_down();
         // It belongs to the runtime of the thread that serves it.
         let stream = match TcpStream::from_std(stream) {
             Ok(stream) => stream,
@@ -283,7 +284,7 @@ async fn answer<S: Store>(
     place: &Place,
     request: hyper::Request<hyper::body::Incoming>,
 ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
-    place.heard();
+    place.heard(Instant::now());
     place.begins();
     let response = pipeline.answer(request).await;
     place.ends(response.status() == hyper::StatusCode::OK);

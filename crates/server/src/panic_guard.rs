@@ -2,12 +2,11 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
-/// Runs a future; `None` if it panicked.
-pub async fn guard<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
+/// Runs a future; `None` if it panicked. It is pinned by the caller: handed over by value it would take its room twice.
+pub async fn guard<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
     std::future::poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
         Ok(Poll::Ready(value)) => Poll::Ready(Some(value)),
         Ok(Poll::Pending) => Poll::Pending,
@@ -22,16 +21,17 @@ pub async fn guard<T>(future: impl Future<Output = T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
 
     #[tokio::test]
     async fn a_panic_becomes_nothing() {
-        assert_eq!(guard(async { 1 }).await, Some(1));
+        assert_eq!(guard(pin!(async { 1 })).await, Some(1));
         assert_eq!(
-            guard(async {
+            guard(pin!(async {
                 if true {
                     panic!("on purpose")
                 }
-            })
+            }))
             .await,
             None
         );

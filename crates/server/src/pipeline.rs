@@ -8,7 +8,6 @@
 //! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
 
 use crate::access::Reach;
-use crate::aside::{LARGE_BYTES, aside, weighed};
 use crate::body::{self, BodyError};
 use crate::budget::{Budget, SMALL_BYTES, Share};
 use crate::content_coding::{Coding, DecodeError};
@@ -29,10 +28,12 @@ use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
+use partita_engine::heavy_work::{LARGE_BYTES, elsewhere, weighed};
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
 use std::borrow::Cow;
+use std::pin::pin;
 use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
@@ -132,7 +133,7 @@ impl<S: Store> Pipeline<S> {
     /// Answers a request whose body is here, on whichever lane it came.
     pub async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
         let mut share = self.budget.share();
-        let outcome = guard(self.run(signed, &mut share))
+        let outcome = guard(pin!(self.run(signed, &mut share)))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
         let coding = Coding::accepted(signed.headers);
@@ -158,30 +159,23 @@ impl<S: Store> Pipeline<S> {
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
-            aside(move || partita_wire::decode(operation, &body)).await?
+            elsewhere(move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
         let mut request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
-        let mut response = match effect(operation) {
-            Effect::Reads => in_flight::run(self.engine.execute(request), share).await?,
-            // What is done cannot be taken back for want of room to say so.
-            Effect::Either if self.budget.is_exhausted() => return Err(Refusal::NoRoom),
-            Effect::Either | Effect::Writes => self.engine.execute(request).await?,
+        let only_reads = in_flight::only_reads(&request);
+        let execution = pin!(self.engine.execute(request));
+        let mut response = match only_reads {
+            true => in_flight::run(execution, share).await?,
+            false => execution.await?,
         };
         self.models.after(under_way, &mut response);
         let bytes = partita_wire::item_bytes(&response);
         let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
-        if json.capacity() > SMALL_BYTES {
-            match effect(operation) {
-                Effect::Reads => share.grow_to(json.capacity())?,
-                Effect::Either | Effect::Writes => {
-                    share.grow_into_kept(json.capacity()).map_err(|_| Refusal::NoRoomToSay)?;
-                }
-            }
-        }
+        count_answer(json.capacity(), only_reads, share)?;
         Ok(json)
     }
 
@@ -208,26 +202,12 @@ impl<S: Store> Pipeline<S> {
     }
 }
 
-/// What a request does to the tables.
-enum Effect {
-    Reads,
-    /// A statement says it.
-    Either,
-    Writes,
-}
-
-fn effect(operation: Operation) -> Effect {
-    match operation {
-        Operation::GetItem
-        | Operation::Query
-        | Operation::Scan
-        | Operation::BatchGetItem
-        | Operation::TransactGetItems
-        | Operation::GetRecords => Effect::Reads,
-        Operation::ExecuteStatement | Operation::BatchExecuteStatement | Operation::ExecuteTransaction => {
-            Effect::Either
-        }
-        _ => Effect::Writes,
+/// Takes an answer's share. What is done cannot be taken back for want of room to say so: only reads are refused lightly.
+fn count_answer(bytes: usize, only_reads: bool, share: &mut Share) -> Result<(), Refusal> {
+    match only_reads {
+        _ if bytes <= SMALL_BYTES => Ok(()),
+        true => Ok(share.grow_to(bytes)?),
+        false => share.grow_into_kept(bytes).map_err(|_| Refusal::NoRoomToSay),
     }
 }
 

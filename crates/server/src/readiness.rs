@@ -16,8 +16,8 @@ pub fn of(store: &Health, budget: &Budget) -> Notice {
         Health::ReadOnly(text) => reasons.push(("read-only", text.clone())),
         Health::Failed(text) => reasons.push(("storage-failed", text.clone())),
     }
-    if budget.is_exhausted() {
-        let text = format!("requests have taken {} of {} bytes", budget.used(), budget.limit());
+    if budget.refuses() {
+        let text = format!("requests are refused: {} of {} bytes are taken", budget.used(), budget.limit());
         reasons.push(("memory", text));
     }
     if budget.turns_away() {
@@ -53,8 +53,7 @@ mod tests {
             let text = said(&health, budget);
             assert!(text.starts_with("HTTP/1.1 503 ") && text.contains(reason), "{text}");
         }
-        let mut share = budget.share();
-        assert!(share.grow_to(900_000).is_ok());
+        assert!(budget.share().grow_to(1_000_000).is_err());
         budget.note_turned_away();
         let text = said(&Health::Ok, budget);
         assert!(

@@ -18,9 +18,10 @@ impl Silence {
         Silence { longest, since: Instant::now(), alarm: Box::pin(sleep(longest)) }
     }
 
-    /// The client said something.
-    pub fn broken(&mut self) {
+    /// The client said something, now.
+    pub fn broken(&mut self) -> Instant {
         self.since = Instant::now();
+        self.since
     }
 
     /// Ready once it has lasted too long.

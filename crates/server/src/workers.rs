@@ -56,16 +56,11 @@ impl Workers {
 
 impl Desks {
     /// Serves a connection on the thread that has the fewest.
-    pub fn serve(&self, connection: impl Future<Output = ()> + Send + 'static) {
-        let Some(desk) = self.0.iter().min_by_key(|desk| desk.connections.load(Ordering::Relaxed)) else {
-            return;
-        };
-        let guest = Guest::at(&desk.connections);
-        desk.runtime.spawn(async move {
-            guest.sits_down();
-            connection.await;
-            drop(guest);
-        });
+    pub fn serve<F: Future<Output = ()> + Send + 'static>(&self, connection: impl FnOnce(Guest) -> F) {
+        let fewest = self.0.iter().min_by_key(|desk| desk.connections.load(Ordering::Relaxed));
+        if let Some(desk) = fewest {
+            desk.runtime.spawn(connection(Guest::at(&desk.connections)));
+        }
     }
 }
 
@@ -80,7 +75,7 @@ fn start(number: usize) -> io::Result<(Desk, Thread)> {
 }
 
 /// A connection, counted with its thread for as long as this lives.
-struct Guest(Arc<AtomicUsize>);
+pub struct Guest(Arc<AtomicUsize>);
 
 impl Guest {
     fn at(connections: &Arc<AtomicUsize>) -> Guest {
@@ -88,7 +83,8 @@ impl Guest {
         Guest(Arc::clone(connections))
     }
 
-    fn sits_down(&self) {
+    /// Said on its thread, once it is there.
+    pub fn sits_down(&self) {
         partita_store::patience::set(self.0.load(Ordering::Relaxed) == 1);
     }
 }

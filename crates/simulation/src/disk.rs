@@ -81,7 +81,7 @@ impl Disk {
     pub fn new(root: PathBuf, mut random: Random, plant: Option<Plant>) -> Disk {
         Disk {
             root,
-            secrets: Random::new(random.draw()),
+            secrets: Random::new(random.number()),
             random,
             faults: Faults::default(),
             plant,

@@ -319,7 +319,7 @@ pub unsafe extern "C" fn getrandom(room: *mut c_void, length: size_t, flags: c_u
     let filled = with(|disk| {
         for at in 0..length {
             // SAFETY: The caller says that there is so much room.
-            unsafe { room.cast::<u8>().add(at).write(disk.secrets.draw() as u8) };
+            unsafe { room.cast::<u8>().add(at).write(disk.secrets.number() as u8) };
         }
         length as ssize_t
     });

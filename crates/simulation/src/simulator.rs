@@ -86,7 +86,7 @@ pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, Str
 
 fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
     let mut random = Random::new(plan.seed);
-    let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.draw()), plan.plant);
+    let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.number()), plan.plant);
     // A relaxed store promises nothing after a power loss, and damage to the last record cannot be told from one.
     disk.only_kills = plan.damage || plan.durability == Durability::Relaxed;
     intercept::install(disk);

@@ -105,7 +105,8 @@ fn referenced_by(view: &View, pages: &PageBits, below: u16) -> PageBits {
     referenced
 }
 
-fn remove_reached(tree: Tree<'_>, pages: &mut PageBits) {
+/// Takes a tree's pages out of a set.
+pub(crate) fn remove_reached(tree: Tree<'_>, pages: &mut PageBits) {
     if let Some(root) = tree.database.root {
         remove_reached_below(tree, root, tree.database.depth, pages);
     }

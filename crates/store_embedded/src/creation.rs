@@ -13,7 +13,7 @@ use crate::{data_file, environment, format, page_sums, private_files};
 
 pub(crate) const DATA_NAME: &str = "data.mdb";
 /// Where the data file is made.
-pub(crate) const FOLDER_NAME: &str = "data.new";
+pub(crate) const FOLDER_NAME: &str = data_file::UNFINISHED_NAME;
 /// A file that ever had something in it is longer: LMDB begins with two pages about itself.
 const EMPTY_DATA_BYTES: u64 = 2 * 4_096;
 const READERS_NAME: &str = "lock.mdb";

@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use partita_store::{Direction, KeyRange};
@@ -77,9 +77,22 @@ impl DamageNote {
 
 pub(crate) struct DamageNotes {
     folder: PathBuf,
-    notes: RwLock<Vec<DamageNote>>,
-    /// Whether there are any: usually not.
-    any: AtomicBool,
+    notes: RwLock<Vec<Kept>>,
+    /// How often notes were added; 0 if there never were any.
+    version: AtomicU64,
+}
+
+/// A note, and the transaction with which its range was whole again. Readers of earlier ones still need it.
+#[derive(Clone)]
+struct Kept {
+    note: DamageNote,
+    healed_at: Option<u64>,
+}
+
+impl Kept {
+    fn counts_at(&self, transaction: u64) -> bool {
+        self.healed_at.is_none_or(|healed_at| transaction < healed_at)
+    }
 }
 
 impl DamageNotes {
@@ -91,68 +104,83 @@ impl DamageNotes {
         };
         let notes: Option<Vec<_>> = text.lines().map(DamageNote::from_line).collect();
         let notes = notes.ok_or_else(|| io::Error::other("the file DAMAGE is not readable"))?;
+        let notes: Vec<_> = notes.into_iter().map(|note| Kept { note, healed_at: None }).collect();
         Ok(DamageNotes {
             folder: folder.to_path_buf(),
-            any: AtomicBool::new(!notes.is_empty()),
+            version: AtomicU64::new(u64::from(!notes.is_empty())),
             notes: RwLock::new(notes),
         })
     }
 
-    /// The note of a range in which this key is.
-    pub fn covering(&self, key: &[u8]) -> Option<DamageNote> {
-        self.first(|note| note.covers(key))
+    /// Changes when notes are added, which they are before the page they are about is written anew: who has read a
+    /// page and finds the same version as before knows of all that is missing on it.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
+    }
+
+    /// The note of a range in which this key is, for who reads the rows of a transaction.
+    pub fn covering(&self, key: &[u8], transaction: u64) -> Option<DamageNote> {
+        if self.version() == 0 {
+            return None;
+        }
+        self.read(|notes| {
+            let mut notes = notes.iter().filter(|kept| kept.counts_at(transaction));
+            notes.find(|kept| kept.note.covers(key)).map(|kept| kept.note.clone())
+        })
     }
 
     /// The notes of all ranges that meet this one, in order.
-    pub fn meeting(&self, range: &KeyRange) -> Vec<DamageNote> {
-        if !self.any.load(Ordering::Acquire) {
+    pub fn meeting(&self, range: &KeyRange, transaction: u64) -> Vec<DamageNote> {
+        if self.version() == 0 {
             return Vec::new();
         }
-        self.read(|notes| notes.iter().filter(|note| note.meets(range)).cloned().collect())
+        self.read(|notes| {
+            let notes = notes.iter().filter(|kept| kept.counts_at(transaction) && kept.note.meets(range));
+            notes.map(|kept| kept.note.clone()).collect()
+        })
     }
 
     /// Adds notes, durably.
     pub fn add(&self, more: Vec<DamageNote>) -> io::Result<()> {
         let mut notes = self.read(Vec::clone);
-        notes.extend(more);
-        notes.sort();
-        notes.dedup();
-        self.set(notes)
-    }
-
-    /// These rows are written anew.
-    pub fn heal<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> io::Result<()> {
-        if !self.any.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let keys: std::collections::HashSet<_> = keys.collect();
-        let before = self.read(Vec::clone);
-        let is_left = |note: &&DamageNote| note.key.as_deref().is_none_or(|key| !keys.contains(key));
-        let left: Vec<_> = before.iter().filter(is_left).cloned().collect();
-        if left.len() == before.len() { Ok(()) } else { self.set(left) }
-    }
-
-    fn set(&self, notes: Vec<DamageNote>) -> io::Result<()> {
-        let unfinished = self.folder.join(UNFINISHED_NAME);
-        let mut file = private_files::options().truncate(true).open(&unfinished)?;
-        file.write_all(notes.iter().map(DamageNote::to_line).collect::<String>().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&unfinished, self.folder.join(FILE_NAME))?;
-        sync_folder(&self.folder)?;
-        let any = !notes.is_empty();
-        *self.notes.write().unwrap_or_else(PoisonError::into_inner) = notes;
-        self.any.store(any, Ordering::Release);
+        notes.extend(more.into_iter().map(|note| Kept { note, healed_at: None }));
+        notes.sort_by(|one, other| one.note.cmp(&other.note));
+        notes.dedup_by(|one, other| one.note == other.note && one.healed_at == other.healed_at);
+        self.set(notes)?;
+        self.version.fetch_add(1, Ordering::SeqCst);
         Ok(())
     }
 
-    fn first(&self, fits: impl Fn(&DamageNote) -> bool) -> Option<DamageNote> {
-        if !self.any.load(Ordering::Acquire) {
-            return None;
+    /// These rows were written anew by a transaction.
+    pub fn heal<'k>(&self, keys: impl Iterator<Item = &'k [u8]>, transaction: u64) -> io::Result<()> {
+        if self.version() == 0 {
+            return Ok(());
         }
-        self.read(|notes| notes.iter().find(|note| fits(note)).cloned())
+        let keys: std::collections::HashSet<_> = keys.collect();
+        let mut notes = self.read(Vec::clone);
+        let mut healed = false;
+        for kept in notes.iter_mut().filter(|kept| kept.healed_at.is_none()) {
+            if kept.note.key.as_deref().is_some_and(|key| keys.contains(key)) {
+                kept.healed_at = Some(transaction);
+                healed = true;
+            }
+        }
+        if healed { self.set(notes) } else { Ok(()) }
     }
 
-    fn read<T>(&self, read: impl FnOnce(&Vec<DamageNote>) -> T) -> T {
+    fn set(&self, notes: Vec<Kept>) -> io::Result<()> {
+        let unfinished = self.folder.join(UNFINISHED_NAME);
+        let mut file = private_files::options().truncate(true).open(&unfinished)?;
+        let lines = notes.iter().filter(|kept| kept.healed_at.is_none()).map(|kept| kept.note.to_line());
+        file.write_all(lines.collect::<String>().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&unfinished, self.folder.join(FILE_NAME))?;
+        sync_folder(&self.folder)?;
+        *self.notes.write().unwrap_or_else(PoisonError::into_inner) = notes;
+        Ok(())
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Vec<Kept>) -> T) -> T {
         read(&self.notes.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -179,19 +207,18 @@ mod tests {
     fn notes_stay_until_their_row_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let notes = DamageNotes::open(folder.path()).unwrap();
-        assert_eq!(notes.covering(b"b"), None);
+        assert_eq!(notes.covering(b"b", 1), None);
         notes.add(vec![note(b"x", None, None), note(b"a", Some(b"c"), Some(b"b"))]).unwrap();
         let notes = DamageNotes::open(folder.path()).unwrap();
-        assert!(
-            notes.covering(b"b").is_some()
-                && notes.covering(b"c").is_none()
-                && notes.covering(b"y").is_some()
-        );
+        let is_covered = |notes: &DamageNotes, key: &[u8], at| notes.covering(key, at).is_some();
+        assert!(is_covered(&notes, b"b", 1) && !is_covered(&notes, b"c", 1) && is_covered(&notes, b"y", 1));
         let range = KeyRange { start: b"b".to_vec(), end: b"x".to_vec() };
-        assert_eq!(notes.meeting(&range).len(), 1);
-        notes.heal([&b"b"[..], b"y"].into_iter()).unwrap();
+        assert_eq!(notes.meeting(&range, 1).len(), 1);
+        notes.heal([&b"b"[..], b"y"].into_iter(), 5).unwrap();
+        // Who reads an earlier transaction does not see the new row.
+        assert!(is_covered(&notes, b"b", 4) && !is_covered(&notes, b"b", 5) && is_covered(&notes, b"y", 5));
         let notes = DamageNotes::open(folder.path()).unwrap();
-        assert!(notes.covering(b"b").is_none() && notes.covering(b"y").is_some());
+        assert!(!is_covered(&notes, b"b", 1) && is_covered(&notes, b"y", 1));
         fs::write(folder.path().join(FILE_NAME), "from 00 up to 01 at - 00000000\n").unwrap();
         assert!(DamageNotes::open(folder.path()).is_err());
     }

@@ -16,10 +16,17 @@ use crate::page::{META_BYTES, META_TRANSACTION_AT, Meta};
 use crate::page_accounts::PageAccounts;
 use crate::page_sums::{self, PageSums, Slot};
 use crate::pages::{self, Pages, View};
-use crate::private_files::sync_folder;
+use crate::private_files::{self, sync_folder};
 use crate::repair;
 
+/// Where both files are made before they get their names.
+pub(crate) const UNFINISHED_NAME: &str = "data.new";
+/// In that folder, once both are whole.
+const FINISHED_NAME: &str = "FINISHED";
 const UNFINISHED_SUMS_NAME: &str = "sums.new";
+
+/// Where the second meta page usually is.
+const SECOND_META_PAGE_AT: u64 = 4_096;
 
 /// The checked file, and the meta page it is at.
 pub(crate) struct DataFile {
@@ -46,6 +53,42 @@ pub(crate) fn open(folder: &Path, map_bytes: usize) -> Result<DataFile, OpenErro
     Ok(DataFile { view, slot })
 }
 
+/// Has `make` make a data file and puts it, with its sums, in the place of the one there is.
+pub(crate) fn replace(
+    folder: &Path,
+    make: impl FnOnce(&Path) -> Result<(), OpenError>,
+) -> Result<(), OpenError> {
+    let failed = |error: io::Error| OpenError::io(folder, error);
+    let unfinished = folder.join(UNFINISHED_NAME);
+    private_files::make_folder(&unfinished).map_err(failed)?;
+    make(&unfinished)?;
+    build_sums(&unfinished)?;
+    private_files::options()
+        .open(unfinished.join(FINISHED_NAME))
+        .and_then(|file| file.sync_all())
+        .map_err(failed)?;
+    sync_folder(&unfinished).map_err(failed)?;
+    sync_folder(folder).map_err(failed)?;
+    finish_replacing(folder).map_err(failed)
+}
+
+/// Puts finished files in their place, and removes unfinished ones. Cut short, it can be done again.
+pub(crate) fn finish_replacing(folder: &Path) -> io::Result<()> {
+    let unfinished = folder.join(UNFINISHED_NAME);
+    if !unfinished.exists() {
+        return Ok(());
+    }
+    if unfinished.join(FINISHED_NAME).exists() {
+        for name in [page_sums::FILE_NAME, pages::FILE_NAME] {
+            if unfinished.join(name).exists() {
+                fs::rename(unfinished.join(name), folder.join(name))?;
+            }
+        }
+        sync_folder(folder)?;
+    }
+    fs::remove_dir_all(&unfinished)
+}
+
 /// Takes a data file as it is, looks through all of it, and writes its sums.
 pub(crate) fn build_sums(folder: &Path) -> Result<(), OpenError> {
     let failed = |error: io::Error| OpenError::io(folder, error);
@@ -68,17 +111,22 @@ pub(crate) fn build_sums(folder: &Path) -> Result<(), OpenError> {
 
 /// The meta page of the last transaction, as LMDB chooses it.
 fn last_meta_page(file: &File) -> io::Result<Option<[u8; META_BYTES]>> {
-    let mut last: Option<(u64, [u8; META_BYTES])> = None;
-    let Some(first) = meta_page(file, 0)? else { return Ok(None) };
-    let page_bytes = Meta::read(&first).map_or(0, |meta| meta.page_bytes as u64);
-    for page in [Some(first), meta_page(file, page_bytes)?].into_iter().flatten() {
-        if let Some(meta) = Meta::read(&page)
-            && last.is_none_or(|(transaction, _)| transaction < meta.transaction)
-        {
-            last = Some((meta.transaction, page));
-        }
-    }
-    Ok(last.map(|(_, page)| page))
+    let pages = readable_meta_pages(file)?.into_iter();
+    Ok(pages.max_by_key(|(meta, _)| meta.transaction).map(|(_, page)| page))
+}
+
+/// What the meta pages of the file say, if they are readable.
+pub(crate) fn meta_pages(file: &File) -> io::Result<Vec<Meta>> {
+    Ok(readable_meta_pages(file)?.into_iter().map(|(meta, _)| meta).collect())
+}
+
+fn readable_meta_pages(file: &File) -> io::Result<Vec<(Meta, [u8; META_BYTES])>> {
+    let mut found = Vec::new();
+    let first = meta_page(file, 0)?.and_then(|page| Some((Meta::read(&page)?, page)));
+    let page_bytes = first.map_or(SECOND_META_PAGE_AT, |(meta, _)| meta.page_bytes as u64);
+    found.extend(first);
+    found.extend(meta_page(file, page_bytes)?.and_then(|page| Some((Meta::read(&page)?, page))));
+    Ok(found)
 }
 
 /// Makes the file's two meta pages what the last slot and the one before say.

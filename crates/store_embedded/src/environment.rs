@@ -13,17 +13,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
+use heed::{CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
 use partita_store::{Space, StoreError, Usage};
 
 use crate::chunks::Chunks;
 use crate::data_file::{self, DataFile};
 use crate::dropped_spaces::{self, DroppedSpaces};
 use crate::failure::{Failure, io_error, store_error};
+use crate::mapped_faults::MappedRange;
 use crate::open_error::OpenError;
 use crate::overlay::{Overlay, Row};
 use crate::page::{META_BYTES, Meta};
 use crate::page_accounts::PageAccounts;
+use crate::pages;
 use crate::position::{Position, PositionRow};
 use crate::repair;
 use crate::root::Root;
@@ -54,6 +56,8 @@ pub(crate) struct Environment {
     may_grow: bool,
     /// Set when a map could not be made anew: there is nothing left to write through.
     unmapped: AtomicBool,
+    /// Where the data file is mapped, for the message if it cannot be read there.
+    mapped: Mutex<Vec<MappedRange>>,
 }
 
 /// A row that is to be written, and whether it is deleted.
@@ -81,6 +85,7 @@ impl Environment {
             map_bytes: AtomicUsize::new(map_bytes),
             may_grow: map_bytes == wanted,
             unmapped: AtomicBool::new(false),
+            mapped: Mutex::new(MappedRange::all_of(&pages::file_of(folder))),
         })
     }
 
@@ -151,6 +156,14 @@ impl Environment {
         self.write_rows(&touched, |tree, txn| tree.apply(txn, rows.dropped(), rows.all()))
     }
 
+    /// Copies all that is in use into a new data file. Every page is checked before LMDB reads it.
+    pub fn copy_to(&self, file: &Path) -> Result<(), StoreError> {
+        let _alone = self.lock();
+        self.root().check_all()?;
+        let copied = self.env.copy_to_path(file, CompactionOption::Enabled).map_err(store_error)?;
+        copied.sync_all().map_err(|error| io_error(&error))
+    }
+
     /// How much of the log the tree has.
     pub fn position(&self) -> Result<Position, StoreError> {
         PositionRow::get(&self.root())
@@ -204,7 +217,9 @@ impl Environment {
     }
 
     fn heal(&self, rows: &[Touched<'_>]) {
-        if let Err(error) = self.root().view.pages.damage.heal(rows.iter().map(|(key, _)| *key)) {
+        let root = self.root();
+        let keys = rows.iter().map(|(key, _)| *key);
+        if let Err(error) = root.view.pages.damage.heal(keys, root.transaction) {
             tracing::warn!(%error, "the notes on damaged rows could not be written");
         }
     }
@@ -251,6 +266,9 @@ impl Environment {
         self.unmapped.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.clear();
+        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
         tracing::info!(bytes = wanted, "the data file has outgrown its map; the map was grown");
         Ok(())
     }

@@ -43,6 +43,7 @@ mod applier;
 mod batch;
 mod branch_repair;
 mod chunks;
+mod compact;
 mod creation;
 mod damage_notes;
 mod damaged_leaf;
@@ -61,7 +62,10 @@ mod job;
 mod lock;
 mod log;
 mod manifest;
+mod mapped_faults;
+mod offline;
 mod open_error;
+mod orphans;
 mod overlay;
 mod page;
 mod page_accounts;
@@ -76,6 +80,7 @@ mod recovery;
 mod repair;
 mod room;
 mod root;
+mod salvage;
 mod segment_header;
 mod segments;
 mod shared;
@@ -84,6 +89,7 @@ mod stepwise;
 mod tree;
 mod trouble;
 mod upgrade;
+mod verify;
 mod walk;
 mod write_paths;
 mod writer;
@@ -111,10 +117,14 @@ use crate::shared::Shared;
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
+pub use compact::{Compacted, compact};
+pub use mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
 pub use open_error::OpenError;
+pub use salvage::{Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
 #[doc(hidden)]
 pub use stepwise::Steps;
+pub use verify::{Verified, verify};
 
 /// When a decision is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,12 +173,6 @@ impl EmbeddedStore {
     /// Opens the store in `folder`, which is made if there is none.
     pub fn open(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
         EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::Refuse)
-    }
-
-    /// Opens a store whose commit log is damaged. What stands behind the damage is lost, though it was
-    /// acknowledged; all before it is kept.
-    pub fn salvage(folder: &Path, options: Options) -> Result<EmbeddedStore, OpenError> {
-        EmbeddedStore::open_with(folder, options, Pace::Usual, OnDamage::GiveUp)
     }
 
     #[doc(hidden)]
@@ -235,6 +239,7 @@ fn open_environment(
     on_damage: OnDamage,
 ) -> Result<Environment, OpenError> {
     let failed = |error: io::Error| OpenError::io(folder, error);
+    data_file::finish_replacing(folder).map_err(failed)?;
     match found_format {
         None => creation::create(folder)?,
         Some(1) => {
@@ -276,7 +281,7 @@ impl Parts {
         recovered: Recovered,
     ) -> Result<Parts, OpenError> {
         let failed = |error: io::Error| OpenError::io(folder, error);
-        let Recovered { position, sequence, batch, log_bytes, live } = recovered;
+        let Recovered { position, sequence, batch, log_bytes, live, given_up: _ } = recovered;
         let log_folder = folder.join(segments::FOLDER_NAME);
         let segments = Arc::new(Segments::of(&log_folder, live).map_err(failed)?);
         let durable = Arc::new(Durable::start(&log_folder, sequence));

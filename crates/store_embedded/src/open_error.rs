@@ -20,7 +20,11 @@ pub enum OpenError {
         folder = folder.display()
     )]
     NotOurs { folder: PathBuf, found: String },
-    #[error("{folder} is damaged: {what}. Restore it from a backup, or salvage what is readable.", folder = folder.display())]
+    #[error(
+        "{folder} is damaged: {what}. Restore it from a backup, or copy what is readable into a new folder: \
+         partita salvage {folder} --into NEW",
+        folder = folder.display()
+    )]
     Damaged { folder: PathBuf, what: String },
     #[error("{folder} cannot be opened: {source}", folder = folder.display())]
     Io { folder: PathBuf, source: io::Error },

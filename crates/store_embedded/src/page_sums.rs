@@ -3,10 +3,10 @@
 //! ```text
 //! slots      four blocks: those of even and odd transactions, and a second copy of each
 //! slot       "partita sums" (12) │ length of a page (4) │ the meta page's first 152 bytes │ xxh3 of these (8)
-//! entries    blocks of 255 sums of a page (16 each) │ – (8) │ xxh3 of these (8)
-//! sum        xxh3 of the page, with its number as the seed (8) │ of each of 8 groups of a leaf's rows a byte (8)
+//! entries    blocks of 127 sums of a page (32 each) │ – (24) │ xxh3 of these (8)
+//! sum        xxh3 of the page, with its number as the seed (8) │ of each of 8 groups of a leaf's rows (3 each)
 //! ```
-//! What is unused in a page is left out. The bytes of the groups are made of the rows' keys and own checksums: in a
+//! What is unused in a page is left out. Those of the groups are made of the rows' keys and own checksums: in a
 //! damaged page they tell rows that were written there from others, such as those of an older version.
 //!
 //! LMDB never changes a page that is in use: a transaction writes to others and then names its root. So the sums of
@@ -34,7 +34,9 @@ const BLOCK_BYTES: usize = 4_096;
 const HASH_BYTES: usize = 8;
 /// Every eighth row of a leaf is in one group.
 const GROUPS: usize = 8;
-const SUM_BYTES: usize = HASH_BYTES + GROUPS;
+/// What is kept of a group's hash.
+const GROUP_BYTES: usize = 3;
+const SUM_BYTES: usize = HASH_BYTES + GROUPS * GROUP_BYTES;
 const BLOCK_ENTRIES: u64 = (BLOCK_BYTES / SUM_BYTES - 1) as u64;
 const SLOT_BLOCKS: u64 = 4;
 const SMALLEST_PAGE_BYTES: u64 = 4_096;
@@ -61,7 +63,14 @@ pub(crate) struct Slot {
 
 impl PageSums {
     pub fn open(path: &Path) -> io::Result<PageSums> {
-        let file = File::options().read(true).write(true).open(path)?;
+        PageSums::of(File::options().read(true).write(true).open(path)?)
+    }
+
+    pub fn open_to_read(path: &Path) -> io::Result<PageSums> {
+        PageSums::of(File::open(path)?)
+    }
+
+    fn of(file: File) -> io::Result<PageSums> {
         let sums = PageSums { file, pages: AtomicU64::new(0) };
         let last_page = sums.slots()?.first().map_or(0, |slot| slot.meta.last_page);
         sums.pages.store(last_page.saturating_add(1), Ordering::Relaxed);
@@ -154,14 +163,14 @@ impl PageSums {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageSum {
     whole: u64,
-    /// A byte of each group of a leaf's rows.
-    groups: [u8; GROUPS],
+    /// Of each group of a leaf's rows.
+    groups: [[u8; GROUP_BYTES]; GROUPS],
 }
 
 impl PageSum {
     /// Of a page of a long value.
     pub fn of_bytes(number: u64, page: &[u8]) -> PageSum {
-        PageSum { whole: XxHash3_64::oneshot_with_seed(number, page), groups: [0; GROUPS] }
+        PageSum { whole: XxHash3_64::oneshot_with_seed(number, page), groups: Default::default() }
     }
 
     /// Of a branch or leaf: of its beginning and its nodes, without what lies unused between them.
@@ -189,27 +198,30 @@ impl PageSum {
     }
 
     fn read(bytes: &[u8; SUM_BYTES]) -> PageSum {
-        let [whole, groups] = *bytes.as_chunks::<8>().0 else { return PageSum::default() };
-        PageSum { whole: u64::from_le_bytes(whole), groups }
+        let mut sum = PageSum { whole: u64_at(bytes, 0).unwrap_or(0), ..PageSum::default() };
+        sum.groups.as_flattened_mut().copy_from_slice(&bytes[HASH_BYTES..]);
+        sum
     }
 
     fn to_bytes(self) -> [u8; SUM_BYTES] {
         let mut bytes = [0; SUM_BYTES];
-        bytes[..8].copy_from_slice(&self.whole.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.groups);
+        bytes[..HASH_BYTES].copy_from_slice(&self.whole.to_le_bytes());
+        bytes[HASH_BYTES..].copy_from_slice(self.groups.as_flattened());
         bytes
     }
 }
 
-fn groups_of(number: u64, page: Page<'_>) -> [u8; GROUPS] {
-    let mut groups = [0; GROUPS];
+fn groups_of(number: u64, page: Page<'_>) -> [[u8; GROUP_BYTES]; GROUPS] {
+    let mut groups = [[0; GROUP_BYTES]; GROUPS];
     if page.kind() != Some(Kind::Leaf) {
         return groups;
     }
     for index in 0..page.nodes() {
         let seed = number ^ (index << 16 | page.nodes()) as u64;
         let sum = page.leaf_node(index).map_or(0, |node| row_sum(seed, node));
-        groups[index % GROUPS] ^= sum as u8;
+        for (byte, more) in groups[index % GROUPS].iter_mut().zip(sum.to_le_bytes()) {
+            *byte ^= more;
+        }
     }
     groups
 }

@@ -146,6 +146,10 @@ impl View {
         run.get(HEADER_BYTES..HEADER_BYTES + bytes).ok_or_else(beyond)
     }
 
+    pub fn pages_in_file(&self) -> u64 {
+        self.pages.length.load(Ordering::Acquire) / self.page_bytes as u64
+    }
+
     /// Pages unchecked, as the file has them.
     pub fn run(&self, first: u64, count: u64) -> Option<&[u8]> {
         let bytes = self.page_bytes as u64;

@@ -49,6 +49,8 @@ pub(crate) struct Recovered {
     pub log_bytes: usize,
     /// The segments they stand in.
     pub live: Vec<Live>,
+    /// What was to be given up.
+    pub given_up: Vec<String>,
 }
 
 /// Reads what the tree in `folder` has not yet.
@@ -58,9 +60,9 @@ pub(crate) fn recover(
     on_damage: OnDamage,
 ) -> Result<Recovered, OpenError> {
     let position = environment.position().map_err(|error| OpenError::store(folder, error))?;
-    let nothing = Recovered { position, sequence: position.sequence, ..Recovered::default() };
+    let mut recovered = Recovered { position, sequence: position.sequence, ..Recovered::default() };
     if !position.is_open {
-        return Ok(nothing);
+        return Ok(recovered);
     }
     let log = folder.join(FOLDER_NAME);
     let found = match Found::look(&log, position) {
@@ -70,6 +72,7 @@ pub(crate) fn recover(
         }
         Err(Unreadable::Damaged(what)) => {
             tracing::warn!("{what}; what stands in other segments is made use of");
+            recovered.given_up.push(what);
             Found::look_without_manifest(&log, position).map_err(|error| OpenError::io(folder, error))?
         }
         Err(Unreadable::Io(error)) => return Err(OpenError::io(folder, error)),
@@ -81,8 +84,9 @@ pub(crate) fn recover(
             return Err(OpenError::damaged(folder, what));
         }
         tracing::warn!("{what}; it and all later ones are given up");
+        recovered.given_up.push(format!("{what}; it and all later ones"));
     }
-    found.read(last, nothing).map_err(|error| OpenError::store(folder, error))
+    found.read(last, recovered).map_err(|error| OpenError::store(folder, error))
 }
 
 /// Why the log cannot be looked through.

@@ -14,17 +14,18 @@ use crate::chunks;
 use crate::damage_notes::DamageNote;
 use crate::damaged_leaf::{DamagedLeaf, Part as LeafPart};
 use crate::entry::{self, Entry};
-use crate::page::{Database, Meta, Node, Value};
+use crate::page::{Database, Meta, Node, Page, Value};
 use crate::pages::{LostPage, View};
 use crate::walk::{Bounds, Found, Tree};
 
 pub(crate) struct Root {
     pub view: View,
+    pub transaction: u64,
     free: Database,
     main: Database,
     pub named: Named,
     /// While it is open LMDB leaves the pages alone.
-    _anchor: Mutex<RoTxn<'static, WithoutTls>>,
+    _anchor: Option<Mutex<RoTxn<'static, WithoutTls>>>,
 }
 
 /// The databases with names, as the database of names lists them.
@@ -58,6 +59,12 @@ impl Named {
     }
 }
 
+/// The notes on a range that were not yet shown, the next one last, and the version they are of.
+struct Notes {
+    version: u64,
+    left: Vec<DamageNote>,
+}
+
 /// What a range has: a row, or keys whose rows are damaged.
 pub(crate) enum Part<'r> {
     Row(StoredRow<'r>),
@@ -75,12 +82,29 @@ impl<'r> StoredRow<'r> {
     pub fn value(&self) -> Result<Cow<'r, [u8]>, StoreError> {
         self.root.value(self.key, self.value)
     }
+
+    /// What stands in the tree, if it is readable.
+    pub fn entry(&self) -> Option<Entry<'r>> {
+        self.root.rows().bytes(self.value).ok().and_then(|stored| entry::read(self.key, stored).ok())
+    }
 }
 
 impl Root {
     pub fn new(view: View, meta: &Meta, anchor: RoTxn<'static, WithoutTls>) -> Result<Root, StoreError> {
+        Ok(Root { _anchor: Some(Mutex::new(anchor)), ..Root::offline(view, meta)? })
+    }
+
+    /// Of a file that nobody writes.
+    pub fn offline(view: View, meta: &Meta) -> Result<Root, StoreError> {
         let named = Named::read(&view, meta.main)?;
-        Ok(Root { view, free: meta.free, main: meta.main, named, _anchor: Mutex::new(anchor) })
+        Ok(Root {
+            view,
+            transaction: meta.transaction,
+            free: meta.free,
+            main: meta.main,
+            named,
+            _anchor: None,
+        })
     }
 
     pub fn rows(&self) -> Tree<'_> {
@@ -93,6 +117,21 @@ impl Root {
         [self.free, self.main, rows, chunks, dropped, log].into_iter().map(|database| self.tree(database))
     }
 
+    /// Reads every page in use.
+    pub fn check_all(&self) -> Result<(), StoreError> {
+        for tree in self.trees() {
+            let mut lost = None;
+            let mut values = |_, level, page: Page<'_>| {
+                let nodes =
+                    (0..if level == 1 { page.nodes() } else { 0 }).filter_map(|index| page.leaf_node(index));
+                lost = nodes.filter_map(|node| tree.bytes(node.value).err()).next().or(lost.take());
+            };
+            tree.all_pages(&mut values).map_err(damaged)?;
+            lost.map_or(Ok(()), |lost| Err(damaged(lost)))?;
+        }
+        Ok(())
+    }
+
     pub fn tree(&self, database: Database) -> Tree<'_> {
         Tree { view: &self.view, database }
     }
@@ -100,7 +139,7 @@ impl Root {
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         match self.rows().get(key) {
             Ok(Some(value)) => self.value(key, value).map(Some),
-            Ok(None) => match self.view.pages.damage.covering(key) {
+            Ok(None) => match self.view.pages.damage.covering(key, self.transaction) {
                 Some(note) => Err(noted(&note).into()),
                 None => Ok(None),
             },
@@ -115,13 +154,10 @@ impl Root {
         direction: Direction,
         mut visit: impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut notes = self.view.pages.damage.meeting(range);
-        // The next one is the last of the list.
-        if direction == Direction::Ascending {
-            notes.reverse();
-        }
+        let mut notes = self.notes(range, direction);
         let mut ended = false;
         self.rows().range(range, direction, |found| {
+            self.renew(&mut notes, range, direction);
             let flow = match found {
                 Found::Row(node) => self.show(node, direction, &mut notes, &mut visit)?,
                 Found::Lost(lost, bounds) => self.show_rest(&lost, bounds, range, direction, &mut visit)?,
@@ -129,10 +165,27 @@ impl Root {
             ended = flow.is_break();
             Ok::<_, StoreError>(flow)
         })?;
-        while !ended && let Some(note) = notes.pop() {
+        self.renew(&mut notes, range, direction);
+        while !ended && let Some(note) = notes.left.pop() {
             ended = visit(Part::Lost(noted(&note)))?.is_break();
         }
         Ok(())
+    }
+
+    fn notes(&self, range: &KeyRange, direction: Direction) -> Notes {
+        let version = self.view.pages.damage.version();
+        let mut left = self.view.pages.damage.meeting(range, self.transaction);
+        if direction == Direction::Ascending {
+            left.reverse();
+        }
+        Notes { version, left }
+    }
+
+    /// A page that was just read may have been written anew since the notes were: then there are more.
+    fn renew(&self, notes: &mut Notes, range: &KeyRange, direction: Direction) {
+        if notes.version != self.view.pages.damage.version() {
+            *notes = self.notes(range, direction);
+        }
     }
 
     /// Shows a row, and before it the notes of what was lost before it.
@@ -140,10 +193,10 @@ impl Root {
         &'r self,
         node: Node<'r>,
         direction: Direction,
-        notes: &mut Vec<DamageNote>,
+        notes: &mut Notes,
         visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        while let Some(note) = notes.pop_if(|note| note.begins_before(node.key, direction)) {
+        while let Some(note) = notes.left.pop_if(|note| note.begins_before(node.key, direction)) {
             if visit(Part::Lost(noted(&note)))?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -71,6 +71,34 @@ fn folders_that_are_no_stores_are_refused_and_left_alone() {
 }
 
 #[test]
+fn a_folder_without_one_of_its_files_is_not_taken_for_a_new_one() {
+    for missing in ["data.mdb", "sums"] {
+        let folder = tempfile::tempdir().unwrap();
+        write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), b"1")]).unwrap();
+        fs::remove_file(folder.path().join(missing)).unwrap();
+        let Err(error) = open(folder.path()) else { panic!("opened without {missing}") };
+        assert!(matches!(&error, OpenError::Damaged { what, .. } if what.contains(missing)), "{error}");
+        assert!(error.to_string().contains("partita salvage "), "{error}");
+    }
+}
+
+/// A folder of the first format is one without sums.
+#[test]
+fn a_folder_of_the_first_format_gets_sums() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), &[1; 9_000])]).unwrap();
+    fs::remove_file(folder.path().join("sums")).unwrap();
+    fs::write(folder.path().join("FORMAT"), "partita embedded store, format 1\n").unwrap();
+    // As a kill during the upgrade leaves it.
+    fs::write(folder.path().join("sums.new"), "half").unwrap();
+    let store = open(folder.path()).unwrap();
+    assert_eq!(get(&store, &key(1, b"a")).unwrap().unwrap(), [1; 9_000]);
+    store.close();
+    assert!(fs::read_to_string(folder.path().join("FORMAT")).unwrap().contains("format 2"));
+    assert!(open(folder.path()).is_ok());
+}
+
+#[test]
 fn a_start_that_was_cut_short_is_made_up_for() {
     let folder = tempfile::tempdir().unwrap();
     let nested = folder.path().join("a/b");

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use partita_store::{Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
-use partita_store_embedded::{EmbeddedStore, OpenError, Options};
+use partita_store_embedded::{EmbeddedStore, OpenError, Options, compact, salvage, verify};
 use support::{Random, key, put, write};
 
 const PAGE: usize = 4_096;
@@ -265,6 +265,27 @@ fn check_range(
     assert_eq!((strict.is_err(), rows), (!damaged.is_empty(), before_damage), "{what}");
 }
 
+/// What is salvaged is right, and nothing is missing that is not said to be.
+fn check_salvaged(damaged: &Path, model: &Model, what: &str) {
+    let new = damaged.with_extension("salvaged");
+    let _ = fs::remove_dir_all(&new);
+    let salvaged = salvage(damaged, &new).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let store = open(&new).unwrap();
+    let may_be_old = salvaged.lost.iter().any(|what| what.contains("of an earlier time"));
+    let mut found = 0;
+    let all = KeyRange { start: key(1, b""), end: key(3, b"") };
+    let shown = store.snapshot().unwrap().range(&all, Direction::Ascending, |key, value| {
+        let is_right = model.get(key).is_some_and(|right| right == value);
+        assert!(is_right || may_be_old, "{what}: a wrong row was salvaged");
+        found += 1;
+        ControlFlow::Continue(())
+    });
+    shown.unwrap();
+    assert!(found == model.len() || !salvaged.lost.is_empty(), "{what}: {found} rows of {}", model.len());
+    store.close();
+    assert_eq!(verify(&new, |_, _| {}).unwrap().findings, Vec::<String>::new(), "{what}");
+}
+
 /// Damages a copy, reads it, writes to it, reads it again, closes and opens it, and reads it once more.
 fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), String> {
     let mut random = Random(seed);
@@ -275,8 +296,17 @@ fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), S
         OpenError::Damaged { .. } => what.clone(),
         other => panic!("{what}: {other}"),
     };
-    let store = open(to).map_err(refused)?;
+    let verified = verify(to, |_, _| {}).unwrap();
+    if seed.is_multiple_of(4) || verified.findings.len() > 3 {
+        check_salvaged(to, &model, &what);
+    }
+    let store = open(to).map_err(|error| {
+        assert!(!verified.findings.is_empty(), "{what}: {error}");
+        check_salvaged(to, &model, &what);
+        refused(error)
+    })?;
     let before = check(&store, &model, Applier::Rests, &what);
+    assert!(before.errors == 0 || !verified.findings.is_empty(), "{what}: {before:?}, yet nothing was found");
     let mut written = Vec::new();
     for _ in 0..4 {
         let changes: Vec<_> = (0..15).map(|_| some_write(&mut random, &mut model)).collect();
@@ -295,6 +325,26 @@ fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), S
         assert!(snapshot.get(key).unwrap().unwrap() == model[key], "{what}: a row written since");
     }
     Ok((before, after))
+}
+
+#[test]
+fn an_intact_store_is_found_intact_and_can_be_compacted() {
+    let stored = stored();
+    let folder = stored.folder.path();
+    let verified = verify(folder, |_, _| {}).unwrap();
+    assert_eq!(verified.findings, Vec::<String>::new());
+    assert_eq!(verified.rows, stored.model.len() as u64);
+    check_salvaged(folder, &stored.model, "intact");
+    let compacted = compact(folder).unwrap();
+    assert!(compacted.bytes_after < compacted.bytes_before, "{compacted:?}");
+    assert_eq!(verify(folder, |_, _| {}).unwrap().findings, Vec::<String>::new());
+    let store = open(folder).unwrap();
+    assert_eq!(check(&store, &stored.model, Applier::Rests, "compacted").errors, 0);
+    let mut model = stored.model.clone();
+    let mut random = Random(5);
+    write(&store, (0..200).map(|_| some_write(&mut random, &mut model)).collect()).unwrap();
+    store.close();
+    assert_eq!(check(&open(folder).unwrap(), &model, Applier::Rests, "compacted").errors, 0);
 }
 
 #[test]

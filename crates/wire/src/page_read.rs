@@ -176,5 +176,8 @@ pub(crate) fn encode(output: &QueryOutput, json: &mut Writer) {
             attribute_value::encode_item(json, key.view());
         }
         reporting::encode_consumed_capacity(json, output.consumed_capacity.as_ref());
+        if !page.damaged.is_empty() {
+            json.name("PartitaDamaged").array(|json| page.damaged.iter().for_each(|text| json.string(text)));
+        }
     });
 }

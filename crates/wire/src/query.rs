@@ -273,6 +273,7 @@ mod tests {
     fn a_page_is_answered_with_or_without_items() {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
         let page = Page {
+            damaged: Vec::new(),
             items: Some(vec![item.clone(), Item::default()]),
             count: 2,
             scanned_count: 3,

@@ -16,10 +16,12 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut page = PageRead::new("ScanFilter", &[ExpressionKind::Projection, ExpressionKind::Filter]);
     let mut segment = None;
     let mut total_segments = None;
+    let mut past_damage = None;
     reader.request(|reader, member| {
         match member {
             "Segment" => segment = reader.integer()?,
             "TotalSegments" => total_segments = reader.integer()?,
+            "PartitaPastDamage" => past_damage = reader.boolean()?,
             _ => page.read(reader, member)?,
         }
         Ok(())
@@ -62,6 +64,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         exclusive_start_key,
         return_consumed_capacity,
         legacy,
+        past_damage: past_damage.unwrap_or_default(),
     }))
 }
 

@@ -22,9 +22,10 @@ def server_binary():
     return REPOSITORY / os.environ.get("PARTITA_BINARY", "target/release/partita")
 
 
-def started_server(*arguments, stderr=None):
+def started_server(*arguments, stderr=None, environment=None, before=None):
+    """`environment` is added to the tests' own; `before` runs in the new process."""
     command = [server_binary(), "serve", "--in-memory", "--port", "0", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=os.environ | (environment or {}), preexec_fn=before)
 
 
 def announced_endpoint(server):

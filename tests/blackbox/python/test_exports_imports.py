@@ -242,6 +242,9 @@ def test_an_export_takes_what_a_filter_says(client, place):
     assert [line["Item"] for line in lines_of(place, done)] == expected
     with refused("ValidationException"):
         export(client, arn, FilterSpecification={"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "x"}}})
+    text = "Filter Expression can only contain non-primary key attributes: Primary key attribute: sk"
+    with refused("ValidationException", text):
+        export(client, arn, FilterSpecification={**chosen, "FilterExpression": "sk = :g"})
 
 
 def test_an_incremental_export_tells_what_changed(place):
@@ -414,13 +417,14 @@ def test_complaints_are_counted_and_some_are_shown(place):
         begun = start_import(client, "Wrong", "wrong", InputCompressionType="GZIP")
         result = imported(client, begun["ImportArn"])
         assert (result["ErrorCount"], result["ProcessedItemCount"]) == (2003, 2003)
-        (place / "s3" / "my-bucket" / "tail.json").write_text("no json\n")
+        (place / "s3" / "my-bucket" / "tail.json").write_text('{"Item":\n')
         imported(client, start_import(client, "Tail", "tail")["ImportArn"])
     told = (place / "log").read_text()
     assert len(told) < 50_000 and told.count("a record is not put") == 21
     first = next(line for line in told.splitlines() if "a record is not put" in line)
     assert begun["ImportArn"] in first and "wrong.json.gz" in first and "record=1" in re.sub(r"\x1b\[[0-9;]*m", "", first)
-    assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", told) and "the record is no JSON object" in told
+    assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", told)
+    assert "the record is no JSON object" in told
 
 
 def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):
@@ -438,9 +442,9 @@ def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):
 
 
 def written_bytes(running):
-    """What the server has handed to the disk."""
+    """What the server has handed to files."""
     with open(f"/proc/{running.process.pid}/io") as counts:
-        return int(next(line for line in counts if line.startswith("write_bytes")).split()[1])
+        return int(next(line for line in counts if line.startswith("wchar")).split()[1])
 
 
 def test_many_small_objects_cost_what_they_are(place):
@@ -451,7 +455,8 @@ def test_many_small_objects_cost_what_they_are(place):
         before = written_bytes(running)
         result = imported(client, start_import(client, "Small", "small-")["ImportArn"], 120)
         assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 1000)
-        assert written_bytes(running) - before < 40_000_000
+        # 8 MB of it are the first segment of the log.
+        assert written_bytes(running) - before < 20_000_000
 
 
 def test_damaged_objects_are_errors(client, place):

@@ -127,8 +127,6 @@ class TestInsert:
     @pytest.mark.parametrize(
         "value, text",
         [
-            ("<<>>", "Empty bags are not supported at 1:"),
-            ("<<1, true>>", "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags at 1:"),
             ("<<1, 'a'>>", "Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags"),
             ("<<'a', 'a'>>", "One or more parameter values were invalid: Input collection [a, a] contains duplicates."),
             ("<<2, 2.0>>", "One or more parameter values were invalid: Input collection [2, 2.0] contains duplicates! under root"),

@@ -1,14 +1,17 @@
 """The program itself: starting, stopping, who holds the folder, and what is still there after a restart."""
 
+import os
 import re
 import signal
 import subprocess
+import time
 
 import boto3
 import pytest
 from botocore.config import Config
 
 from conftest import server_binary
+from dynamo import table_request, until_active
 
 TABLE = "Kept"
 TRANSFER = [{"Update": {"TableName": TABLE, "Key": {"pk": {"S": "a"}}, "UpdateExpression": "ADD n :one",
@@ -108,7 +111,7 @@ def test_healthcheck_tells_by_its_exit_code(folder):
     with Running(folder) as running:
         port = running.endpoint.rsplit(":")[-1]
         check = [server_binary(), "healthcheck", "--port", port]
-        assert subprocess.run(check, capture_output=True, text=True).stdout.startswith("healthy: ")
+        assert subprocess.run(check, capture_output=True, text=True).stdout.startswith("ready: ")
         running.stop(signal.SIGTERM)
         assert subprocess.run(check, capture_output=True).returncode == 1
 
@@ -116,3 +119,42 @@ def test_healthcheck_tells_by_its_exit_code(folder):
 def test_listening_to_everyone_needs_keys_or_a_word(folder):
     run = subprocess.run([server_binary(), "serve", "--host", "0.0.0.0", "--port", "0", "--in-memory"], capture_output=True, text=True, timeout=20)
     assert run.returncode == 1 and "--open-access" in run.stderr
+
+
+@pytest.fixture
+def hung_import(folder, tmp_path):
+    """A server with an import that waits for ever: its source is a pipe into which nobody writes."""
+    source = tmp_path / "s3" / "bucket" / "data"
+    source.mkdir(parents=True)
+    os.mkfifo(source / "pipe.json")
+    with Running(folder, "--s3-root", tmp_path / "s3") as running:
+        client = running.client()
+        client.import_table(S3BucketSource={"S3Bucket": "bucket", "S3KeyPrefix": "data"}, InputFormat="DYNAMODB_JSON", InputCompressionType="NONE",
+                            TableCreationParameters=table_request("Imported", "pk:S"))
+        time.sleep(1.5)
+        yield running
+        running.process.kill()
+        running.process.wait()
+
+
+def test_a_hung_import_keeps_nobody_waiting(hung_import):
+    client = hung_import.client()
+    make_table(client)
+    client.put_item(TableName=TABLE, Item={"pk": {"S": "a"}, "g": {"S": "b"}})
+    index = {"IndexName": "byG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    client.update_table(TableName=TABLE, GlobalSecondaryIndexUpdates=[{"Create": index}],
+                        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")])
+    until_active(client, TABLE, seconds=10)
+    begun = time.monotonic()
+    for _ in range(20):
+        hung_import.client().list_tables()
+    assert time.monotonic() - begun < 10
+
+
+def test_sigterm_ends_the_server_whatever_runs(hung_import):
+    client = hung_import.client()
+    make_table(client)
+    client.put_item(TableName=TABLE, Item={"pk": {"S": "kept"}})
+    begun = time.monotonic()
+    assert hung_import.stop(signal.SIGTERM) == 3
+    assert time.monotonic() - begun < 11

@@ -56,11 +56,11 @@ def test_planted_records_are_never_replayed(folder, how):
 
 
 def test_a_lost_segment_is_told_after_a_kill_and_harmless_after_a_clean_end(folder):
-    running = Running(folder)
-    client = running.client()
-    make_table(client)
-    client.put_item(TableName=TABLE, Item={"pk": {"S": "a"}})
-    running.stop(signal.SIGKILL)
+    with Running(folder) as running:
+        client = running.client()
+        make_table(client)
+        client.put_item(TableName=TABLE, Item={"pk": {"S": "a"}})
+        running.stop(signal.SIGKILL)
     segment, = (folder / "log").glob("segment.*")
     segment.rename(folder / "away")
     assert segment.name in refused_start(folder)
@@ -108,15 +108,15 @@ def eventually(what, seconds=10):
 
 def test_a_full_disk_is_told_and_lets_items_be_read_and_deleted(small_disk):
     data = small_disk / "data"
-    running = Running(data)
-    client = running.client()
-    make_table(client)
-    last = 0
-    with pytest.raises(ClientError, match="the disk is full"):
-        while last < 10_000:
-            put(client, last)
-            last += 1
-    running.stop(signal.SIGKILL)
+    with Running(data) as running:
+        client = running.client()
+        make_table(client)
+        last = 0
+        with pytest.raises(ClientError, match="the disk is full"):
+            while last < 10_000:
+                put(client, last)
+                last += 1
+        running.stop(signal.SIGKILL)
     with open(small_disk / "ballast", "wb", buffering=0) as ballast:
         try:
             while ballast.write(bytes(4096)):

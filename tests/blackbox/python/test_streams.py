@@ -150,7 +150,7 @@ class TestStreams:
         with invalid("already has an enabled stream"):
             client.update_table(TableName=table.name, StreamSpecification=enabled("KEYS_ONLY"))
         client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
-        with invalid("no enabled stream"):
+        with invalid("Table has no stream to disable"):
             client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
         table.put({"pk": "untold"})
         description = described(client, table)

@@ -60,3 +60,23 @@ def test_a_missing_file_is_named(certificate):
     server = started_server("--tls-cert", "nowhere.pem", "--tls-key", certificate / "key.pem", stderr=subprocess.PIPE)
     assert server.wait(timeout=20) == 1
     assert "nowhere.pem" in server.stderr.read()
+
+
+def test_healthcheck_asks_over_tls(tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"], check=True, capture_output=True)
+    server = started_server("--tls-cert", certificate, "--tls-key", key)
+    try:
+        port = re.search(r"https://127\.0\.0\.1:(\d+)", server.stdout.readline()).group(1)
+
+        def check(*more):
+            return subprocess.run([server_binary(), "healthcheck", "--port", port, *more], capture_output=True, text=True, timeout=20)
+
+        assert check("--tls-ca", certificate).stdout.startswith("ready: ")
+        assert check("--insecure").returncode == 0
+        assert check().returncode == 1
+        assert "this machine only" in check("--host", "192.0.2.1", "--insecure").stderr
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

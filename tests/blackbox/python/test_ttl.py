@@ -92,17 +92,6 @@ class TestExpiry:
         eventually(gone, 15)
         assert table.get({"pk": "a"})
 
-    def test_nothing_goes_while_it_is_off(self, client, make_table):
-        table = make_table()
-        table.put({"pk": "before", "expires": int(time.time()) - 60})
-        set_ttl(client, table, True)
-        until_state(client, table, "ENABLED")
-        set_ttl(client, table, False)
-        until_state(client, table, "DISABLED")
-        table.put({"pk": "after", "expires": int(time.time()) - 60})
-        time.sleep(6)
-        assert table.get({"pk": "after"})
-
     def test_items_from_before_the_setting_go_too(self, client, make_table):
         table = make_table()
         table.put({"pk": "old", "expires": int(time.time()) - 60})

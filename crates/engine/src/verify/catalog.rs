@@ -97,7 +97,8 @@ impl Records {
         for (space, owner) in owned {
             if let Some(other) = owners.insert(space, owner.clone()) {
                 let text = format!("{owner} and {other} have the same space {space}");
-                findings.push(wrong(FindingKind::WrongCatalog, &Space(space).prefix(), text));
+                let key = stored_key::all_rows(Space(space)).start;
+                findings.push(wrong(FindingKind::WrongCatalog, &key, text));
             }
         }
         owners
@@ -239,12 +240,12 @@ fn check_ownerless(
     let owned = owners.keys().filter(|space| **space >= FIRST_FREE_SPACE);
     let ends = owned.map(|space| Some(Space(*space))).chain([None]);
     for owner in ends {
-        let end = owner.map_or_else(|| vec![u8::MAX; 5], |space| space.prefix().to_vec());
+        let end = owner.map_or_else(|| vec![u8::MAX; 5], |space| stored_key::all_rows(space).start);
         let between = KeyRange { start, end };
         if between.start < between.end && !is_empty(snapshot, &between)? {
             findings.push(first_of(snapshot, &between)?);
         }
-        start = owner.map_or_else(Vec::new, |space| stored_key::after(&space.prefix()));
+        start = owner.map_or_else(Vec::new, |space| stored_key::all_rows(space).end);
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ fn check_entry(
     };
     if is_stale {
         let text = format!("{}: an entry stands for no such item {}", holder.name, shown_key(table, entry));
-        findings.push(Finding::new(FindingKind::StaleEntry, name, key, text));
+        findings.push(Finding::new(FindingKind::StaleEntry, name, key, text).mended_by(None));
     }
     Ok(Some(entry.size()))
 }

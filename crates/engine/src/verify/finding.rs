@@ -1,6 +1,6 @@
 //! What a verification tells while it runs and in the end.
 
-use partita_store::{Damage, KeyRange};
+use partita_store::{Damage, KeyRange, Write};
 use std::fmt;
 
 /// Something that is not as it should be.
@@ -12,6 +12,8 @@ pub struct Finding {
     /// The stored row's key, or the first of several.
     pub key: Vec<u8>,
     pub text: String,
+    /// What would make it right, where items tell what that is: entries and totals follow from them.
+    pub remedy: Vec<Write>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,7 +73,18 @@ impl FindingKind {
 
 impl Finding {
     pub fn new(kind: FindingKind, table: Option<&str>, key: &[u8], text: impl Into<String>) -> Finding {
-        Finding { kind, table: table.map(str::to_owned), key: key.to_vec(), text: text.into() }
+        let (table, key) = (table.map(str::to_owned), key.to_vec());
+        Finding { kind, table, key, text: text.into(), remedy: Vec::new() }
+    }
+
+    /// The same, mended by making its row this one, or by removing it.
+    pub fn mended_by(mut self, row: Option<Vec<u8>>) -> Finding {
+        let key = self.key.clone();
+        self.remedy.push(match row {
+            Some(value) => Write::Put { key, value },
+            None => Write::Delete { key },
+        });
+        self
     }
 
     pub fn of_damage(table: Option<&str>, damage: Damage) -> Finding {

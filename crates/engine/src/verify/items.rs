@@ -180,7 +180,8 @@ fn check_entries_of(
             Found::Row(_) => (FindingKind::DifferentEntry, "its entry is not as it should be of"),
             Found::Nothing => (FindingKind::MissingEntry, "it has no entry of"),
         };
-        findings.push(holder.finding(kind, &entry.key, text, item));
+        let finding = holder.finding(kind, &entry.key, text, item);
+        findings.push(finding.mended_by(Some(entry.value.into_owned())));
     }
     Ok(local_bytes)
 }
@@ -245,7 +246,8 @@ impl CollectionTally {
         let Counters { rows, bytes } = self.tally.counted;
         let text =
             format!("an item collection has {rows} items and {bytes} bytes, but other totals are kept");
-        findings.push(Finding::new(FindingKind::WrongCollection, Some(table.name.as_str()), &key, text));
+        let finding = Finding::new(FindingKind::WrongCollection, Some(table.name.as_str()), &key, text);
+        findings.push(finding.mended_by(Some(self.tally.counted.to_row())));
         Ok(())
     }
 }
@@ -267,7 +269,8 @@ fn check_collection(
     let prefix = stored_key::partition_prefix(Space(table.space), token);
     let text = "totals are kept of an item collection that is empty";
     let is_empty = is_empty(snapshot, &stored_key::rows_beginning_with(prefix))?;
-    Ok(is_empty.then(|| Finding::new(FindingKind::WrongCollection, Some(&table.name), key, text)))
+    let finding = || Finding::new(FindingKind::WrongCollection, Some(&table.name), key, text);
+    Ok(is_empty.then(|| finding().mended_by(None)))
 }
 
 /// Whether a range has neither rows nor damage.

@@ -172,7 +172,7 @@ impl<'s, S: Store> Verification<'s, S> {
                     shown(tally.counted)
                 );
                 let finding = Finding::new(FindingKind::WrongCounter, Some(table), &key, text);
-                return self.report([finding]);
+                return self.report([finding.mended_by(Some(tally.counted.to_row()))]);
             }
         };
         self.note(format!("table {table}: the counters of {what} were not compared: {reason}"))

@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::progress::Progress;
 use crate::transfer::checkpoint::Checkpoint;
 use crate::transfer::put::Putter;
-use crate::transfer::scan::{Cursor, Stage, each_page};
+use crate::transfer::scan::{Cursor, OnDamage, Stage, each_page};
 use crate::transfer::{definition, table};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -107,7 +107,7 @@ fn copy(
     let progress = Progress::new(definition["ItemCount"].as_u64().unwrap_or_default());
     let cursors = state.cursors.clone();
     let before = state.items;
-    each_page(from, &name, &cursors, stage, |page| {
+    each_page(from, (&name, OnDamage::Fail), &cursors, stage, |page| {
         progress.advance(page.items);
         state.items += page.items;
         state.cursors[page.segment] = page.next;

@@ -74,6 +74,7 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
                 loading.line(line, number)?;
             }
             Line::Item(_) => loading.line(line, number)?,
+            Line::Damaged(rows) => eprintln!("not in the dump, because it was damaged: {rows}"),
             Line::End => is_whole = true,
         }
     }

@@ -10,6 +10,8 @@ pub enum Line {
     /// A table's definition; the items behind it are its own.
     Table(Value),
     Item(Value),
+    /// Rows that the database could not read.
+    Damaged(Value),
     /// The last line: a dump without it was cut short.
     End,
 }
@@ -27,6 +29,10 @@ pub fn item(item: &Value) -> Vec<u8> {
     line.extend(item.to_string().into_bytes());
     line.extend(b"}\n");
     line
+}
+
+pub fn damaged(rows: &Value) -> Vec<u8> {
+    text(&json!({ "Damaged": rows }))
 }
 
 pub fn end(tables: u64, items: u64) -> Vec<u8> {
@@ -51,6 +57,9 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
             Some(VERSION) => Ok(Line::Head),
             version => Err(format!("a dump of version {version:?}; this program reads version {VERSION}")),
         };
+    }
+    if let Some(rows) = take("Damaged") {
+        return Ok(Line::Damaged(rows));
     }
     match take("End") {
         Some(_) => Ok(Line::End),

@@ -14,12 +14,21 @@ pub enum Cursor {
     Done,
 }
 
+/// What is done about rows that the database cannot read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    Fail,
+    PassOver,
+}
+
 /// What a page was made into, and where its segment goes on.
 pub struct Read<T> {
     pub segment: usize,
     pub next: Cursor,
     pub items: u64,
     pub made: T,
+    /// What the database could not read.
+    pub damaged: Vec<Value>,
 }
 
 /// Makes something of a page's items; each segment has one of its own.
@@ -28,7 +37,7 @@ pub type Stage<T> = Box<dyn FnMut(Vec<Value>) -> Result<T, String>>;
 /// Reads all segments that are not done. `stage` works beside the others; `take` sees one page after another.
 pub fn each_page<T: Send>(
     source: &Endpoint,
-    table: &str,
+    (table, on_damage): (&str, OnDamage),
     cursors: &[Cursor],
     stage: impl Fn() -> Result<Stage<T>, String> + Sync,
     mut take: impl FnMut(Read<T>) -> Result<(), String>,
@@ -37,7 +46,7 @@ pub fn each_page<T: Send>(
     std::thread::scope(|scope| {
         for (segment, cursor) in cursors.iter().enumerate().filter(|(_, cursor)| **cursor != Cursor::Done) {
             let (sender, stage) = (sender.clone(), &stage);
-            let part = Part { source, table, segment, segments: cursors.len() };
+            let part = Part { source, table, on_damage, segment, segments: cursors.len() };
             scope.spawn(move || {
                 if let Err(message) = part.read(cursor.clone(), stage, &sender) {
                     // Nobody listens any more if another segment has failed.
@@ -54,6 +63,7 @@ pub fn each_page<T: Send>(
 struct Part<'a> {
     source: &'a Endpoint,
     table: &'a str,
+    on_damage: OnDamage,
     segment: usize,
     segments: usize,
 }
@@ -72,6 +82,9 @@ impl Part<'_> {
                 "TableName": self.table, "ConsistentRead": true,
                 "Segment": self.segment, "TotalSegments": self.segments,
             });
+            if self.on_damage == OnDamage::PassOver {
+                request["PartitaPastDamage"] = Value::Bool(true);
+            }
             if let Cursor::Behind(key) = cursor {
                 request["ExclusiveStartKey"] = key;
             }
@@ -83,9 +96,10 @@ impl Part<'_> {
             let Value::Array(items) = page["Items"].take() else {
                 return Err(format!("the answer to a Scan of {} has no items", self.table));
             };
+            let damaged = page["PartitaDamaged"].as_array().cloned().unwrap_or_default();
             let count = items.len() as u64;
             let made = stage(items)?;
-            let read = Read { segment: self.segment, next: cursor.clone(), items: count, made };
+            let read = Read { segment: self.segment, next: cursor.clone(), items: count, made, damaged };
             if sender.send(Ok(read)).is_err() {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use crate::decoders::{list, shuffled};
 use crate::{Case, Work};
 use partita_expression::{
     Condition, ExpressionKind, ExpressionNames, ExpressionValues, LegacyCondition, LegacyOperator,
-    LogicalOperator, Projection, Usage,
+    LogicalOperator, ParsedCondition, ParsedProjection, Projection, Usage,
 };
 use partita_value::{AttributeValue, Encoder, Item, Value};
 use std::collections::BTreeSet;
@@ -59,9 +59,14 @@ fn names() -> ExpressionNames {
 /// Parses and binds a filter.
 fn parse(filter: String, values: ExpressionValues) -> Work {
     Box::new(move || {
-        let parsed = Condition::parse(ExpressionKind::Filter, &filter, &names(), &values, &mut Usage::new());
-        usize::from(parsed.is_ok())
+        // Not by way of what was parsed before.
+        let parsed = ParsedCondition::parse(ExpressionKind::Filter, &filter);
+        usize::from(parsed.and_then(|parsed| parsed.bind(&names(), &values, &mut Usage::new())).is_ok())
     })
+}
+
+fn bind_projection(paths: &str) -> bool {
+    ParsedProjection::parse(paths).and_then(|parsed| parsed.bind(&names(), &mut Usage::new())).is_ok()
 }
 
 /// Holds items against a filter; both are made beforehand.
@@ -86,269 +91,241 @@ fn strings(n: usize) -> BTreeSet<String> {
     (0..n).map(|i| format!("{i:08}")).collect()
 }
 
-pub fn cases() -> Vec<Case> {
-    let mut cases = texts();
-    cases.extend(functions());
-    cases.extend(paths());
-    cases
-}
+pub const CASES: [&[Case]; 3] = [TEXTS, FUNCTIONS, PATHS];
 
-fn texts() -> Vec<Case> {
-    vec![
-        Case {
-            name: "or_chain",
-            size: 60,
-            prepare: |n| parse(joined(n, " OR ", |i| format!("a{i} = :v")), value(&text("x"))),
+const TEXTS: &[Case] = &[
+    Case {
+        name: "or_chain",
+        size: 60,
+        prepare: |n| parse(joined(n, " OR ", |i| format!("a{i} = :v")), value(&text("x"))),
+    },
+    Case {
+        name: "and_chain",
+        size: 60,
+        prepare: |n| {
+            parse(joined(n, " AND ", |i| format!("attribute_exists(a{i})")), ExpressionValues::new())
         },
-        Case {
-            name: "and_chain",
-            size: 60,
-            prepare: |n| {
-                parse(joined(n, " AND ", |i| format!("attribute_exists(a{i})")), ExpressionValues::new())
-            },
+    },
+    Case {
+        name: "not_chain",
+        size: 60,
+        prepare: |n| parse(format!("{}a = :v", "NOT ".repeat(n)), value(&text("x"))),
+    },
+    Case {
+        name: "parentheses",
+        size: 60,
+        prepare: |n| parse(format!("{}a = :v{}", "(a = :v OR ".repeat(n), ")".repeat(n)), value(&text("x"))),
+    },
+    Case { name: "open_parentheses", size: 500, prepare: |n| parse("(".repeat(n), ExpressionValues::new()) },
+    Case {
+        name: "in_operands",
+        size: 25,
+        prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
+    },
+    Case {
+        name: "in_too_many_operands",
+        size: 200,
+        prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
+    },
+    Case {
+        name: "deep_path",
+        size: 8,
+        prepare: |n| parse(format!("a{} = :v", ".b[1]".repeat(n / 2)), value(&text("x"))),
+    },
+    Case {
+        name: "too_deep_path",
+        size: 400,
+        prepare: |n| parse(format!("a{} = :v", ".b".repeat(n)), value(&text("x"))),
+    },
+    Case {
+        name: "projection_paths",
+        size: 150,
+        prepare: |n| {
+            let paths = list(n, |i| format!("a{i}"));
+            Box::new(move || usize::from(bind_projection(&paths)))
         },
-        Case {
-            name: "not_chain",
-            size: 60,
-            prepare: |n| parse(format!("{}a = :v", "NOT ".repeat(n)), value(&text("x"))),
+    },
+    Case {
+        name: "projection_elements",
+        size: 120,
+        prepare: |n| {
+            let paths = list(n, |i| format!("a[{i}]"));
+            Box::new(move || usize::from(bind_projection(&paths)))
         },
-        Case {
-            name: "parentheses",
-            size: 60,
-            prepare: |n| {
-                parse(format!("{}a = :v{}", "(a = :v OR ".repeat(n), ")".repeat(n)), value(&text("x")))
-            },
+    },
+    Case {
+        name: "projection_overlap",
+        size: 120,
+        prepare: |n| {
+            let paths = format!("{},a[0].b", list(n, |i| format!("a[{i}]")));
+            Box::new(move || usize::from(bind_projection(&paths)))
         },
-        Case {
-            name: "open_parentheses",
-            size: 500,
-            prepare: |n| parse("(".repeat(n), ExpressionValues::new()),
-        },
-        Case {
-            name: "in_operands",
-            size: 25,
-            prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
-        },
-        Case {
-            name: "in_too_many_operands",
-            size: 200,
-            prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
-        },
-        Case {
-            name: "deep_path",
-            size: 8,
-            prepare: |n| parse(format!("a{} = :v", ".b[1]".repeat(n / 2)), value(&text("x"))),
-        },
-        Case {
-            name: "too_deep_path",
-            size: 400,
-            prepare: |n| parse(format!("a{} = :v", ".b".repeat(n)), value(&text("x"))),
-        },
-        Case {
-            name: "projection_paths",
-            size: 150,
-            prepare: |n| {
-                let paths = list(n, |i| format!("a{i}"));
-                Box::new(move || usize::from(Projection::parse(&paths, &names(), &mut Usage::new()).is_ok()))
-            },
-        },
-        Case {
-            name: "projection_elements",
-            size: 120,
-            prepare: |n| {
-                let paths = list(n, |i| format!("a[{i}]"));
-                Box::new(move || usize::from(Projection::parse(&paths, &names(), &mut Usage::new()).is_ok()))
-            },
-        },
-        Case {
-            name: "projection_overlap",
-            size: 120,
-            prepare: |n| {
-                let paths = format!("{},a[0].b", list(n, |i| format!("a[{i}]")));
-                Box::new(move || usize::from(Projection::parse(&paths, &names(), &mut Usage::new()).is_ok()))
-            },
-        },
-    ]
-}
+    },
+];
 
-fn functions() -> Vec<Case> {
-    vec![
-        Case {
-            name: "contains_text",
-            size: 50_000,
-            prepare: |n| {
-                let needle = format!("{}b", "a".repeat(n / 2));
-                matches("contains(a, :v)", value(&text(needle)), item(text("a".repeat(n))))
-            },
+const FUNCTIONS: &[Case] = &[
+    Case {
+        name: "contains_text",
+        size: 50_000,
+        prepare: |n| {
+            let needle = format!("{}b", "a".repeat(n / 2));
+            matches("contains(a, :v)", value(&text(needle)), item(text("a".repeat(n))))
         },
-        Case {
-            name: "contains_text_behind",
-            size: 50_000,
-            prepare: |n| {
-                let needle = format!("b{}", "a".repeat(n / 2));
-                matches("contains(a, :v)", value(&text(needle)), item(text("a".repeat(n))))
-            },
+    },
+    Case {
+        name: "contains_text_behind",
+        size: 50_000,
+        prepare: |n| {
+            let needle = format!("b{}", "a".repeat(n / 2));
+            matches("contains(a, :v)", value(&text(needle)), item(text("a".repeat(n))))
         },
-        Case {
-            name: "contains_periods",
-            size: 50_000,
-            prepare: |n| {
-                let needle = format!("{}c", "ab".repeat(n / 4));
-                matches("contains(a, :v)", value(&text(needle)), item(text("ab".repeat(n / 2))))
-            },
+    },
+    Case {
+        name: "contains_periods",
+        size: 50_000,
+        prepare: |n| {
+            let needle = format!("{}c", "ab".repeat(n / 4));
+            matches("contains(a, :v)", value(&text(needle)), item(text("ab".repeat(n / 2))))
         },
-        Case {
-            name: "contains_binary",
-            size: 50_000,
-            prepare: |n| {
-                let needle = [vec![0; n / 2], vec![1], vec![0; n / 4]].concat();
-                matches(
-                    "contains(a, :v)",
-                    value(&AttributeValue::B(needle)),
-                    item(AttributeValue::B(vec![0; n])),
-                )
-            },
+    },
+    Case {
+        name: "contains_binary",
+        size: 50_000,
+        prepare: |n| {
+            let needle = [vec![0; n / 2], vec![1], vec![0; n / 4]].concat();
+            matches("contains(a, :v)", value(&AttributeValue::B(needle)), item(AttributeValue::B(vec![0; n])))
         },
-        Case {
-            name: "contains_in_set",
-            size: 4_000,
-            prepare: |n| matches("contains(a, :v)", value(&text("~")), item(AttributeValue::Ss(strings(n)))),
+    },
+    Case {
+        name: "contains_in_set",
+        size: 4_000,
+        prepare: |n| matches("contains(a, :v)", value(&text("~")), item(AttributeValue::Ss(strings(n)))),
+    },
+    Case {
+        name: "contains_in_list",
+        size: 4_000,
+        prepare: |n| {
+            let all = strings(n).into_iter().map(AttributeValue::S).collect();
+            matches("contains(a, :v)", value(&text("~")), item(AttributeValue::L(all)))
         },
-        Case {
-            name: "contains_in_list",
-            size: 4_000,
-            prepare: |n| {
-                let all = strings(n).into_iter().map(AttributeValue::S).collect();
-                matches("contains(a, :v)", value(&text("~")), item(AttributeValue::L(all)))
-            },
+    },
+    Case {
+        name: "contains_size",
+        size: 4_000,
+        prepare: |n| matches("contains(a, size(:v))", value(&text("xx")), long_list(n)),
+    },
+    Case {
+        name: "begins_with",
+        size: 50_000,
+        prepare: |n| {
+            matches("begins_with(a, :v)", value(&text("a".repeat(n / 2))), item(text("a".repeat(n))))
         },
-        Case {
-            name: "contains_size",
-            size: 4_000,
-            prepare: |n| matches("contains(a, size(:v))", value(&text("xx")), long_list(n)),
+    },
+    Case {
+        name: "size_of_text",
+        size: 50_000,
+        prepare: |n| matches("size(a) = size(:v)", value(&text("x")), item(text("ä".repeat(n / 2)))),
+    },
+    Case {
+        name: "size_of_set",
+        size: 4_000,
+        prepare: |n| matches("size(a) = size(:v)", value(&text("x")), item(AttributeValue::Ss(strings(n)))),
+    },
+    Case {
+        name: "attribute_type",
+        size: 4_000,
+        prepare: |n| matches("attribute_type(a, :v)", value(&text("M")), wide_map(n)),
+    },
+    Case {
+        name: "between",
+        size: 50_000,
+        prepare: |n| matches("a BETWEEN :v AND :v", value(&text("a".repeat(n))), item(text("a".repeat(n)))),
+    },
+    Case {
+        name: "equal_sets",
+        size: 4_000,
+        prepare: |n| {
+            let set = AttributeValue::Ss(strings(n));
+            matches("a = :v", value(&set), item(set))
         },
-        Case {
-            name: "begins_with",
-            size: 50_000,
-            prepare: |n| {
-                matches("begins_with(a, :v)", value(&text("a".repeat(n / 2))), item(text("a".repeat(n))))
-            },
+    },
+    Case {
+        name: "equal_maps",
+        size: 4_000,
+        prepare: |n| {
+            let map = wide_map(n).get("a").map(AttributeValue::from).unwrap_or(AttributeValue::Null);
+            matches("a = :v", value(&map), item(map))
         },
-        Case {
-            name: "size_of_text",
-            size: 50_000,
-            prepare: |n| matches("size(a) = size(:v)", value(&text("x")), item(text("ä".repeat(n / 2)))),
+    },
+    Case {
+        name: "legacy_contains",
+        size: 50_000,
+        prepare: |n| {
+            let operands = vec![Value::string(&format!("{}b", "a".repeat(n / 2)))];
+            let operator = LegacyOperator::NotContains;
+            let condition = LegacyCondition { attribute: "a".into(), operator, operands };
+            let condition = Condition::from_legacy(vec![condition], LogicalOperator::And);
+            let item = item(text("a".repeat(n)));
+            Box::new(move || usize::from(condition.is_ok_and(|all| all.matches(Some(item.view())).is_ok())))
         },
-        Case {
-            name: "size_of_set",
-            size: 4_000,
-            prepare: |n| {
-                matches("size(a) = size(:v)", value(&text("x")), item(AttributeValue::Ss(strings(n))))
-            },
-        },
-        Case {
-            name: "attribute_type",
-            size: 4_000,
-            prepare: |n| matches("attribute_type(a, :v)", value(&text("M")), wide_map(n)),
-        },
-        Case {
-            name: "between",
-            size: 50_000,
-            prepare: |n| {
-                matches("a BETWEEN :v AND :v", value(&text("a".repeat(n))), item(text("a".repeat(n))))
-            },
-        },
-        Case {
-            name: "equal_sets",
-            size: 4_000,
-            prepare: |n| {
-                let set = AttributeValue::Ss(strings(n));
-                matches("a = :v", value(&set), item(set))
-            },
-        },
-        Case {
-            name: "equal_maps",
-            size: 4_000,
-            prepare: |n| {
-                let map = wide_map(n).get("a").map(AttributeValue::from).unwrap_or(AttributeValue::Null);
-                matches("a = :v", value(&map), item(map))
-            },
-        },
-        Case {
-            name: "legacy_contains",
-            size: 50_000,
-            prepare: |n| {
-                let operands = vec![Value::string(&format!("{}b", "a".repeat(n / 2)))];
-                let operator = LegacyOperator::NotContains;
-                let condition = LegacyCondition { attribute: "a".into(), operator, operands };
-                let condition = Condition::from_legacy(vec![condition], LogicalOperator::And);
-                let item = item(text("a".repeat(n)));
-                Box::new(move || {
-                    usize::from(condition.is_ok_and(|all| all.matches(Some(item.view())).is_ok()))
-                })
-            },
-        },
-    ]
-}
+    },
+];
 
 /// Expression and item grow together.
-fn paths() -> Vec<Case> {
-    vec![
-        Case {
-            name: "paths_in_wide_item",
-            size: 60,
-            prepare: |n| {
-                let filter = joined(n, " OR ", |i| format!("z{} = :v", shuffled(i) % 1_000_000));
-                matches(&filter, value(&text("x")), wide_item(50 * n))
-            },
+const PATHS: &[Case] = &[
+    Case {
+        name: "paths_in_wide_item",
+        size: 60,
+        prepare: |n| {
+            let filter = joined(n, " OR ", |i| format!("z{} = :v", shuffled(i) % 1_000_000));
+            matches(&filter, value(&text("x")), wide_item(50 * n))
         },
-        Case {
-            name: "paths_in_wide_map",
-            size: 60,
-            prepare: |n| {
-                let filter = joined(n, " OR ", |i| format!("a.z{} = :v", i));
-                matches(&filter, value(&text("x")), wide_map(50 * n))
-            },
+    },
+    Case {
+        name: "paths_in_wide_map",
+        size: 60,
+        prepare: |n| {
+            let filter = joined(n, " OR ", |i| format!("a.z{} = :v", i));
+            matches(&filter, value(&text("x")), wide_map(50 * n))
         },
-        Case {
-            name: "paths_in_long_list",
-            size: 60,
-            prepare: |n| {
-                let last = 50 * n - 1;
-                matches(
-                    &joined(n, " OR ", |i| format!("a[{}] = :v", last - i)),
-                    value(&text("x")),
-                    long_list(50 * n),
-                )
-            },
+    },
+    Case {
+        name: "paths_in_long_list",
+        size: 60,
+        prepare: |n| {
+            let last = 50 * n - 1;
+            matches(
+                &joined(n, " OR ", |i| format!("a[{}] = :v", last - i)),
+                value(&text("x")),
+                long_list(50 * n),
+            )
         },
-        Case {
-            name: "projection_of_wide_item",
-            size: 150,
-            prepare: |n| project(&list(n, |i| format!("z{i}")), wide_item(50 * n)),
+    },
+    Case {
+        name: "projection_of_wide_item",
+        size: 150,
+        prepare: |n| project(&list(n, |i| format!("z{i}")), wide_item(50 * n)),
+    },
+    Case {
+        name: "projection_of_wide_map",
+        size: 120,
+        prepare: |n| project(&list(n, |i| format!("a.z{i}")), wide_map(50 * n)),
+    },
+    Case {
+        name: "projection_of_long_list",
+        size: 100,
+        prepare: |n| {
+            let last = 50 * n - 1;
+            project(&list(n, |i| format!("a[{}]", last - i)), long_list(50 * n))
         },
-        Case {
-            name: "projection_of_wide_map",
-            size: 120,
-            prepare: |n| project(&list(n, |i| format!("a.z{i}")), wide_map(50 * n)),
+    },
+    Case {
+        name: "projection_of_many_attributes",
+        size: 4_000,
+        prepare: |n| {
+            let projection = Projection::from_attributes((0..n).map(|i| format!("a{:07}", n - i)).collect());
+            let item = wide_item(n);
+            Box::new(move || projection.apply(item.view()).size())
         },
-        Case {
-            name: "projection_of_long_list",
-            size: 100,
-            prepare: |n| {
-                let last = 50 * n - 1;
-                project(&list(n, |i| format!("a[{}]", last - i)), long_list(50 * n))
-            },
-        },
-        Case {
-            name: "projection_of_many_attributes",
-            size: 4_000,
-            prepare: |n| {
-                let projection =
-                    Projection::from_attributes((0..n).map(|i| format!("a{:07}", n - i)).collect());
-                let item = wide_item(n);
-                Box::new(move || projection.apply(item.view()).size())
-            },
-        },
-    ]
-}
+    },
+];

@@ -34,65 +34,63 @@ fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(|i| line(i) + "\n").collect()
 }
 
-pub fn cases() -> Vec<Case> {
-    vec![
-        Case {
-            name: "json_lines",
-            size: 1_000,
-            prepare: |n| read(lines(n, |i| format!(r#"{{"Item":{{"pk":{{"N":"{i}"}}}}}}"#)), json),
+pub const CASES: [&[Case]; 1] = [&[
+    Case {
+        name: "json_lines",
+        size: 1_000,
+        prepare: |n| read(lines(n, |i| format!(r#"{{"Item":{{"pk":{{"N":"{i}"}}}}}}"#)), json),
+    },
+    Case {
+        name: "json_objects_in_a_line",
+        size: 1_000,
+        prepare: |n| read(r#"{"Item":{"pk":{"N":"1"}}} "#.repeat(n), json),
+    },
+    Case { name: "json_braces", size: 5_000, prepare: |n| read("{".repeat(n), json) },
+    Case { name: "json_no_json", size: 5_000, prepare: |n| read(lines(n, |_| "x".into()), json) },
+    Case {
+        name: "ion_lines",
+        size: 1_000,
+        prepare: |n| read(lines(n, |i| format!("$ion_1_0 {{Item:{{pk:{i}.}}}}")), ion),
+    },
+    Case {
+        name: "ion_brackets",
+        size: 2_000,
+        prepare: |n| read(format!("$ion_1_0 {{Item:{{a:{}", "[".repeat(n)), ion),
+    },
+    Case {
+        name: "ion_set",
+        size: 2_000,
+        prepare: |n| {
+            let elements: Vec<String> = (0..n).map(|i| format!("{i}.")).collect();
+            read(format!("$ion_1_0 {{Item:{{pk:1.,a:$dynamodb_NS::[{}]}}}}", elements.join(",")), ion)
         },
-        Case {
-            name: "json_objects_in_a_line",
-            size: 1_000,
-            prepare: |n| read(format!(r#"{{"Item":{{"pk":{{"N":"1"}}}}}} "#).repeat(n), json),
+    },
+    Case {
+        name: "ion_escapes",
+        size: 5_000,
+        prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:\"{}\"}}}}", "\\u0041".repeat(n)), ion),
+    },
+    Case {
+        name: "csv_lines",
+        size: 2_000,
+        prepare: |n| read("pk,a\n".to_owned() + &lines(n, |i| format!("{i},x")), csv),
+    },
+    Case {
+        name: "csv_quotes",
+        size: 2_000,
+        prepare: |n| read("pk,a\n".to_owned() + &lines(n, |i| format!("{i},6\" pipe")), csv),
+    },
+    Case {
+        name: "csv_stray_quote",
+        size: 1_000,
+        prepare: |n| read("pk,a\n1,\"x\n".to_owned() + &lines(n, |i| format!("{i},x")), csv),
+    },
+    Case {
+        name: "csv_columns",
+        size: 2_000,
+        prepare: |n| {
+            let columns: Vec<String> = (0..n).map(|i| format!("c{i}")).collect();
+            read(format!("{0}\n{0}\n", columns.join(",")), csv)
         },
-        Case { name: "json_braces", size: 5_000, prepare: |n| read("{".repeat(n), json) },
-        Case { name: "json_no_json", size: 5_000, prepare: |n| read(lines(n, |_| "x".into()), json) },
-        Case {
-            name: "ion_lines",
-            size: 1_000,
-            prepare: |n| read(lines(n, |i| format!("$ion_1_0 {{Item:{{pk:{i}.}}}}")), ion),
-        },
-        Case {
-            name: "ion_brackets",
-            size: 2_000,
-            prepare: |n| read(format!("$ion_1_0 {{Item:{{a:{}", "[".repeat(n)), ion),
-        },
-        Case {
-            name: "ion_set",
-            size: 2_000,
-            prepare: |n| {
-                let elements: Vec<String> = (0..n).map(|i| format!("{i}.")).collect();
-                read(format!("$ion_1_0 {{Item:{{pk:1.,a:$dynamodb_NS::[{}]}}}}", elements.join(",")), ion)
-            },
-        },
-        Case {
-            name: "ion_escapes",
-            size: 5_000,
-            prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:\"{}\"}}}}", "\\u0041".repeat(n)), ion),
-        },
-        Case {
-            name: "csv_lines",
-            size: 2_000,
-            prepare: |n| read("pk,a\n".to_owned() + &lines(n, |i| format!("{i},x")), csv),
-        },
-        Case {
-            name: "csv_quotes",
-            size: 2_000,
-            prepare: |n| read("pk,a\n".to_owned() + &lines(n, |i| format!("{i},6\" pipe")), csv),
-        },
-        Case {
-            name: "csv_stray_quote",
-            size: 1_000,
-            prepare: |n| read("pk,a\n1,\"x\n".to_owned() + &lines(n, |i| format!("{i},x")), csv),
-        },
-        Case {
-            name: "csv_columns",
-            size: 2_000,
-            prepare: |n| {
-                let columns: Vec<String> = (0..n).map(|i| format!("c{i}")).collect();
-                read(format!("{0}\n{0}\n", columns.join(",")), csv)
-            },
-        },
-    ]
-}
+    },
+]];

@@ -25,16 +25,16 @@ pub struct Case {
     pub prepare: fn(usize) -> Work,
 }
 
-fn cases() -> impl Iterator<Item = Case> {
+fn cases() -> impl Iterator<Item = &'static Case> {
     let groups = [
-        decoders::cases(),
-        expressions::cases(),
-        updates::cases(),
-        statements::cases(),
-        files::cases(),
-        models::cases(),
+        &decoders::CASES[..],
+        &expressions::CASES,
+        &updates::CASES,
+        &statements::CASES,
+        &files::CASES,
+        &models::CASES,
     ];
-    groups.into_iter().flatten()
+    groups.into_iter().flatten().flat_map(|cases| cases.iter())
 }
 
 fn main() {

@@ -32,49 +32,47 @@ fn entities(n: usize) -> String {
     })
 }
 
-pub fn cases() -> Vec<Case> {
-    vec![
-        Case {
-            name: "model_unknown_keys",
-            size: 500,
-            prepare: |n| {
-                judge(lines(n, |text, i| {
-                    let _ = writeln!(text, "unknown{i} = 1");
-                }))
-            },
+pub const CASES: [&[Case]; 1] = [&[
+    Case {
+        name: "model_unknown_keys",
+        size: 500,
+        prepare: |n| {
+            judge(lines(n, |text, i| {
+                let _ = writeln!(text, "unknown{i} = 1");
+            }))
         },
-        Case { name: "model_entities", size: 25, prepare: |n| judge(entities(n)) },
-        Case {
-            name: "model_patterns",
-            size: 50,
-            prepare: |n| {
-                let patterns = lines(n, |text, i| {
-                    let _ = writeln!(text, "p{i} = {{ in = [\"id0\"], out = \"E0\" }}");
-                });
-                judge(format!("{}[pattern]\n{patterns}", entities(1)))
-            },
+    },
+    Case { name: "model_entities", size: 25, prepare: |n| judge(entities(n)) },
+    Case {
+        name: "model_patterns",
+        size: 50,
+        prepare: |n| {
+            let patterns = lines(n, |text, i| {
+                let _ = writeln!(text, "p{i} = {{ in = [\"id0\"], out = \"E0\" }}");
+            });
+            judge(format!("{}[pattern]\n{patterns}", entities(1)))
         },
-        Case {
-            name: "model_entities_and_patterns",
-            size: 15,
-            prepare: |n| {
-                let patterns = lines(n, |text, i| {
-                    let _ = writeln!(text, "p{i} = {{ in = [\"id{i}\"], out = \"E{i}\" }}");
-                });
-                judge(format!("{}[pattern]\n{patterns}", entities(n)))
-            },
+    },
+    Case {
+        name: "model_entities_and_patterns",
+        size: 15,
+        prepare: |n| {
+            let patterns = lines(n, |text, i| {
+                let _ = writeln!(text, "p{i} = {{ in = [\"id{i}\"], out = \"E{i}\" }}");
+            });
+            judge(format!("{}[pattern]\n{patterns}", entities(n)))
         },
-        Case {
-            name: "model_attributes",
-            size: 100,
-            prepare: |n| {
-                let attributes = lines(n, |text, i| {
-                    let _ = write!(text, "a{i} = \"string\", ");
-                });
-                judge(format!(
-                    "[entity.E]\nattributes = {{ {attributes} id = \"ulid\" }}\nkey = [\"E#{{id}}\", \"E\"]\n"
-                ))
-            },
+    },
+    Case {
+        name: "model_attributes",
+        size: 100,
+        prepare: |n| {
+            let attributes = lines(n, |text, i| {
+                let _ = write!(text, "a{i} = \"string\", ");
+            });
+            judge(format!(
+                "[entity.E]\nattributes = {{ {attributes} id = \"ulid\" }}\nkey = [\"E#{{id}}\", \"E\"]\n"
+            ))
         },
-    ]
-}
+    },
+]];

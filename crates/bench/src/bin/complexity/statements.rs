@@ -6,12 +6,19 @@ use crate::{Case, Work};
 use partita_partiql::{KeyPart, KeyParts, ReadAccess, Statement, read_access};
 use partita_value::{Item, ScalarType, Value};
 
+/// Too long to be kept with what was parsed before.
+fn padded(statement: String) -> String {
+    statement + &" ".repeat(600)
+}
+
 fn parse(statement: String) -> Work {
+    let statement = padded(statement);
     Box::new(move || usize::from(Statement::parse(&statement, &[]).is_ok()))
 }
 
 /// Takes a SELECT of a table with the key `pk` apart into ranges.
 fn access(statement: String) -> Work {
+    let statement = padded(statement);
     Box::new(move || {
         let Ok(Statement::Select(select)) = Statement::parse(&statement, &[]) else { return 0 };
         let part = |name| vec![KeyPart { name, kind: Some(ScalarType::N) }];
@@ -45,122 +52,112 @@ fn joined(n: usize, operator: &str, piece: impl Fn(usize) -> String) -> String {
     (0..n).map(piece).collect::<Vec<_>>().join(operator)
 }
 
-pub fn cases() -> Vec<Case> {
-    vec![
-        Case {
-            name: "select_in",
-            size: 400,
-            prepare: |n| parse(format!("SELECT * FROM T WHERE a IN [{}]", list(n, |i| i.to_string()))),
+pub const CASES: [&[Case]; 1] = [&[
+    Case {
+        name: "select_in",
+        size: 400,
+        prepare: |n| parse(format!("SELECT * FROM T WHERE a IN [{}]", list(n, |i| i.to_string()))),
+    },
+    Case {
+        name: "select_or",
+        size: 150,
+        prepare: |n| parse(format!("SELECT * FROM T WHERE {}", joined(n, " OR ", |i| format!("a{i} = 1")))),
+    },
+    Case {
+        name: "select_columns",
+        size: 300,
+        prepare: |n| parse(format!("SELECT {} FROM T", list(n, |i| format!("a{i}")))),
+    },
+    Case {
+        name: "select_not",
+        size: 20,
+        prepare: |n| parse(format!("SELECT * FROM T WHERE {}a = 1", "NOT ".repeat(n))),
+    },
+    Case {
+        name: "ranges_and_filters",
+        size: 60,
+        prepare: |n| {
+            let keys = list(40, |i| i.to_string());
+            access(format!(
+                "SELECT * FROM T WHERE pk IN [{keys}] AND {}",
+                joined(n, " AND ", |i| format!("a{i} > {i}"))
+            ))
         },
-        Case {
-            name: "select_or",
-            size: 150,
-            prepare: |n| {
-                parse(format!("SELECT * FROM T WHERE {}", joined(n, " OR ", |i| format!("a{i} = 1"))))
-            },
+    },
+    Case {
+        name: "or_of_keys",
+        size: 12,
+        prepare: |n| {
+            access(format!(
+                "SELECT * FROM T WHERE {}",
+                joined(n, " OR ", |i| format!("(pk = {i} AND sk > 1)"))
+            ))
         },
-        Case {
-            name: "select_columns",
-            size: 300,
-            prepare: |n| parse(format!("SELECT {} FROM T", list(n, |i| format!("a{i}")))),
+    },
+    Case {
+        name: "select_from_wide_map",
+        size: 200,
+        prepare: |n| select(&format!("SELECT {} FROM T", list(n, |i| format!("a.z{i}"))), wide_map(50 * n)),
+    },
+    Case {
+        name: "select_from_long_list",
+        size: 150,
+        prepare: |n| {
+            let columns = list(n, |i| format!("a[{}]", 50 * n - 1 - i));
+            select(&format!("SELECT {columns} FROM T"), long_list(50 * n))
         },
-        Case {
-            name: "select_not",
-            size: 20,
-            prepare: |n| parse(format!("SELECT * FROM T WHERE {}a = 1", "NOT ".repeat(n))),
+    },
+    Case {
+        name: "insert_attributes",
+        size: 200,
+        prepare: |n| parse(format!("INSERT INTO T VALUE {{{}}}", list(n, |i| format!("'a{i}': 1")))),
+    },
+    Case {
+        name: "insert_map",
+        size: 200,
+        prepare: |n| parse(format!("INSERT INTO T VALUE {{'a': {{{}}}}}", list(n, |i| format!("'a{i}': 1")))),
+    },
+    Case {
+        name: "insert_set",
+        size: 300,
+        prepare: |n| parse(format!("INSERT INTO T VALUE {{'a': <<{}>>}}", list(n, |i| i.to_string()))),
+    },
+    Case {
+        name: "update_sets",
+        size: 150,
+        prepare: |n| parse(format!("UPDATE T {} WHERE pk = 1", joined(n, " ", |i| format!("SET a{i} = 1")))),
+    },
+    Case {
+        name: "update_removes",
+        size: 120,
+        prepare: |n| {
+            let removes = joined(n, " ", |i| format!("REMOVE a[{i}]"));
+            update(&format!("UPDATE T {removes} WHERE pk = 1"), &[], long_list(50 * n))
         },
-        Case {
-            name: "ranges_and_filters",
-            size: 60,
-            prepare: |n| {
-                let keys = list(40, |i| i.to_string());
-                access(format!(
-                    "SELECT * FROM T WHERE pk IN [{keys}] AND {}",
-                    joined(n, " AND ", |i| format!("a{i} > {i}"))
-                ))
-            },
+    },
+    Case {
+        name: "set_add",
+        size: 300,
+        prepare: |n| {
+            parse(format!("UPDATE T SET a = set_add(a, <<{}>>) WHERE pk = 1", list(n, |i| i.to_string())))
         },
-        Case {
-            name: "or_of_keys",
-            size: 12,
-            prepare: |n| {
-                access(format!(
-                    "SELECT * FROM T WHERE {}",
-                    joined(n, " OR ", |i| format!("(pk = {i} AND sk > 1)"))
-                ))
-            },
+    },
+    Case {
+        name: "nested_list_append",
+        size: 20,
+        prepare: |n| {
+            let appends = format!("{}a{}", "list_append(a, ".repeat(n), ")".repeat(n));
+            update(&format!("UPDATE T SET a = {appends} WHERE pk = 1"), &[], long_list(20_000))
         },
-        Case {
-            name: "select_from_wide_map",
-            size: 200,
-            prepare: |n| {
-                select(&format!("SELECT {} FROM T", list(n, |i| format!("a.z{i}"))), wide_map(50 * n))
-            },
-        },
-        Case {
-            name: "select_from_long_list",
-            size: 150,
-            prepare: |n| {
-                let columns = list(n, |i| format!("a[{}]", 50 * n - 1 - i));
-                select(&format!("SELECT {columns} FROM T"), long_list(50 * n))
-            },
-        },
-        Case {
-            name: "insert_attributes",
-            size: 200,
-            prepare: |n| parse(format!("INSERT INTO T VALUE {{{}}}", list(n, |i| format!("'a{i}': 1")))),
-        },
-        Case {
-            name: "insert_map",
-            size: 200,
-            prepare: |n| {
-                parse(format!("INSERT INTO T VALUE {{'a': {{{}}}}}", list(n, |i| format!("'a{i}': 1"))))
-            },
-        },
-        Case {
-            name: "insert_set",
-            size: 300,
-            prepare: |n| parse(format!("INSERT INTO T VALUE {{'a': <<{}>>}}", list(n, |i| i.to_string()))),
-        },
-        Case {
-            name: "update_sets",
-            size: 150,
-            prepare: |n| {
-                parse(format!("UPDATE T {} WHERE pk = 1", joined(n, " ", |i| format!("SET a{i} = 1"))))
-            },
-        },
-        Case {
-            name: "update_removes",
-            size: 120,
-            prepare: |n| {
-                let removes = joined(n, " ", |i| format!("REMOVE a[{i}]"));
-                update(&format!("UPDATE T {removes} WHERE pk = 1"), &[], long_list(50 * n))
-            },
-        },
-        Case {
-            name: "set_add",
-            size: 300,
-            prepare: |n| {
-                parse(format!("UPDATE T SET a = set_add(a, <<{}>>) WHERE pk = 1", list(n, |i| i.to_string())))
-            },
-        },
-        Case {
-            name: "nested_list_append",
-            size: 20,
-            prepare: |n| {
-                let appends = format!("{}a{}", "list_append(a, ".repeat(n), ")".repeat(n));
-                update(&format!("UPDATE T SET a = {appends} WHERE pk = 1"), &[], long_list(20_000))
-            },
-        },
-        Case {
-            name: "statement_text",
-            size: 1_500,
-            prepare: |n| parse(format!("SELECT * FROM T WHERE a = '{}'", "''".repeat(n))),
-        },
-        Case {
-            name: "statement_comments",
-            size: 1_500,
-            prepare: |n| parse(format!("SELECT * FROM T {}", "/**/ ".repeat(n / 2))),
-        },
-    ]
-}
+    },
+    Case {
+        name: "statement_text",
+        size: 1_500,
+        prepare: |n| parse(format!("SELECT * FROM T WHERE a = '{}'", "''".repeat(n))),
+    },
+    Case {
+        name: "statement_comments",
+        size: 1_500,
+        prepare: |n| parse(format!("SELECT * FROM T {}", "/**/ ".repeat(n / 2))),
+    },
+]];

@@ -1,0 +1,44 @@
+//! The data file is cut while a store has it open: the process ends with a message that names the file and the place,
+//! and with a code of its own.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use partita_store_embedded::{EmbeddedStore, Options, UNREADABLE_FILE_EXIT_CODE};
+use support::{get, key, put, write};
+
+const FOLDER: &str = "PARTITA_UNREADABLE_FOLDER";
+
+/// Run by the test below in a process of its own.
+#[test]
+#[ignore = "ends its process"]
+fn read_a_file_that_is_cut() {
+    let Ok(folder) = std::env::var(FOLDER) else { return };
+    let folder = Path::new(&folder);
+    let store = EmbeddedStore::open(folder, Options::default()).unwrap();
+    let length = File::open(folder.join("data.mdb")).unwrap().metadata().unwrap().len();
+    File::options().write(true).open(folder.join("data.mdb")).unwrap().set_len(length / 2).unwrap();
+    for number in 0..2_000_u32 {
+        get(&store, &key(1, &number.to_be_bytes())).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_ends_the_process_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(folder.path(), Options::default()).unwrap();
+    write(&store, (0..2_000_u32).map(|n| put(&key(1, &n.to_be_bytes()), &[7; 300])).collect()).unwrap();
+    store.close();
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "read_a_file_that_is_cut", "--nocapture"])
+        .env(FOLDER, folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(UNREADABLE_FILE_EXIT_CODE), "{told}");
+    assert!(told.contains("data.mdb cannot be read at byte "), "{told}");
+}

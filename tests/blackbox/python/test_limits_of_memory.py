@@ -1,0 +1,310 @@
+"""Clients that take more than their share: bodies that never end, lengths that are only declared, answers that nobody reads,
+connections that do nothing. The server stays within its limits and answers the others."""
+
+import gzip
+import json
+import re
+import resource
+import socket
+import subprocess
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from urllib.parse import urlsplit
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from conftest import announced_endpoint, server_binary, started_server
+from dynamo import create_table, headers
+
+MEGABYTE = 1024 * 1024
+LIMIT = 128
+#: What the process takes beside the limit: itself, its threads, and what a request that is being answered takes.
+BESIDE = 140
+
+
+@contextmanager
+def running(*arguments, **more):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    server = started_server(*arguments, **more)
+    try:
+        yield Server(server)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+class Server:
+    def __init__(self, process):
+        self.process = process
+        self.endpoint = announced_endpoint(process)
+        self.address = (urlsplit(self.endpoint).hostname, urlsplit(self.endpoint).port)
+
+    def client(self):
+        return boto3.client("dynamodb", endpoint_url=self.endpoint, region_name="us-east-1", aws_access_key_id="test", aws_secret_access_key="test",
+                            config=Config(retries={"total_max_attempts": 1}, connect_timeout=20, read_timeout=20))
+
+    def connect(self, stack, receive_bytes=None):
+        stream = socket.socket()
+        if receive_bytes:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        stream.settimeout(10)
+        stream.connect(self.address)
+        return stack.enter_context(stream)
+
+    def megabytes(self):
+        """Private memory now."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"RssAnon:\s+(\d+) kB", status.read()).group(1)) // 1024
+
+    def ready(self):
+        with socket.create_connection(self.address, timeout=10) as stream:
+            stream.sendall(b"GET /_partita/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = b"".join(iter(lambda: stream.recv(65536), b""))
+        return int(answer[9:12]), json.loads(answer.split(b"\r\n\r\n")[1])
+
+
+def head(operation, length):
+    fields = headers(operation) | {"Host": "localhost", "Content-Length": str(length)}
+    return ("POST / HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items()) + "\r\n").encode()
+
+
+def status_of(stream):
+    """The status that was answered, or None if the connection ended without."""
+    try:
+        answer = stream.recv(12)
+    except OSError:
+        return None
+    return int(answer[9:12]) if len(answer) == 12 else None
+
+
+def put_some(client, first, count=20):
+    for n in range(first, first + count):
+        client.put_item(TableName="Small", Item={"pk": {"S": str(n)}, "d": {"S": "x" * 1000}})
+
+
+@pytest.fixture(autouse=True)
+def many_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_bodies_that_never_end():
+    with running("--memory-limit", f"{LIMIT}MB") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Small", "pk:S")
+        streams = []
+        for _ in range(30):
+            streams.append(server.connect(stack))
+            try:
+                streams[-1].sendall(head("PutItem", 16 * MEGABYTE) + b" " * (15 * MEGABYTE))
+            except OSError:
+                pass  # refused half-way
+        assert server.megabytes() < LIMIT + BESIDE
+        put_some(client, 0)
+        status, said = server.ready()
+        assert status == 503 and [it["reason"] for it in said["reasons"]] == ["memory"], said
+        last = streams[-1]
+        assert status_of(last) == 503
+        stack.close()
+        end = time.monotonic() + 10
+        while server.megabytes() > 80 and time.monotonic() < end:
+            time.sleep(0.2)
+        assert server.megabytes() <= 80
+        put_some(client, 100)
+        assert server.ready()[0] == 200
+
+
+def test_compressed_bodies_that_grow():
+    bomb = gzip.compress(b" " * (16 * MEGABYTE - 10))
+    with running("--memory-limit", f"{LIMIT}MB") as server, ExitStack() as stack:
+        for _ in range(60):
+            stream = server.connect(stack)
+            stream.sendall(head("ListTables", len(bomb)).replace(b"Host:", b"Content-Encoding: gzip\r\nHost:") + bomb)
+        assert server.megabytes() < LIMIT + BESIDE
+        assert server.client().list_tables()["TableNames"] == []
+
+
+def test_lengths_that_are_only_declared():
+    with running("--memory-limit", f"{LIMIT}MB", "--max-connections", "3000") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Small", "pk:S")
+        for _ in range(1500):
+            server.connect(stack).sendall(head("PutItem", 16 * MEGABYTE) + b"{")
+        put_some(client, 0)
+        assert server.megabytes() < 20 + 1500 * 80 // 1024
+
+
+def test_answers_that_nobody_reads():
+    with running("--memory-limit", f"{LIMIT}MB", "--client-patience", "60s") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Small", "pk:S")
+        create_table(client, "Large", "pk:S")
+        for n in range(40):
+            client.put_item(TableName="Large", Item={"pk": {"S": str(n)}, "d": {"S": "x" * 390_000}})
+        body = json.dumps({"RequestItems": {"Large": {"Keys": [{"pk": {"S": str(n)}} for n in range(40)]}}}).encode()
+        before = server.megabytes()
+        streams = []
+        for _ in range(30):
+            streams.append(server.connect(stack, receive_bytes=4096))
+            streams[-1].sendall(head("BatchGetItem", len(body)) + body)
+        time.sleep(1)
+        assert server.megabytes() < before + LIMIT + BESIDE
+        put_some(client, 0)
+        assert {status_of(stream) for stream in streams} == {200, 503}
+        stack.close()
+        time.sleep(1)
+        assert len(client.batch_get_item(RequestItems={"Large": {"Keys": [{"pk": {"S": "1"}}]}})["Responses"]["Large"]) == 1
+
+
+def test_a_body_that_trickles():
+    with running("--client-patience", "2s") as server, ExitStack() as stack:
+        stream = server.connect(stack)
+        begun = time.monotonic()
+        stream.sendall(head("PutItem", 1000))
+        stream.settimeout(0.2)
+        status = None
+        while status is None and time.monotonic() - begun < 15:
+            try:
+                stream.sendall(b" ")
+                answer = stream.recv(12)
+                status = int(answer[9:12])
+            except TimeoutError:
+                pass
+        assert status == 408 and 1.5 < time.monotonic() - begun < 8
+
+
+def test_a_head_that_trickles():
+    with running("--client-patience", "2s") as server, ExitStack() as stack:
+        stream = server.connect(stack)
+        begun = time.monotonic()
+        stream.sendall(b"POST / HTTP/1.1\r\nX-Slow: ")
+        stream.settimeout(0.2)
+        while time.monotonic() - begun < 15:
+            try:
+                stream.sendall(b"x")
+                if stream.recv(12) == b"":
+                    break
+            except TimeoutError:
+                pass
+            except OSError:
+                break
+        assert 1.5 < time.monotonic() - begun < 8
+
+
+def test_an_answer_that_is_not_read_in_time():
+    with running("--client-patience", "2s") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Large", "pk:S")
+        for n in range(40):
+            client.put_item(TableName="Large", Item={"pk": {"S": str(n)}, "d": {"S": "x" * 390_000}})
+        body = json.dumps({"RequestItems": {"Large": {"Keys": [{"pk": {"S": str(n)}} for n in range(40)]}}}).encode()
+        slow, steady = (server.connect(stack, receive_bytes=4096) for _ in range(2))
+        for stream in (slow, steady):
+            stream.sendall(head("BatchGetItem", len(body)) + body)
+        received = 0
+        while part := steady.recv(MEGABYTE):
+            received += len(part)
+            if received > 14 * MEGABYTE:
+                break
+        time.sleep(4)
+        received = 0
+        with pytest.raises(OSError):
+            while part := slow.recv(MEGABYTE):
+                received += len(part)
+            raise ConnectionResetError
+        assert received < 14 * MEGABYTE
+
+
+def test_a_request_line_and_headers_without_end():
+    with running() as server, ExitStack() as stack:
+        for begin in (b"POST /" + b"x" * 100_000, b"POST / HTTP/1.1\r\nHost: localhost\r\nx: " + b"y" * 100_000):
+            stream = server.connect(stack)
+            try:
+                stream.sendall(begin)
+            except OSError:
+                pass
+            assert status_of(stream) == 400
+
+
+class TestConnections:
+    def few_files(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    @pytest.fixture
+    def cramped(self, tmp_path):
+        """A server with 64 file descriptors, on a folder."""
+        command = ["--data", tmp_path / "data"]
+        with running_on_folder(*command, before=self.few_files) as server:
+            yield server
+
+    def test_established_clients_go_on_beside_idle_ones(self, cramped):
+        client = cramped.client()
+        create_table(client, "Small", "pk:S")
+        failures, done, over = [], [], threading.Event()
+
+        def write(number):
+            mine = cramped.client()
+            n = 0
+            while not over.is_set() or n < 100:
+                try:
+                    mine.put_item(TableName="Small", Item={"pk": {"S": f"{number}-{n}"}})
+                    done.append(n)
+                except Exception as error:
+                    failures.append(error)
+                n += 1
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.3)
+        with ExitStack() as stack:
+            for _ in range(2000):
+                try:
+                    cramped.connect(stack)
+                except OSError:
+                    pass
+            over.set()
+            for writer in writers:
+                writer.join(60)
+            assert not failures and len(done) >= 300, failures[:3]
+            assert client.list_tables()["TableNames"] == ["Small"]
+            assert cramped.ready()[0] in (200, 503)
+
+    def test_requests_under_way_are_not_ended_for_newcomers(self, cramped):
+        with ExitStack() as stack:
+            pending = [cramped.connect(stack) for _ in range(60)]
+            for stream in pending:
+                try:
+                    stream.sendall(head("ListTables", 2) + b"{")
+                except OSError:
+                    pass
+            time.sleep(0.3)
+            newcomer = cramped.connect(stack)
+            newcomer.sendall(head("ListTables", 2) + b"{}")
+            assert status_of(newcomer) == 503
+            for stream in pending:
+                try:
+                    stream.sendall(b"}")
+                except OSError:
+                    pass
+            statuses = [status_of(stream) for stream in pending]
+            assert statuses.count(200) >= 4 and set(statuses) <= {200, 503, None}, statuses
+
+
+@contextmanager
+def running_on_folder(*arguments, before):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    command = [server_binary(), "serve", "--port", "0", *arguments]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=before)
+    try:
+        yield Server(server)
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

@@ -1,0 +1,86 @@
+"""`partita verify` on a running server and on a folder, and what damage in the data file costs: the damaged item only."""
+
+import json
+import subprocess
+
+import pytest
+from botocore.exceptions import ClientError
+
+from conftest import server_binary
+from test_process import TABLE, Running, folder, make_table  # noqa: F401, a fixture
+
+MARK = "the bytes that will be altered"
+
+
+def partita(*arguments):
+    return subprocess.run([server_binary(), *arguments], capture_output=True, text=True, timeout=60)
+
+
+def verified(*arguments):
+    """The exit code and the lines of a verification."""
+    done = partita("verify", *arguments)
+    return done.returncode, done.stdout.splitlines(), done.stderr
+
+
+def fill(client):
+    make_table(client)
+    for number in range(50):
+        note = MARK if number == 7 else f"note {number}"
+        client.put_item(TableName=TABLE, Item={"pk": {"S": f"item {number}"}, "note": {"S": note}})
+
+
+def alter(folder):
+    """Alters one letter of the marked item in the data file, wherever a copy of it is."""
+    file = folder / "data.mdb"
+    content = file.read_bytes()
+    assert MARK.encode() in content
+    file.write_bytes(content.replace(MARK.encode(), MARK.replace("bytes", "bites").encode()))
+
+
+def test_a_good_database_is_clean(folder):
+    with Running(folder) as running:
+        fill(running.client())
+        code, lines, _ = verified("--endpoint", running.endpoint)
+        assert code == 0 and "all is as it should be" in lines[-1], lines
+    code, lines, _ = verified(folder)
+    assert code == 0 and "all is as it should be" in lines[-1], lines
+
+
+def test_what_cannot_be_looked_at_is_trouble(tmp_path):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to start")
+    code, _, errors = verified(tmp_path)
+    assert code == 2 and "not the data folder" in errors
+    code, _, errors = verified("--endpoint", "http://127.0.0.1:1")
+    assert code == 2 and "no database answers" in errors
+    assert verified()[0] == 2
+
+
+def test_one_damaged_item_costs_itself_only(folder, tmp_path):
+    with Running(folder) as running:
+        fill(running.client())
+    alter(folder)
+    code, lines, _ = verified(folder)
+    assert code == 3 and lines[0].startswith("damaged: "), lines
+    with Running(folder) as running:
+        client = running.client()
+        with pytest.raises(ClientError, match="damaged"):
+            client.get_item(TableName=TABLE, Key={"pk": {"S": "item 7"}})
+        with pytest.raises(ClientError, match="behind item pk=item .* and before item pk=item"):
+            client.scan(TableName=TABLE)
+        code, lines, _ = verified("--endpoint", running.endpoint)
+        assert code == 3 and lines[0].startswith(f"damaged: table {TABLE}"), lines
+
+        dump = tmp_path / "dump.jsonl"
+        done = partita("dump", dump, "--endpoint", running.endpoint)
+        assert done.returncode == 3 and "damaged: table" in done.stderr, done.stderr
+        kinds = [next(iter(json.loads(line))) for line in dump.read_text().splitlines()]
+        assert kinds.count("Item") == 49 and kinds.count("Damaged") == 1
+
+        client.put_item(TableName=TABLE, Item={"pk": {"S": "item 7"}, "note": {"S": "anew"}})
+        assert client.scan(TableName=TABLE)["Count"] == 50
+    # How many bytes the lost item had was not known: its table's total is made anew.
+    code, lines, _ = verified(folder)
+    assert code == 3 and all(line.startswith("wrong-counter") for line in lines[:-1]), lines
+    assert verified(folder, "--repair")[0] == 0
+    assert verified(folder)[0] == 0
