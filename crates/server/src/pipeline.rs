@@ -167,13 +167,16 @@ impl<S: Store> Pipeline<S> {
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let under_way = self.models.before(&mut request)?;
         let only_reads = in_flight::only_reads(&request);
+        let gathered_bytes = in_flight::gathered_bytes(&request);
         let execution = pin!(self.engine.execute(request));
         let mut response = match only_reads {
-            true => in_flight::run(execution, share).await?,
+            true => in_flight::run(gathered_bytes, execution, share).await?,
             false => execution.await?,
         };
         self.models.after(under_way, &mut response);
         let bytes = partita_wire::item_bytes(&response);
+        // It and its JSON are there together, until it is its turn to be written.
+        count_answer(2 * bytes, only_reads, share)?;
         let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
         count_answer(json.capacity(), only_reads, share)?;
         Ok(json)

@@ -140,11 +140,11 @@ fn set_meta_pages(file: &File, slots: &[Slot]) -> io::Result<()> {
         let at = number * last.meta.page_bytes as u64;
         if meta_page(file, at)? != Some(page) {
             file.write_all_at(&page, at)?;
+            tracing::info!(transaction, "data.mdb was set to the last transaction whose checksums are there");
             changed = true;
         }
     }
     if changed {
-        tracing::warn!(transaction, "data.mdb was set to the last transaction whose checksums are there");
         file.sync_data()?;
     }
     Ok(())

@@ -370,7 +370,7 @@ class TestConnections:
     @pytest.mark.parametrize("sent, expected", [
         (request_bytes("ListTables", LIST, close=True), [200]),
         (request_bytes("ListTables", LIST, version="1.0"), [200]),
-        (request_bytes("ListTables", LIST, version="1.0", more={"Host": None}), [200]),
+        (request_bytes("ListTables", LIST, version="1.0", more={"Host": None}), [403]),
         (request_bytes("ListTables", LIST, close=True, more={"Expect": "100-continue"}), [200]),
         (request_bytes("ListTables", LIST) * 20, [200] * 20),
         (request_bytes("ListTables", b"{") + request_bytes("ListTables", LIST), [400, 200]),
