@@ -11,8 +11,10 @@ use crate::read_stream::read_number;
 use crate::stored_key::{self, Key};
 use crate::stream::{FIRST_SEQUENCE, Shard, Stream};
 use crate::stream_record;
+use crate::table::TableRecord;
 use partita_store::{Direction, KeyRange, Snapshot, Store, StoreError};
-use partita_value::{Item, ValueRef, canonical, ordered_key};
+use partita_value::ordered_key::{self, TokenKey};
+use partita_value::{Item, ValueRef, canonical};
 use std::ops::ControlFlow;
 
 /// Numbers looked at together.
@@ -55,6 +57,8 @@ struct StreamView<'a> {
     trimmed: Vec<u64>,
     /// Records up to this number may be gone by right.
     floor: u64,
+    /// What the tokens of its table are made with; not known once the table is gone.
+    token_key: Option<TokenKey>,
 }
 
 impl<'a> StreamView<'a> {
@@ -75,7 +79,10 @@ impl<'a> StreamView<'a> {
         let heirs =
             stream.shards.iter().filter(|shard| shard.parent.as_ref().is_some_and(|id| !is_known(id)));
         let floor = heirs.map(|shard| shard.first - 1).chain(trimmed.iter().copied()).max().unwrap_or(0);
-        Ok(StreamView { stream, next, trimmed, floor })
+        let table = record::<TableRecord>(snapshot, &Key::TableRecord { name: &stream.table }.to_bytes())?;
+        let table = table.filter(|table| table.id == stream.table_id);
+        let token_key = table.map(|table| table.token_key.map_or(TokenKey::FIXED, TokenKey::new));
+        Ok(StreamView { stream, next, trimmed, floor, token_key })
     }
 
     fn finding(&self, kind: FindingKind, key: &[u8], text: impl Into<String>) -> Finding {
@@ -177,7 +184,7 @@ impl<'a> StreamView<'a> {
                 Some((FindingKind::WrongRecord, "its number is not of its shard"))
             }
             Some(number) if number <= trimmed => Some((FindingKind::WrongRecord, "it should be trimmed")),
-            Some(number) => check_record(self.stream, shard, number, row),
+            Some(number) => check_record((self.stream, self.token_key), shard, number, row),
         };
         findings
             .extend(flaw.map(|(kind, text)| self.finding(kind, key, format!("a stream's record: {text}"))));
@@ -234,7 +241,7 @@ impl Window {
 
 /// What is wrong with a record.
 fn check_record(
-    stream: &Stream,
+    (stream, token_key): (&Stream, Option<TokenKey>),
     shard: &Shard,
     number: u64,
     row: &[u8],
@@ -255,6 +262,6 @@ fn check_record(
     }
     let partition = stream.key.partition.iter();
     let values = partition.map(|attribute| change.keys.get(&attribute.name).unwrap_or(ValueRef::Null));
-    let is_taken = shard.takes(&ordered_key::token(values));
+    let is_taken = token_key.is_none_or(|key| shard.takes(&ordered_key::keyed_token(key, values)));
     (!is_taken).then_some((FindingKind::WrongRecord, "its item belongs to another shard"))
 }
