@@ -265,11 +265,12 @@ impl<S: Store> Engine<S> {
     /// An id in the form of a UUID, unique in this database.
     fn new_id(&self) -> String {
         use siphasher::sip128::{Hasher128, SipHasher24};
-        use std::hash::Hasher;
+        use std::hash::{BuildHasher, Hasher, RandomState};
         let mut hasher = SipHasher24::new();
         hasher.write_u64(self.clock.now_millis());
         hasher.write_u64(self.ids.fetch_add(1, Ordering::Relaxed));
-        hasher.write_usize(std::ptr::from_ref(self).addr());
+        // After a restart the clock may say what it said before.
+        hasher.write_u64(RandomState::new().hash_one(0));
         let id = hasher.finish128().as_u128();
         // Version 4, variant 1, as readers of UUIDs expect.
         let id = id & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);

@@ -54,6 +54,13 @@ fn the_same_seed_is_the_same_run() {
     }
 }
 
+/// Seeds that have found something.
+#[test]
+fn what_was_found_once_is_mended() {
+    // After a restart within the same millisecond a second backup took the name of the first, and its place.
+    holds("restore", Plan::of_seed(2018));
+}
+
 /// The power goes at every call in turn, the first start included.
 #[test]
 fn everything_holds_whichever_call_is_the_last() {

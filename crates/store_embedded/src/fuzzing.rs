@@ -1,6 +1,7 @@
-//! What fuzz targets (fuzz/) see of the log's files. No part of the crate's interface.
+//! What fuzz targets (fuzz/) see of the log's files and the data file's pages. No part of the crate's interface.
 
 use crate::batch::Batch;
+use crate::page::{self, Kind, Meta, Page};
 use crate::record::{self, BLOCK_BYTES, Head, Stamp};
 use crate::segment_header::{self, Salt};
 use crate::{entry, manifest};
@@ -36,4 +37,26 @@ pub fn read_record_body(bytes: &[u8]) {
     let replayed = body.map(|body| record::replay(STAMP.sequence, body, &mut again));
     assert!(matches!(replayed, Some(Ok(()))), "what was encoded cannot be replayed");
     assert!(again.rows().eq(batch.rows()) && again.dropped() == batch.dropped());
+}
+
+/// Reads bytes as a page of the data file. One that is well formed has all its nodes, and is read again as the same from
+/// what is made of them.
+pub fn read_page(bytes: &[u8]) {
+    Meta::read(bytes);
+    let page = Page(bytes);
+    let _ = (page.used_parts(), page.overflow_pages(), page.first_not_below(b"k"), page.child_with(b"k"));
+    for index in 0..page.nodes() {
+        let _ = (page.leaf_node(index), page.child(index), page.key(index));
+    }
+    let Some(number) = page.number().filter(|number| page.is_well_formed(*number)) else { return };
+    if page.kind() != Some(Kind::Leaf) {
+        return;
+    }
+    let nodes: Vec<_> = (0..page.nodes()).filter_map(|index| page.leaf_node(index)).collect();
+    assert_eq!(nodes.len(), page.nodes(), "a node of a well-formed page is missing");
+    if let Some(made) = page::new_leaf(number, bytes.len(), &nodes) {
+        let made = Page(&made);
+        assert!(made.is_well_formed(number));
+        assert!((0..made.nodes()).map(|index| made.leaf_node(index)).eq(nodes.into_iter().map(Some)));
+    }
 }

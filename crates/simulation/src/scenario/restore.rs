@@ -225,6 +225,9 @@ impl Scenario for Restore {
             }
             (Some(Doing::BackUp), None) => {
                 let arn = answer["BackupDetails"]["BackupArn"].as_str().unwrap_or_default();
+                if self.backups.iter().any(|(other, _)| other == arn) {
+                    return Err(format!("two backups are {arn}"));
+                }
                 self.backups.push((arn.to_owned(), self.table.clone()));
             }
             (Some(Doing::Restore(image, what)), None) => {
