@@ -275,7 +275,7 @@ const FUNCTIONS: &[Case] = &[
 const PATHS: &[Case] = &[
     Case {
         name: "paths_in_wide_item",
-        size: 60,
+        size: 36,
         prepare: |n| {
             let filter = joined(n, " OR ", |i| format!("z{} = :v", shuffled(i) % 1_000_000));
             matches(&filter, value(&text("x")), wide_item(50 * n))
