@@ -1,7 +1,7 @@
 //! What CI checks, in the order in which failures are cheapest to find.
 
 use crate::step::run;
-use crate::{complexity, fuzz, instructions, list_append, tidy};
+use crate::{fuzz, instructions, list_append, tidy};
 
 pub fn quick() -> Result<(), String> {
     run("format", "cargo", &["fmt", "--all", "--check"])?;
@@ -17,7 +17,6 @@ pub fn all() -> Result<(), String> {
     instructions::check(false)?;
     fuzz::all(fuzz::CI_SECONDS)?;
     list_append::check(&[])?;
-    complexity::check()?;
     run("real clients", "bash", &["tests/blackbox/run.sh"])?;
     run("kill -9", "bash", &["tests/crash/run.sh"])
 }

@@ -196,7 +196,7 @@ def test_a_load_killed_at_any_time_goes_on(two, tmp_path, source):
             had_begun = side.exists()
             run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
-                out, err = run.communicate(timeout=chance.uniform(0.001, 0.15) if time.monotonic() < deadline else 60)
+                out, err = run.communicate(timeout=chance.uniform(0.001, 0.04) if time.monotonic() < deadline else 60)
             except subprocess.TimeoutExpired:
                 had_begun = had_begun or side.exists()
                 run.kill()

@@ -283,7 +283,7 @@ const PATHS: &[Case] = &[
     },
     Case {
         name: "paths_in_wide_map",
-        size: 60,
+        size: 36,
         prepare: |n| {
             let filter = joined(n, " OR ", |i| format!("a.z{} = :v", i));
             matches(&filter, value(&text("x")), wide_map(50 * n))
@@ -291,7 +291,7 @@ const PATHS: &[Case] = &[
     },
     Case {
         name: "paths_in_long_list",
-        size: 60,
+        size: 36,
         prepare: |n| {
             let last = 50 * n - 1;
             matches(

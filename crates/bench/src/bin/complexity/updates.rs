@@ -31,7 +31,7 @@ fn set(first: usize, elements: usize) -> AttributeValue {
 pub const CASES: [&[Case]; 1] = [&[
     Case {
         name: "set_clauses",
-        size: 90,
+        size: 60,
         prepare: |n| parse(format!("SET {}", list(n, |i| format!("a{i} = :v"))), value(&text("x"))),
     },
     Case {
@@ -54,7 +54,7 @@ pub const CASES: [&[Case]; 1] = [&[
     },
     Case {
         name: "set_from_wide_item",
-        size: 50,
+        size: 30,
         prepare: |n| {
             let sources = list(n, |i| format!("z{i} = if_not_exists(y{i}, :v)"));
             apply(&format!("SET {sources}"), value(&text("x")), wide_item(50 * n))
@@ -79,7 +79,7 @@ pub const CASES: [&[Case]; 1] = [&[
     },
     Case {
         name: "remove_from_long_list",
-        size: 100,
+        size: 60,
         prepare: |n| {
             apply(
                 &format!("REMOVE {}", list(n, |i| format!("a[{i}]"))),
@@ -90,7 +90,7 @@ pub const CASES: [&[Case]; 1] = [&[
     },
     Case {
         name: "remove_from_wide_map",
-        size: 100,
+        size: 60,
         prepare: |n| {
             let update = format!("REMOVE {}", list(n, |i| format!("a.a{i:07}")));
             apply(&update, ExpressionValues::new(), wide_map(50 * n))
