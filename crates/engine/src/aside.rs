@@ -3,8 +3,6 @@
 
 use partita_api::Exception;
 use partita_api::exchange::ExchangeFailure;
-use std::future::poll_fn;
-use std::task::Poll;
 use tokio::sync::oneshot;
 
 /// Why a step of an export, an import or a bulk operation did not come further.
@@ -49,20 +47,6 @@ pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     receiver.await.map_err(|error| unable(&error))
 }
 
-/// Lets others go on that run on the same thread.
-pub async fn yield_now() {
-    let mut has_yielded = false;
-    poll_fn(|context| {
-        if has_yielded {
-            return Poll::Ready(());
-        }
-        has_yielded = true;
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,7 +55,6 @@ mod tests {
     async fn work_is_done_elsewhere() {
         let here = std::thread::current().id();
         assert!(aside(|| std::thread::current().id()).await.is_ok_and(|there| there != here));
-        yield_now().await;
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 //! turns.
 
 use crate::Engine;
-use crate::aside::{Hindrance, aside_with_bucket, yield_now};
+use crate::aside::{Hindrance, aside_with_bucket};
 use crate::bucket::{Bucket, failure};
 use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::data_files;
@@ -13,6 +13,7 @@ use crate::history::{History, Moment};
 use crate::item_key::key_item;
 use crate::maintenance::Progress;
 use crate::past::{NetChange, Past};
+use crate::slices::let_others;
 use crate::stored_key::ExchangeKind;
 use crate::verify::hex;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
@@ -207,7 +208,7 @@ impl<S: Store> Engine<S> {
             if part.is_last || part.is_full() {
                 return Ok(part);
             }
-            yield_now().await;
+            let_others().await;
         }
     }
 

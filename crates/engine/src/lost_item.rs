@@ -6,8 +6,8 @@
 //! stays in the table's total until `partita verify --repair` counts anew.
 
 use crate::Engine;
-use crate::aside::yield_now;
 use crate::item_key::key_item;
+use crate::slices::let_others;
 use crate::storage_failed;
 use crate::stored_key::{self, Key};
 use crate::table::Table;
@@ -70,7 +70,7 @@ impl<S: Store> Engine<S> {
             let mut range = stored_key::all_rows(space);
             while let Some(next) = self.look_for_entries(space, &range, write, &mut entries)? {
                 range.start = next;
-                yield_now().await;
+                let_others().await;
             }
         }
         tracing::warn!(table = %write.table.name, entries = entries.len(), "an unreadable item is replaced");
