@@ -14,7 +14,7 @@ use crate::storage_failed;
 use crate::stored_key::{self, Key};
 use crate::table::{Table, TableRecord};
 use partita_api::Exception;
-use partita_store::{Counters, Decision, Direction, KeyRange, Rows, Snapshot, Space, Store, Write};
+use partita_store::{Counters, Damage, Decision, Direction, KeyRange, Rows, Snapshot, Space, Store, Write};
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,19 +26,21 @@ const PAGE_BYTES: usize = 1 << 20;
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn backfill_step(&self) -> Result<Progress, Exception> {
+        let mut progress = Progress::Done;
         for table in self.catalog.all().values() {
             if let Some(space) = unfilled(table) {
-                self.fill_page(table, space).await?;
-                return Ok(Progress::More);
+                let name = format!("backfill in table {}", table.name);
+                progress = progress.and(self.pauses.step(&name, self.fill_page(table, space)).await);
             }
         }
-        Ok(Progress::Done)
+        Ok(progress)
     }
 
-    async fn fill_page(&self, table: &Arc<Table>, space: Space) -> Result<(), Exception> {
+    async fn fill_page(&self, table: &Arc<Table>, space: Space) -> Result<Progress, Exception> {
         let page = self.next_page(table, space)?;
         let Some(last) = page.last().map(|item| ItemKey::of_stored_item(table, item.view()).stored) else {
-            return self.finish(table, space).await;
+            self.finish(table, space).await?;
+            return Ok(Progress::More);
         };
         let mut keys = Vec::with_capacity(page.len() * 2);
         let mut expected = Vec::with_capacity(page.len());
@@ -50,7 +52,7 @@ impl<S: Store> Engine<S> {
             }
         }
         let (table, catalog) = (Arc::clone(table), self.catalog.clone());
-        let decision = move |rows: &Rows<'_>| match catalog.current(&table) {
+        let decision = move |rows: &Rows<'_>, _: &[usize]| match catalog.current(&table) {
             Some(now) if unfilled(&now) == Some(space) => {
                 let mut writes = missing_entries(&now, space, &expected, rows);
                 let cursor = Key::BackfillCursor { of: space }.to_bytes();
@@ -60,10 +62,12 @@ impl<S: Store> Engine<S> {
             // The index or its table was deleted meanwhile.
             _ => Decision::rejection(()),
         };
-        self.store.decide(keys, decision).await.map_err(storage_failed)
+        // An entry that cannot be read is written anew.
+        self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)?;
+        Ok(Progress::More)
     }
 
-    /// The next items behind the cursor.
+    /// The next items behind the cursor. One that cannot be read has an entry again when it is written anew.
     fn next_page(&self, table: &Table, space: Space) -> Result<Vec<Item>, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let cursor = snapshot.get(&Key::BackfillCursor { of: space }.to_bytes()).map_err(storage_failed)?;
@@ -81,7 +85,11 @@ impl<S: Store> Engine<S> {
                 ControlFlow::Break(())
             }
         };
-        snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
+        let damaged = |damage: Damage| {
+            tracing::error!(table = %table.name, %damage, "a backfill passes over damage");
+            ControlFlow::Continue(())
+        };
+        snapshot.range_past_damage(&range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
         Ok(page)
     }
 

@@ -11,7 +11,7 @@ use crate::write::{Action, ItemWrite};
 use partita_api::Exception;
 use partita_api::reporting::ReturnValues;
 use partita_store::{Decision, Direction, KeyRange, Rows, Snapshot, Store, Write};
-use partita_value::ItemRef;
+use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -22,13 +22,19 @@ const OLDEST_SECONDS: u64 = 5 * 365 * 24 * 60 * 60;
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn expire_step(&self) -> Result<Progress, Exception> {
-        let mut more = false;
+        let mut progress = Progress::Done;
         for table in self.catalog.all().values() {
-            let writes = self.expired(table)?;
-            more |= writes.len() == STEP;
-            if !writes.is_empty() {
-                self.write_each(writes).await?;
-            }
+            let name = format!("expiry in table {}", table.name);
+            progress = progress.and(self.pauses.step(&name, self.expire_in(table)).await);
+        }
+        Ok(progress)
+    }
+
+    async fn expire_in(&self, table: &Arc<Table>) -> Result<Progress, Exception> {
+        let writes = self.expired(table)?;
+        let more = writes.len() == STEP;
+        if !writes.is_empty() {
+            self.write_each(writes).await?;
         }
         Ok(Progress::of(more))
     }
@@ -37,12 +43,11 @@ impl<S: Store> Engine<S> {
         let Some(expiry) = &table.expiry else { return Ok(Vec::new()) };
         let now = self.clock.now_seconds();
         let range = stored_key::expired_between(expiry.space, now.saturating_sub(OLDEST_SECONDS), now);
-        let keys = self
-            .first_rows(&range, |_, row| ItemRef::new(row).map(|key| ItemKey::of_stored_item(table, key)))?;
-        let expire = |key| ItemWrite {
+        let keys = self.first_rows(&range, |_, row| ItemRef::new(row).map(|key| key.to_owned()))?;
+        let expire = |key: Item| ItemWrite {
             table: Arc::clone(table),
-            key,
-            action: Action::Expire { before: now },
+            key: ItemKey::of_stored_item(table, key.view()),
+            action: Action::Expire { key, before: now },
             condition: None,
             return_values: ReturnValues::None,
             return_item_on_condition_failure: false,
@@ -73,7 +78,7 @@ impl<S: Store> Engine<S> {
         Ok(Progress::of(more))
     }
 
-    /// What `take` makes of the first rows of a range, as many as one step may have.
+    /// What `take` makes of the first rows of a range that can be read, as many as one step may have.
     pub(crate) fn first_rows<T>(
         &self,
         range: &KeyRange,
@@ -85,7 +90,8 @@ impl<S: Store> Engine<S> {
             if taken.len() < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        snapshot.range(range, Direction::Ascending, visit).map_err(storage_failed)?;
+        let damaged = |_| ControlFlow::Continue(());
+        snapshot.range_past_damage(range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
         Ok(taken)
     }
 }

@@ -57,8 +57,8 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn lost_item(&self, write: &ItemWrite) -> Result<LostItem, Exception> {
         let keys = match &write.action {
             Action::Put(item) | Action::Restore(item) => key_item(write.table.key.attributes(), item.view()),
-            Action::Delete { key } => key.clone(),
-            Action::Update { .. } | Action::Check | Action::Expire { .. } => return Err(unreadable_item()),
+            Action::Delete { key } | Action::Expire { key, .. } => key.clone(),
+            Action::Update { .. } | Action::Check => return Err(unreadable_item()),
         };
         if write.condition.is_some() || write.return_values != ReturnValues::None {
             return Err(unreadable_item());

@@ -9,8 +9,9 @@ use crate::stored_key::{self, Key};
 use crate::stream::{FIRST_SEQUENCE, Shard, Stream};
 use crate::stream_record;
 use partita_api::Exception;
-use partita_store::{Decision, Direction, Rows, Snapshot, Store, Write};
+use partita_store::{Damage, Decision, Direction, Rows, Snapshot, Store, Write};
 use partita_value::names::StreamName;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 /// Records trimmed in one step.
@@ -22,44 +23,65 @@ impl<S: Store> Engine<S> {
         let oldest = now.saturating_sub(self.stream_options.retention_millis());
         let mut progress = Progress::Done;
         for (name, stream) in self.catalog.streams().iter() {
-            if stream.ended_at_millis.is_some_and(|at| at < oldest) {
-                self.forget_stream(name).await?;
-                continue;
-            }
-            let mut trimmed = Progress::Done;
-            for shard in stream.shards.iter().filter(|shard| shard.opened_at_millis < oldest) {
-                trimmed = trimmed.and(self.trim(stream, shard, oldest).await?);
-            }
-            if trimmed == Progress::Done {
-                self.change_shards(name, stream, now, oldest).await?;
-            }
-            progress = progress.and(trimmed);
+            let work = format!("upkeep of stream {}/{}", name.table, name.label);
+            let step = self.keep_stream_up(name, stream, now, oldest);
+            progress = progress.and(self.pauses.step(&work, step).await);
         }
         Ok(progress)
     }
 
-    /// Removes the oldest records of a shard: those from before a moment, and all if it was closed before it.
+    async fn keep_stream_up(
+        &self,
+        name: &StreamName,
+        stream: &Stream,
+        now: u64,
+        oldest: u64,
+    ) -> Result<Progress, Exception> {
+        if stream.ended_at_millis.is_some_and(|at| at < oldest) {
+            self.forget_stream(name).await?;
+            return Ok(Progress::Done);
+        }
+        let mut trimmed = Progress::Done;
+        for shard in stream.shards.iter().filter(|shard| shard.opened_at_millis < oldest) {
+            trimmed = trimmed.and(self.trim(stream, shard, oldest).await?);
+        }
+        if trimmed == Progress::Done {
+            self.change_shards(name, stream, now, oldest).await?;
+        }
+        Ok(trimmed)
+    }
+
+    /// Removes the oldest records of a shard: those from before a moment, and all if it was closed before it. One that cannot
+    /// be read is older than the record behind it.
     async fn trim(&self, stream: &Stream, shard: &Shard, oldest: u64) -> Result<Progress, Exception> {
         let is_bygone = shard.is_bygone(oldest);
         let mut trimmed = Vec::new();
+        let unreadable = RefCell::new(Vec::new());
         {
             let snapshot = self.store.snapshot().map_err(storage_failed)?;
             let from = trimmed_through(&snapshot, stream, shard.number)? + 1;
             let range = stored_key::changes_from(stream.space(), shard.number, from);
             let visit = |key: &[u8], row: &[u8]| {
                 let is_kept = !is_bygone && stream_record::created_at_millis(row) >= oldest;
-                if is_kept || trimmed.len() == STEP {
+                if is_kept || trimmed.len() >= STEP {
                     return ControlFlow::Break(());
                 }
+                trimmed.append(&mut unreadable.borrow_mut());
                 trimmed.push(key.to_vec());
                 ControlFlow::Continue(())
             };
-            snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
+            let damaged = |damage: Damage| {
+                unreadable.borrow_mut().extend(damage.keys.map(|keys| keys.start));
+                ControlFlow::Continue(())
+            };
+            snapshot
+                .range_past_damage(&range, Direction::Ascending, visit, damaged)
+                .map_err(storage_failed)?;
         }
         let Some(last) = trimmed.last().and_then(|key| stored_key::sequence_of(key)) else {
             return Ok(Progress::Done);
         };
-        let progress = Progress::of(trimmed.len() == STEP);
+        let progress = Progress::of(trimmed.len() >= STEP);
         let through = Write::Put {
             key: Key::ShardTrim { space: stream.space(), shard: shard.number }.to_bytes(),
             value: last.to_be_bytes().to_vec(),

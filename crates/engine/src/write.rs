@@ -58,8 +58,9 @@ pub enum Action {
     },
     /// Only the condition counts.
     Check,
-    /// Delete, if the item's time is before this second.
+    /// Delete, if the item's time is before this second. Of an item that cannot be read, the order of expiry says it.
     Expire {
+        key: Item,
         before: u64,
     },
 }

@@ -133,7 +133,7 @@ fn new_item<'a>(
         Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
         Action::Delete { .. } => Ok(None),
         Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
-        Action::Expire { before } => {
+        Action::Expire { before, .. } => {
             let due = |item: &ItemRef<'_>| {
                 let expiry = table.expiry.as_ref();
                 expiry

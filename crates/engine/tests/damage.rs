@@ -263,3 +263,59 @@ async fn an_export_lists_what_it_could_not_read() {
     let list: Value = serde_json::from_slice(&list).unwrap();
     assert_eq!(list["damaged"].as_array().unwrap().len(), 1, "{list}");
 }
+
+/// The order of expiry says that the item's time has come.
+#[tokio::test]
+async fn it_expires_with_the_others() {
+    let (_, database) = damaged().await;
+    database.advance_seconds(10_000_000);
+    for _ in 0..3 {
+        database.engine.maintain().await.unwrap();
+    }
+    assert_eq!(done(&database, "Scan", json!({"TableName": "Tab"})).await["Count"], 0);
+    assert_eq!(in_group(&database, "old").await, 0);
+}
+
+/// A new index has all that can be read, and the damaged item as soon as it is written anew.
+#[tokio::test]
+async fn an_index_is_filled_past_it() {
+    let (_, database) = damaged().await;
+    let definition = |name: &str, kind: &str| json!({"AttributeName": name, "AttributeType": kind});
+    let index = json!({
+        "IndexName": "byTime", "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "until", "KeyType": "RANGE"}],
+        "Projection": {"ProjectionType": "ALL"},
+    });
+    let definitions =
+        [definition("pk", "S"), definition("sk", "N"), definition("group", "S"), definition("until", "N")];
+    let request = json!({
+        "TableName": "Tab", "AttributeDefinitions": definitions, "GlobalSecondaryIndexUpdates": [{"Create": index}],
+    });
+    done(&database, "UpdateTable", request).await;
+    while database.engine.maintain().await.unwrap() == Progress::More {}
+    let by_time = json!({"TableName": "Tab", "IndexName": "byTime"});
+    assert_eq!(done(&database, "Scan", by_time.clone()).await["Count"], 9);
+    done(&database, "PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
+    assert_eq!(done(&database, "Scan", by_time).await["Count"], 10);
+}
+
+/// A record of a stream that cannot be read keeps no other from being trimmed, and goes with them.
+#[tokio::test]
+async fn a_stream_is_trimmed_past_damage() {
+    let (store, database) = damaged().await;
+    store.damage(&records(&store)[4]);
+    database.advance_seconds(25 * 60 * 60);
+    database.engine.maintain().await.unwrap();
+    assert_eq!(records(&store), Vec::<Vec<u8>>::new());
+}
+
+/// The stored keys of the stream's records, which alone have a shard and a number.
+fn records(store: &DamagingStore) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    let range = KeyRange { start: 16_u32.to_be_bytes().to_vec(), end: vec![0xff; 4] };
+    let visit = |key: &[u8], _: &[u8]| {
+        keys.extend((key.len() == 16).then(|| key.to_vec()));
+        ControlFlow::Continue(())
+    };
+    store.rows.snapshot().unwrap().range(&range, Direction::Ascending, visit).unwrap();
+    keys
+}
