@@ -115,6 +115,13 @@ impl Exception {
         Exception { kind, message: message.into(), item: None, cancellation_reasons: None }
     }
 
+    /// The bytes of all items it shows.
+    pub fn item_bytes(&self) -> usize {
+        let reasons = self.cancellation_reasons.iter().flatten();
+        let items = self.item.iter().chain(reasons.filter_map(|reason| reason.item.as_ref()));
+        items.map(Item::size).sum()
+    }
+
     pub fn validation(message: impl Into<String>) -> Exception {
         Exception::new(ExceptionKind::ValidationException, message)
     }

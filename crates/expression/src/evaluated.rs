@@ -63,17 +63,25 @@ pub(crate) fn minus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<E
     number(left)?.subtract(&number(right)?).map(owned_number).map_err(Problem::Number)
 }
 
-/// Lists only grow: one that no item has room for is refused here, before it goes into others.
-pub(crate) fn list_append<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<Evaluated<'a>, Problem> {
-    let list = append(left.view(), right.view()).ok_or(Problem::UpdateOperandType)?;
-    if list.view().size() > ITEM_BYTES { Err(Problem::ItemSize) } else { Ok(list) }
+/// Lists, one behind the other. More than an item has room for is refused before it is copied.
+pub(crate) fn list_append<'a>(lists: &[ValueRef<'_>]) -> Result<Evaluated<'a>, Problem> {
+    let mut size = 0;
+    for list in lists {
+        size += list.size();
+        if size > ITEM_BYTES {
+            return Err(Problem::ItemSize);
+        }
+    }
+    append(lists).ok_or(Problem::UpdateOperandType)
 }
 
-fn append<'a>(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Evaluated<'a>> {
-    let (ValueRef::L(left), ValueRef::L(right)) = (left, right) else { return None };
+fn append<'a>(lists: &[ValueRef<'_>]) -> Option<Evaluated<'a>> {
     let mut encoder = Encoder::new();
     let mark = encoder.begin_list();
-    left.into_iter().chain(right).for_each(|element| encoder.value(element));
+    for list in lists {
+        let ValueRef::L(list) = list else { return None };
+        list.into_iter().for_each(|element| encoder.value(element));
+    }
     encoder.end_list(mark);
     Some(Evaluated::Owned(Value::from_encoder(encoder)))
 }
@@ -89,7 +97,7 @@ pub(crate) fn add<'a>(
     match (old, operand) {
         (ValueRef::N(_), ValueRef::N(_)) => plus(&Evaluated::View(old), &Evaluated::View(operand)),
         (ValueRef::L(_), ValueRef::L(_)) if style == Style::Legacy => {
-            append(old, operand).ok_or_else(|| style.mismatch())
+            append(&[old, operand]).ok_or_else(|| style.mismatch())
         }
         _ => {
             let mut set = AttributeValue::from(old);

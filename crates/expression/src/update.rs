@@ -395,10 +395,26 @@ impl<'a> Base<'a> {
                 Some(value) => Ok(Evaluated::View(value)),
                 None => self.operand(otherwise),
             },
-            SetOperand::ListAppend(left, right) => {
-                evaluated::list_append(&self.operand(left)?, &self.operand(right)?)
+            SetOperand::ListAppend(..) => {
+                let mut lists = Vec::new();
+                self.lists(operand, &mut lists)?;
+                evaluated::list_append(&lists.iter().map(Evaluated::view).collect::<Vec<_>>())
             }
             SetOperand::Computed(value) => self.set_value(value),
+        }
+    }
+
+    /// The lists that are to stand one behind the other: those of appends inside an append are copied only once.
+    fn lists(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
+        match operand {
+            SetOperand::ListAppend(left, right) => {
+                self.lists(left, lists)?;
+                self.lists(right, lists)
+            }
+            operand => {
+                lists.push(self.operand(operand)?);
+                Ok(())
+            }
         }
     }
 }

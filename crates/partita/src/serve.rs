@@ -161,7 +161,8 @@ fn models(arguments: &Serve) -> Result<Models, Box<dyn Error>> {
     };
     let models = Models::default();
     for path in &arguments.model {
-        models.attach(ModelWatch::new(crate::model::load(path)?, mode));
+        let watch = ModelWatch::new(crate::model::load(path)?, mode);
+        models.attach(watch).map_err(|exception| exception.message)?;
     }
     Ok(models)
 }

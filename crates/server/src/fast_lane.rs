@@ -18,7 +18,7 @@ use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -166,6 +166,7 @@ impl Lane {
     /// Forgets a request that was answered.
     fn consume(&mut self, end: usize) {
         self.read.drain(..end);
+        self.pace.settle();
         let kept = if self.budget.is_tight() { BUFFER_BYTES } else { KEPT_BYTES };
         if self.read.capacity() > kept {
             self.read.shrink_to(BUFFER_BYTES);
@@ -177,7 +178,12 @@ impl Lane {
 
 /// Writes an answer. One that the client does not take at once has its share of the budget while it waits.
 async fn write(stream: &mut (impl AsyncWrite + Unpin), mut answer: Answer) -> io::Result<()> {
-    let written = stream.write(answer.as_ref()).await?;
+    let at_once =
+        poll_fn(|context| Poll::Ready(Pin::new(&mut *stream).poll_write(context, answer.as_ref()))).await;
+    let written = match at_once {
+        Poll::Ready(written) => written?,
+        Poll::Pending => 0,
+    };
     if written < answer.as_ref().len() {
         answer.waits().map_err(|_| io::ErrorKind::OutOfMemory)?;
         stream.write_all(&answer.as_ref()[written..]).await?;

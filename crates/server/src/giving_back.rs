@@ -16,6 +16,12 @@ const CONNECTIONS: u32 = 32;
 thread_local! {
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
     static ENDED: Cell<u32> = const { Cell::new(0) };
+    static SERVES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread serves connections.
+pub fn this_thread_serves() {
+    SERVES.set(true);
 }
 
 /// A connection has ended on this thread.
@@ -27,9 +33,13 @@ pub fn connection_ended(give_back: fn()) {
     }
 }
 
-/// Calls `give_back` on this thread in a moment, once for all who ask until then.
+/// Calls `give_back` on this thread in a moment, once for all who ask until then. A thread that serves no connections does
+/// it at once.
 pub fn soon(give_back: fn()) {
     let Ok(runtime) = Handle::try_current() else { return };
+    if !SERVES.get() {
+        return give_back();
+    }
     if IS_DUE.replace(true) {
         return;
     }

@@ -68,10 +68,11 @@ impl<S> Drop for Housekeeping<S> {
 /// Verifies the database whenever somebody asks for it.
 async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
     while pipeline.verification.is_due().await {
-        let pipeline = Arc::clone(&pipeline);
-        let run = move || pipeline.verification.run(&pipeline.engine);
+        let running = Arc::clone(&pipeline);
+        let run = move || running.verification.run(&running.engine);
         if tokio::task::spawn_blocking(run).await.is_err() {
             tracing::error!("a verification ended in a panic");
+            pipeline.verification.failed();
         }
     }
 }

@@ -24,6 +24,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use watch::Sighting;
 
+/// Models that may be attached: every request is held against all of them.
+const MOST_MODELS: usize = 256;
+
 /// The attached models, one a table at most.
 #[derive(Default)]
 pub struct Models {
@@ -40,10 +43,17 @@ pub struct UnderWay {
 }
 
 impl Models {
-    pub fn attach(&self, watch: ModelWatch) {
+    /// Watches a table by a model, instead of another it may have had.
+    pub fn attach(&self, watch: ModelWatch) -> Result<(), Exception> {
         let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
+        if watches.len() >= MOST_MODELS && !watches.contains_key(watch.table()) {
+            return Err(Exception::validation(format!(
+                "{MOST_MODELS} models are attached: detach one first"
+            )));
+        }
         watches.insert(watch.table().to_owned(), Arc::new(watch));
         self.any.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Whether there was one.

@@ -31,6 +31,11 @@ impl Pace {
         Pace { budget, patience, owed: Duration::ZERO, since: None, alarm: None }
     }
 
+    /// What was waited for is here: nothing is owed for the next.
+    pub fn settle(&mut self) {
+        (self.owed, self.since, self.alarm) = (Duration::ZERO, None, None);
+    }
+
     /// So many bytes were read or written.
     pub fn moved(&mut self, bytes: usize) {
         if let Some(since) = self.since.take() {
@@ -84,6 +89,15 @@ mod tests {
         assert_eq!(lasts(&mut Pace::new(budget, PATIENCE), 1).await, 60);
         assert!((110..112).contains(&lasts(&mut Pace::new(budget, PATIENCE), 5 * 4_096).await));
         assert!(lasts(&mut Pace::new(budget, PATIENCE), 10 * 4_096).await > 10_000);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_whole_is_owed_nothing_for() {
+        let mut pace = Pace::new(Budget::new(1 << 30, || ()), PATIENCE);
+        assert_eq!(timeout(PATIENCE / 2, poll_fn(|context| pace.poll(context))).await.ok(), None);
+        pace.moved(1);
+        pace.settle();
+        assert_eq!(lasts(&mut pace, 1).await, 60);
     }
 
     #[tokio::test(start_paused = true)]

@@ -137,7 +137,11 @@ impl<S: Store> Pipeline<S> {
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
         let coding = Coding::accepted(signed.headers);
-        let bytes = outcome.as_ref().map_or(0, |json| if coding.is_some() { json.len() } else { 0 });
+        let bytes = match &outcome {
+            Ok(json) if coding.is_some() => json.len(),
+            Ok(_) => 0,
+            Err(refusal) => refusal.item_bytes(),
+        };
         let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
         reply.unwrap_or_else(|exception| {
             Reply::new(Err(exception.into()), content_type, None, self.budget.share())
@@ -169,9 +173,17 @@ impl<S: Store> Pipeline<S> {
         let only_reads = in_flight::only_reads(&request);
         let gathered_bytes = in_flight::gathered_bytes(&request);
         let execution = pin!(self.engine.execute(request));
-        let mut response = match only_reads {
-            true => in_flight::run(gathered_bytes, execution, share).await?,
-            false => execution.await?,
+        let outcome = match only_reads {
+            true => in_flight::run(gathered_bytes, execution, share).await,
+            false => execution.await.map_err(Refusal::from),
+        };
+        let mut response = match outcome {
+            Ok(response) => response,
+            Err(refusal) => {
+                // Nothing was done, so that it may be asked again.
+                count_answer(2 * refusal.item_bytes(), true, share)?;
+                return Err(refusal);
+            }
         };
         self.models.after(under_way, &mut response);
         let bytes = partita_wire::item_bytes(&response);

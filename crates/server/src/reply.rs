@@ -47,6 +47,14 @@ impl From<NoRoom> for Refusal {
 }
 
 impl Refusal {
+    /// The bytes of all items it shows: what writing it costs.
+    pub fn item_bytes(&self) -> usize {
+        match self {
+            Refusal::Exception(exception) => exception.item_bytes(),
+            _ => 0,
+        }
+    }
+
     /// The status and the text of its answer.
     fn told(self) -> (StatusCode, Vec<u8>) {
         let exception = match self {

@@ -92,6 +92,13 @@ impl Verification {
         report.running = false;
     }
 
+    /// A run ended without an outcome.
+    pub fn failed(&self) {
+        let mut report = self.report();
+        report.outcome = Some(Err("the verification failed; the log says why".to_owned()));
+        report.running = false;
+    }
+
     fn hear(&self, event: Event) -> ControlFlow<()> {
         self.report().take(event);
         match self.stopped.load(Ordering::Relaxed) {
@@ -107,7 +114,9 @@ impl Report {
             Event::Progress(progress) => self.progress = progress,
             Event::NotCompared(text) if self.notes.len() < KEPT_NOTES => self.notes.push(text),
             Event::NotCompared(_) => {}
-            Event::Finding(finding) => {
+            Event::Finding(mut finding) => {
+                // Nothing is mended here, and what it would be mended by may be large.
+                finding.remedy = Vec::new();
                 self.finding_count += 1;
                 if self.finding_count <= LOGGED_FINDINGS {
                     tracing::error!(%finding, "the database is not as it should be");

@@ -4,6 +4,7 @@
 //! thread is woken on the way. That hand-over costs more than most requests do. New connections go to the thread
 //! that has the fewest.
 
+use crate::giving_back;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ fn start(number: usize) -> io::Result<(Desk, Thread)> {
     let desk = Desk { runtime: runtime.handle().clone(), connections: Arc::default() };
     let (stop, stopped) = oneshot::channel();
     let handle = std::thread::Builder::new().name(format!("worker {number}")).spawn(move || {
+        giving_back::this_thread_serves();
         let _ = runtime.block_on(stopped);
     })?;
     Ok((desk, Thread { stop, handle }))

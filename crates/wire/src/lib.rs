@@ -93,6 +93,7 @@ pub use item_line::{
 };
 
 use json::{Reader, Writer};
+use partita_api::get_records::ChangeRecord;
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
 use partita_value::Item;
 
@@ -186,8 +187,14 @@ pub fn item_bytes(response: &Response) -> usize {
     let sum = |items: &mut dyn Iterator<Item = &Item>| items.map(Item::size).sum();
     match response {
         Response::BatchExecuteStatement(output) => {
-            sum(&mut output.responses.iter().filter_map(|response| response.item.as_ref()))
+            let shown = output.responses.iter().filter_map(|response| response.item.as_ref());
+            let errors = output.responses.iter().filter_map(|response| response.error.as_ref());
+            shown.map(Item::size).sum::<usize>() + errors.map(Exception::item_bytes).sum::<usize>()
         }
+        Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
+            sum(&mut output.attributes.iter())
+        }
+        Response::GetRecords(output) => output.records.iter().map(ChangeRecord::size_bytes).sum(),
         Response::BatchGetItem(output) => sum(&mut output.responses.iter().flat_map(|table| &table.items)),
         Response::ExecuteStatement(output) => sum(&mut output.items.iter()),
         Response::ExecuteTransaction(output) => sum(&mut output.responses.iter().flatten()),

@@ -165,6 +165,28 @@ def test_answers_that_nobody_reads():
         assert len(client.batch_get_item(RequestItems={"Large": {"Keys": [{"pk": {"S": "1"}}]}})["Responses"]["Large"]) == 1
 
 
+def test_failed_transactions_that_nobody_reads():
+    """Each shows forty items of the largest size in its reasons."""
+    with running("--memory-limit", f"{LIMIT}MB", "--client-patience", "60s") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Small", "pk:S")
+        create_table(client, "Large", "pk:S")
+        for n in range(40):
+            client.put_item(TableName="Large", Item={"pk": {"S": str(n)}, "d": {"S": "x" * 390_000}})
+        checks = [{"ConditionCheck": {"TableName": "Large", "Key": {"pk": {"S": str(n)}}, "ConditionExpression": "attribute_not_exists(pk)",
+                                      "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}} for n in range(40)]
+        body = json.dumps({"TransactItems": checks}).encode()
+        before = server.megabytes()
+        streams = []
+        for _ in range(30):
+            streams.append(server.connect(stack, receive_bytes=4096))
+            streams[-1].sendall(head("TransactWriteItems", len(body)) + body)
+        time.sleep(1)
+        assert server.megabytes() < before + LIMIT + BESIDE
+        put_some(client, 0)
+        assert {status_of(stream) for stream in streams} == {400, 503}
+
+
 def test_a_body_that_trickles():
     with running("--client-patience", "2s") as server, ExitStack() as stack:
         stream = server.connect(stack)

@@ -60,7 +60,7 @@ impl Models {
             table.clone_into(&mut model.table.name);
         }
         let attached = json!({ "attached": model.table.name, "mode": mode.name() });
-        self.attach(ModelWatch::new(model, mode));
+        self.attach(ModelWatch::new(model, mode))?;
         Ok(attached)
     }
 }
