@@ -5,11 +5,13 @@ use crate::verifier::SignedRequest;
 use sha2::{Digest, Sha256};
 
 /// The text that is hashed into the string to sign. `parameters` are the query's.
+///
+/// There is none if headers are named again and again: the text would be longer than the request by any factor.
 pub fn canonical_request(
     request: &SignedRequest<'_>,
     parameters: &[(String, String)],
     signed_headers: &str,
-) -> String {
+) -> Option<String> {
     let mut text = String::with_capacity(512);
     text.push_str(request.method);
     text.push('\n');
@@ -18,10 +20,15 @@ pub fn canonical_request(
     // A presigned request does not sign its own signature.
     text.push_str(&query::canonical(parameters.iter().filter(|(name, _)| name != "X-Amz-Signature")));
     text.push('\n');
-    for name in signed_headers.split(';') {
+    let mut bytes_left = request.headers.bytes();
+    for (number, name) in signed_headers.split(';').enumerate() {
+        if number >= request.headers.count() {
+            return None;
+        }
         text.push_str(name);
         text.push(':');
         for (i, value) in request.headers.get_all(name).enumerate() {
+            bytes_left = bytes_left.checked_sub(value.len())?;
             if i > 0 {
                 text.push(',');
             }
@@ -33,7 +40,7 @@ pub fn canonical_request(
     text.push_str(signed_headers);
     text.push('\n');
     push_hex(&mut text, &Sha256::digest(request.body));
-    text
+    Some(text)
 }
 
 /// The words of a header's value with one space between each and the next.

@@ -27,6 +27,10 @@ impl<'a> Headers<'a> {
         std::str::from_utf8(value).ok().filter(|_| visible)
     }
 
+    pub fn count(self) -> usize {
+        self.0.len()
+    }
+
     /// How many bytes all names and values take.
     pub fn bytes(self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len()).sum()

@@ -54,7 +54,9 @@ impl Signer {
         let pairs = pairs(&headers);
         let Call { method, path, parameters, body, .. } = *call;
         let request = SignedRequest { method, path, query: "", headers: Headers::new(&pairs), body };
-        let canonical = canonical_request(&request, parameters, &signed_headers);
+        let Some(canonical) = canonical_request(&request, parameters, &signed_headers) else {
+            unreachable!("every header is named once")
+        };
         let digest = hex(&Sha256::digest(canonical.as_bytes()));
         let to_sign = format!("AWS4-HMAC-SHA256\n{signed_at}\n{scope}\n{digest}");
         let signature = hex(&hmac(&derive_key(&self.credential, &scope), to_sign.as_bytes()));

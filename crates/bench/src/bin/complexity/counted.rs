@@ -11,16 +11,17 @@ const TOGGLE_COLLECT: usize = 0x4354_0002;
 const ZERO_STATS: usize = 0x4354_0001;
 const DUMP_STATS_AT: usize = 0x4354_0003;
 
-/// Runs the work; callgrind dumps what was counted under this name.
-pub fn count(name: &str, work: Work) {
+/// Runs the work and answers what it did; callgrind dumps what was counted under this name.
+pub fn count(name: &str, work: Work) -> bool {
     let mut text = name.as_bytes().to_vec();
     text.push(0);
     request(ZERO_STATS, 0);
     request(TOGGLE_COLLECT, 0);
-    black_box(work());
+    let answer = black_box(work());
     request(TOGGLE_COLLECT, 0);
     request(DUMP_STATS_AT, text.as_ptr().addr());
     black_box(text);
+    answer
 }
 
 /// Sends a request with one argument.

@@ -8,6 +8,7 @@ use partita_expression::{
 };
 use partita_value::{AttributeValue, Encoder, Item, Value};
 use std::collections::BTreeSet;
+use std::hint::black_box;
 
 pub fn text(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
@@ -61,7 +62,7 @@ fn parse(filter: String, values: ExpressionValues) -> Work {
     Box::new(move || {
         // Not by way of what was parsed before.
         let parsed = ParsedCondition::parse(ExpressionKind::Filter, &filter);
-        usize::from(parsed.and_then(|parsed| parsed.bind(&names(), &values, &mut Usage::new())).is_ok())
+        parsed.and_then(|parsed| parsed.bind(&names(), &values, &mut Usage::new())).is_ok()
     })
 }
 
@@ -74,13 +75,13 @@ fn bind_projection(paths: &str) -> bool {
 fn matches(filter: &str, values: ExpressionValues, item: Item) -> Work {
     let filter =
         Condition::parse(ExpressionKind::Filter, filter, &names(), &values, &mut Usage::new()).expect(filter);
-    Box::new(move || usize::from(filter.matches(Some(item.view())).is_ok_and(|matches| matches)))
+    Box::new(move || black_box(filter.matches(Some(item.view()))).is_ok())
 }
 
 #[allow(clippy::expect_used, reason = "a case that is no projection measures nothing")]
 fn project(projection: &str, item: Item) -> Work {
     let projection = Projection::parse(projection, &names(), &mut Usage::new()).expect(projection);
-    Box::new(move || projection.apply(item.view()).size())
+    Box::new(move || black_box(projection.apply(item.view()).size()) < usize::MAX)
 }
 
 fn joined(n: usize, operator: &str, piece: impl Fn(usize) -> String) -> String {
@@ -96,12 +97,12 @@ pub const CASES: [&[Case]; 3] = [TEXTS, FUNCTIONS, PATHS];
 const TEXTS: &[Case] = &[
     Case {
         name: "or_chain",
-        size: 60,
+        size: 37,
         prepare: |n| parse(joined(n, " OR ", |i| format!("a{i} = :v")), value(&text("x"))),
     },
     Case {
         name: "and_chain",
-        size: 60,
+        size: 37,
         prepare: |n| {
             parse(joined(n, " AND ", |i| format!("attribute_exists(a{i})")), ExpressionValues::new())
         },
@@ -113,27 +114,31 @@ const TEXTS: &[Case] = &[
     },
     Case {
         name: "parentheses",
-        size: 60,
+        size: 37,
         prepare: |n| parse(format!("{}a = :v{}", "(a = :v OR ".repeat(n), ")".repeat(n)), value(&text("x"))),
     },
-    Case { name: "open_parentheses", size: 500, prepare: |n| parse("(".repeat(n), ExpressionValues::new()) },
+    Case {
+        name: "open_parentheses_refused",
+        size: 500,
+        prepare: |n| parse("(".repeat(n), ExpressionValues::new()),
+    },
     Case {
         name: "in_operands",
         size: 25,
         prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
     },
     Case {
-        name: "in_too_many_operands",
+        name: "in_too_many_operands_refused",
         size: 200,
         prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
     },
     Case {
         name: "deep_path",
-        size: 8,
+        size: 6,
         prepare: |n| parse(format!("a{} = :v", ".b[1]".repeat(n / 2)), value(&text("x"))),
     },
     Case {
-        name: "too_deep_path",
+        name: "too_deep_path_refused",
         size: 400,
         prepare: |n| parse(format!("a{} = :v", ".b".repeat(n)), value(&text("x"))),
     },
@@ -142,7 +147,7 @@ const TEXTS: &[Case] = &[
         size: 150,
         prepare: |n| {
             let paths = list(n, |i| format!("a{i}"));
-            Box::new(move || usize::from(bind_projection(&paths)))
+            Box::new(move || bind_projection(&paths))
         },
     },
     Case {
@@ -150,15 +155,15 @@ const TEXTS: &[Case] = &[
         size: 120,
         prepare: |n| {
             let paths = list(n, |i| format!("a[{i}]"));
-            Box::new(move || usize::from(bind_projection(&paths)))
+            Box::new(move || bind_projection(&paths))
         },
     },
     Case {
-        name: "projection_overlap",
+        name: "projection_overlap_refused",
         size: 120,
         prepare: |n| {
             let paths = format!("{},a[0].b", list(n, |i| format!("a[{i}]")));
-            Box::new(move || usize::from(bind_projection(&paths)))
+            Box::new(move || bind_projection(&paths))
         },
     },
 ];
@@ -266,7 +271,7 @@ const FUNCTIONS: &[Case] = &[
             let condition = LegacyCondition { attribute: "a".into(), operator, operands };
             let condition = Condition::from_legacy(vec![condition], LogicalOperator::And);
             let item = item(text("a".repeat(n)));
-            Box::new(move || usize::from(condition.is_ok_and(|all| all.matches(Some(item.view())).is_ok())))
+            Box::new(move || condition.is_ok_and(|all| black_box(all.matches(Some(item.view()))).is_ok()))
         },
     },
 ];
@@ -325,7 +330,7 @@ const PATHS: &[Case] = &[
         prepare: |n| {
             let projection = Projection::from_attributes((0..n).map(|i| format!("a{:07}", n - i)).collect());
             let item = wide_item(n);
-            Box::new(move || projection.apply(item.view()).size())
+            Box::new(move || black_box(projection.apply(item.view()).size()) < usize::MAX)
         },
     },
 ];

@@ -9,15 +9,18 @@ mod decoders;
 mod expressions;
 mod files;
 mod models;
+mod requests;
 mod statements;
 mod updates;
 
+use std::hint::black_box;
 use std::time::Instant;
 
-/// Work that has been prepared and is to be counted; it answers something, so that it is not left out.
-pub type Work = Box<dyn FnOnce() -> usize>;
+/// Work that has been prepared and is to be counted; it tells whether its input was accepted.
+pub type Work = Box<dyn FnOnce() -> bool>;
 
-/// One kind of input, of any size.
+/// One kind of input, of any size. It is accepted at every size, or refused at every size if its name ends with
+/// `_refused`: an input that is refused for its length alone would tell nothing of those that are not.
 pub struct Case {
     pub name: &'static str,
     /// The smallest size at which it is run; the largest is four times that.
@@ -25,7 +28,14 @@ pub struct Case {
     pub prepare: fn(usize) -> Work,
 }
 
-fn cases() -> impl Iterator<Item = &'static Case> {
+/// A case whose name is made while it runs.
+pub struct Prepared {
+    pub name: String,
+    pub size: usize,
+    pub prepare: Box<dyn Fn(usize) -> Work>,
+}
+
+fn cases() -> impl Iterator<Item = Prepared> {
     let groups = [
         &decoders::CASES[..],
         &expressions::CASES,
@@ -34,19 +44,30 @@ fn cases() -> impl Iterator<Item = &'static Case> {
         &files::CASES,
         &models::CASES,
     ];
-    groups.into_iter().flatten().flat_map(|cases| cases.iter())
+    let written = groups.into_iter().flatten().flat_map(|cases| cases.iter()).map(|case| Prepared {
+        name: case.name.to_owned(),
+        size: case.size,
+        prepare: Box::new(case.prepare),
+    });
+    written.chain(requests::cases())
 }
 
-fn main() {
+fn main() -> Result<(), String> {
+    let mut mistaken = Vec::new();
     let wanted = std::env::args().nth(1);
     for case in cases().filter(|case| wanted.as_deref().is_none_or(|name| case.name.contains(name))) {
         // What happens only once, in any thread, has happened then.
-        (case.prepare)(case.size)();
+        black_box((case.prepare)(case.size)());
         for size in [case.size, 2 * case.size, 4 * case.size] {
             let work = (case.prepare)(size);
             let start = Instant::now();
-            counted::count(&format!("{} {size}", case.name), work);
+            let is_accepted = counted::count(&format!("{} {size}", case.name), work);
             println!("{} {size} {:.3}", case.name, start.elapsed().as_secs_f64() * 1_000.0);
+            if is_accepted == case.name.ends_with("_refused") {
+                let what = if is_accepted { "accepted" } else { "refused" };
+                mistaken.push(format!("{} {size} is {what}", case.name));
+            }
         }
     }
+    if mistaken.is_empty() { Ok(()) } else { Err(mistaken.join(", ")) }
 }

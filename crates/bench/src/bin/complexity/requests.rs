@@ -1,0 +1,327 @@
+//! Bodies of every operation in which one member is long, written as templates: `<<x%>>` is `x` again and again, with
+//! numbers for `%`, and `@text` is a long text.
+
+use crate::decoders::{list, shuffled};
+use crate::{Prepared, Work};
+use partita_api::Operation;
+use std::hint::black_box;
+
+/// A template and how often it is grown.
+struct Body {
+    name: &'static str,
+    size: usize,
+    operation: Operation,
+    body: &'static str,
+}
+
+/// What is within AWS's limits at every size.
+const ACCEPTED: &[Body] = &[
+    Body {
+        name: "batch_writes",
+        size: 6,
+        operation: Operation::BatchWriteItem,
+        body: r#"{"RequestItems":{"Table":[<<{"DeleteRequest":{"Key":{"pk":{"N":"%"}}}}>>]}}"#,
+    },
+    Body {
+        name: "transact_writes",
+        size: 25,
+        operation: Operation::TransactWriteItems,
+        body: r#"{"TransactItems":[<<{"Delete":{"TableName":"Table","Key":{"pk":{"N":"%"}}}}>>]}"#,
+    },
+    Body {
+        name: "transact_gets",
+        size: 25,
+        operation: Operation::TransactGetItems,
+        body: r#"{"TransactItems":[<<{"Get":{"TableName":"Table","Key":{"pk":{"N":"%"}}}}>>]}"#,
+    },
+    Body {
+        name: "batch_statements",
+        size: 6,
+        operation: Operation::BatchExecuteStatement,
+        body: r#"{"Statements":[<<{"Statement":"SELECT * FROM Music WHERE pk = %"}>>]}"#,
+    },
+    Body {
+        name: "statement_parameters",
+        size: 25,
+        operation: Operation::ExecuteStatement,
+        body: r#"{"Statement":"SELECT * FROM Music WHERE pk IN [<<?>>]","Parameters":[<<{"N":"%"}>>]}"#,
+    },
+    Body {
+        name: "statement_token",
+        size: 1_000,
+        operation: Operation::ExecuteStatement,
+        body: r#"{"Statement":"SELECT * FROM Music","NextToken":"@text"}"#,
+    },
+    Body {
+        name: "tags",
+        size: 12,
+        operation: Operation::TagResource,
+        body: r#"{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/Table","Tags":[<<{"Key":"k%","Value":"v"}>>]}"#,
+    },
+    Body {
+        name: "untag_keys",
+        size: 12,
+        operation: Operation::UntagResource,
+        body: r#"{"ResourceArn":"arn:aws:dynamodb:us-east-1:000000000000:table/Table","TagKeys":[<<"k%">>]}"#,
+    },
+    Body {
+        name: "global_indexes",
+        size: 5,
+        operation: Operation::CreateTable,
+        body: r#"{"TableName":"Table","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},<<{"AttributeName":"a%","AttributeType":"S"}>>],"GlobalSecondaryIndexes":[<<{"IndexName":"index%","KeySchema":[{"AttributeName":"a%","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}>>]}"#,
+    },
+    Body {
+        name: "projected_attributes",
+        size: 5,
+        operation: Operation::CreateTable,
+        body: r#"{"TableName":"Table","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"GlobalSecondaryIndexes":[{"IndexName":"index","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"INCLUDE","NonKeyAttributes":[<<"a%">>]}}]}"#,
+    },
+    Body {
+        name: "import_header",
+        size: 60,
+        operation: Operation::ImportTable,
+        body: r#"{"S3BucketSource":{"S3Bucket":"bucket"},"InputFormat":"CSV","InputFormatOptions":{"Csv":{"HeaderList":[<<"a%">>]}},"TableCreationParameters":{"TableName":"Table","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}]}}"#,
+    },
+    Body {
+        name: "export_filter",
+        size: 24,
+        operation: Operation::ExportTableToPointInTime,
+        body: r#"{"TableArn":"arn:aws:dynamodb:us-east-1:000000000000:table/Table","S3Bucket":"bucket","FilterSpecification":{"FilterExpression":"x IN (:a,:b<<,:v%>>)","ExpressionAttributeValues":{":a":{"N":"1"},":b":{"N":"2"},<<":v%":{"N":"%"}>>}}}"#,
+    },
+    Body {
+        name: "exclusive_start_key",
+        size: 1_000,
+        operation: Operation::Scan,
+        body: r#"{"TableName":"Table","ExclusiveStartKey":{<<"a%":{"S":"x"}>>}}"#,
+    },
+    Body {
+        name: "delete_key",
+        size: 1_000,
+        operation: Operation::DeleteItem,
+        body: r#"{"TableName":"Table","Key":{<<"a%":{"S":"x"}>>}}"#,
+    },
+];
+
+/// Every body with one long member that an operation knows. All are refused, most of them for their lengths.
+fn long_members(operation: Operation) -> &'static [&'static str] {
+    match operation {
+        Operation::BatchExecuteStatement => &[
+            r#"{"Statements":[<<{}>>]}"#,
+            r#"{"Statements":[<<{"Statement":""}>>]}"#,
+            r#"{"Statements":[{"Parameters":[<<{}>>]}]}"#,
+        ],
+        Operation::BatchGetItem => &[
+            r#"{"RequestItems":{<<"t%":{}>>}}"#,
+            r#"{"RequestItems":{"Table":{"AttributesToGet":[<<"a%">>],"Keys":[]}}}"#,
+            r#"{"RequestItems":{"@text":{"Keys":[<<{}>>]}}}"#,
+        ],
+        Operation::BatchWriteItem => {
+            &[r#"{"RequestItems":{<<"t%":[{}]>>}}"#, r#"{"RequestItems":{"@text":[<<{}>>]}}"#]
+        }
+        Operation::CancelBulkOperation | Operation::DescribeBulkOperation => {
+            &[r#"{"OperationId":"@text"}"#, r#"{<<"x%":{}>>}"#]
+        }
+        Operation::CreateBackup => &[r#"{"TableName":"@text"}"#, r#"{"BackupName":"@text"}"#],
+        Operation::CreateTable => CREATE_TABLE,
+        Operation::DeleteBackup | Operation::DescribeBackup => &[r#"{"BackupArn":"@text"}"#],
+        Operation::DeleteItem => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"Key":{<<"a%":{}>>}}"#,
+            r#"{"Expected":{<<"a%":{}>>}}"#,
+            r#"{"ExpressionAttributeNames":{<<"a%":"">>}}"#,
+            r#"{"ExpressionAttributeValues":{<<"a%":{}>>}}"#,
+        ],
+        Operation::DeleteTable
+        | Operation::DescribeContinuousBackups
+        | Operation::DescribeTable
+        | Operation::DescribeTimeToLive => &[r#"{"TableName":"@text"}"#, r#"{<<"x%":{}>>}"#],
+        // They have no members.
+        Operation::DescribeEndpoints | Operation::DescribeLimits => &[r#"[<<{}>>]"#],
+        Operation::DescribeExport => &[r#"{"ExportArn":"@text"}"#],
+        Operation::DescribeImport => &[r#"{"ImportArn":"@text"}"#],
+        Operation::DescribeStream => &[
+            r#"{"StreamArn":"@text"}"#,
+            r#"{"ExclusiveStartShardId":"@text"}"#,
+            r#"{"ShardFilter":{"ShardId":"@text"}}"#,
+            r#"{"ShardFilter":{<<"x%":1>>}}"#,
+        ],
+        Operation::ExecuteStatement => &[
+            r#"{"Statement":"@text"}"#,
+            r#"{"NextToken":"@text"}"#,
+            r#"{"Parameters":[<<{}>>]}"#,
+            r#"{"Parameters":[<<{"S":"x"},{}>>]}"#,
+        ],
+        Operation::ExecuteTransaction => &[
+            r#"{"TransactStatements":[<<{}>>]}"#,
+            r#"{"TransactStatements":[<<{"Statement":"SELECT"}>>],"ClientRequestToken":"@text"}"#,
+        ],
+        Operation::ExportTableToPointInTime => EXPORT,
+        Operation::GetItem => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"Key":{<<"a%":{}>>}}"#,
+            r#"{"AttributesToGet":[<<"">>]}"#,
+            r#"{"ProjectionExpression":"@text"}"#,
+            r#"{"ExpressionAttributeNames":{<<"a%":"">>}}"#,
+        ],
+        Operation::GetRecords => &[r#"{"ShardIterator":"@text"}"#],
+        Operation::GetShardIterator => &[
+            r#"{"StreamArn":"@text"}"#,
+            r#"{"ShardId":"@text"}"#,
+            r#"{"ShardIteratorType":"@text"}"#,
+            r#"{"SequenceNumber":"@text"}"#,
+        ],
+        Operation::ImportTable => IMPORT,
+        Operation::ListBackups => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"ExclusiveStartBackupArn":"@text"}"#,
+            r#"{"BackupType":"@text"}"#,
+        ],
+        Operation::ListBulkOperations | Operation::ListExports | Operation::ListImports => {
+            &[r#"{"NextToken":"@text","TableArn":"@text","MaxResults":0}"#]
+        }
+        Operation::ListStreams => &[r#"{"TableName":"@text"}"#, r#"{"ExclusiveStartStreamArn":"@text"}"#],
+        Operation::ListTables => &[r#"{"ExclusiveStartTableName":"@text"}"#],
+        Operation::ListTagsOfResource => &[r#"{"ResourceArn":"@text"}"#, r#"{"NextToken":"@text"}"#],
+        Operation::PutItem => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"Item":{<<"a%":{}>>}}"#,
+            r#"{"Expected":{<<"a%":{"ComparisonOperator":"x"}>>}}"#,
+            r#"{"ConditionExpression":"@text"}"#,
+            r#"{"ReturnValues":"@text"}"#,
+        ],
+        Operation::Query => &[
+            r#"{"IndexName":"@text"}"#,
+            r#"{"KeyConditions":{<<"a%":{}>>}}"#,
+            r#"{"QueryFilter":{<<"a%":{"AttributeValueList":[{}]}>>}}"#,
+            r#"{"KeyConditionExpression":"@text"}"#,
+            r#"{"ExclusiveStartKey":{<<"a%":{}>>}}"#,
+        ],
+        Operation::RestoreTableFromBackup | Operation::RestoreTableToPointInTime => &[
+            r#"{"TargetTableName":"@text"}"#,
+            r#"{"BackupArn":"@text","SourceTableArn":"@text"}"#,
+            r#"{"GlobalSecondaryIndexOverride":[<<{}>>]}"#,
+            r#"{"LocalSecondaryIndexOverride":[<<{"IndexName":"a%"}>>]}"#,
+            r#"{"SSESpecificationOverride":{"KMSMasterKeyId":"@text"}}"#,
+        ],
+        Operation::Scan => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"ScanFilter":{<<"a%":{}>>}}"#,
+            r#"{"Select":"@text"}"#,
+            r#"{"FilterExpression":"@text"}"#,
+        ],
+        Operation::StartBulkPutItems => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"InputS3Configuration":{"S3Bucket":"@text","S3KeyPrefix":"@text"}}"#,
+            r#"{"OutputS3Configuration":{"OutputType":[<<"a%">>]}}"#,
+        ],
+        Operation::TagResource => {
+            &[r#"{"ResourceArn":"@text"}"#, r#"{"Tags":[<<{}>>]}"#, r#"{"Tags":[<<{"Key":"k%"}>>]}"#]
+        }
+        Operation::TransactGetItems => &[
+            r#"{"TransactItems":[<<{}>>]}"#,
+            r#"{"TransactItems":[<<{"Get":{"TableName":"a%"}}>>]}"#,
+            r#"{"TransactItems":[{"Get":{"Key":{<<"a%":{}>>}}}]}"#,
+        ],
+        Operation::TransactWriteItems => &[
+            r#"{"TransactItems":[<<{}>>]}"#,
+            r#"{"TransactItems":[<<{"Put":{},"Update":{}}>>]}"#,
+            r#"{"TransactItems":[{"Put":{"Item":{<<"a%":{}>>}}}]}"#,
+            r#"{"ClientRequestToken":"@text"}"#,
+        ],
+        Operation::UntagResource => &[r#"{"ResourceArn":"@text"}"#, r#"{"TagKeys":[<<"">>]}"#],
+        Operation::UpdateContinuousBackups => {
+            &[r#"{"TableName":"@text"}"#, r#"{"PointInTimeRecoverySpecification":{<<"x%":1>>}}"#]
+        }
+        Operation::UpdateItem => &[
+            r#"{"AttributeUpdates":{<<"a%":{}>>}}"#,
+            r#"{"AttributeUpdates":{<<"a%":{"Action":"x"}>>}}"#,
+            r#"{"UpdateExpression":"@text"}"#,
+            r#"{"Key":{<<"a%":{}>>}}"#,
+        ],
+        Operation::UpdateTable => &[
+            r#"{"TableName":"@text"}"#,
+            r#"{"AttributeDefinitions":[<<{}>>]}"#,
+            r#"{"GlobalSecondaryIndexUpdates":[<<{}>>]}"#,
+            r#"{"GlobalSecondaryIndexUpdates":[<<{"Create":{"IndexName":"a%"}}>>]}"#,
+            r#"{"GlobalSecondaryIndexUpdates":[<<{"Update":{"IndexName":"a%"},"Delete":{}}>>]}"#,
+            r#"{"ReplicaUpdates":[<<{}>>]}"#,
+            r#"{"GlobalTableWitnessUpdates":[<<{}>>]}"#,
+        ],
+        Operation::UpdateTimeToLive => {
+            &[r#"{"TableName":"@text"}"#, r#"{"TimeToLiveSpecification":{"AttributeName":"@text"}}"#]
+        }
+    }
+}
+
+const CREATE_TABLE: &[&str] = &[
+    r#"{"TableName":"@text"}"#,
+    r#"{"AttributeDefinitions":[<<{}>>]}"#,
+    r#"{"KeySchema":[<<{"AttributeName":"a%"}>>]}"#,
+    r#"{"LocalSecondaryIndexes":[<<{}>>]}"#,
+    r#"{"GlobalSecondaryIndexes":[<<{"IndexName":"a%"}>>]}"#,
+    r#"{"GlobalSecondaryIndexes":[{"KeySchema":[<<{}>>]}]}"#,
+    r#"{"Tags":[<<{"Key":"a%"}>>]}"#,
+    r#"{"ResourcePolicy":"@text"}"#,
+    r#"{"SSESpecification":{"KMSMasterKeyId":"@text"}}"#,
+];
+
+const EXPORT: &[&str] = &[
+    r#"{"TableArn":"@text"}"#,
+    r#"{"S3Bucket":"@text"}"#,
+    r#"{"S3Prefix":"@text"}"#,
+    r#"{"FilterSpecification":{"FilterExpression":"@text"}}"#,
+    r#"{"FilterSpecification":{"ExpressionAttributeValues":{<<":v%":{"S":"x"}>>}}}"#,
+    r#"{"IncrementalExportSpecification":{<<"x%":1>>}}"#,
+];
+
+const IMPORT: &[&str] = &[
+    r#"{"S3BucketSource":{"S3Bucket":"@text"}}"#,
+    r#"{"S3BucketSource":{"S3KeyPrefix":"@text"}}"#,
+    r#"{"InputFormatOptions":{"Csv":{"HeaderList":[<<"\u0001">>]}}}"#,
+    r#"{"InputFormatOptions":{"Csv":{"Delimiter":"@text"}}}"#,
+    r#"{"TableCreationParameters":{"KeySchema":[<<{}>>]}}"#,
+    r#"{"TableCreationParameters":{<<"x%":{}>>}}"#,
+];
+
+/// The text that a template stands for at a size.
+fn grown(template: &str, n: usize) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, behind)) = rest.split_once("<<") {
+        let (piece, behind) = behind.split_once(">>").unwrap_or((behind, ""));
+        text.push_str(before);
+        // A comma at its beginning is the piece's own.
+        let piece = piece.strip_prefix(',').map_or(piece, |piece| {
+            text.push(',');
+            piece
+        });
+        text.push_str(&list(n, |i| piece.replace('%', &shuffled(i).to_string())));
+        rest = behind;
+    }
+    text.push_str(rest);
+    text.replace("@text", &"x".repeat(8 * n))
+}
+
+/// Decodes all bodies of an operation; they are accepted if one of them is.
+fn decode_all(operation: Operation, n: usize) -> Work {
+    let bodies: Vec<String> = long_members(operation).iter().map(|template| grown(template, n)).collect();
+    Box::new(move || {
+        let accepted = bodies.iter().filter(|body| partita_wire::decode(operation, body.as_bytes()).is_ok());
+        black_box(accepted.count()) > 0
+    })
+}
+
+/// Every case of this file.
+pub fn cases() -> impl Iterator<Item = Prepared> {
+    let accepted = ACCEPTED.iter().map(|body| Prepared {
+        name: body.name.to_owned(),
+        size: body.size,
+        prepare: Box::new(|n| crate::decoders::decode(body.operation, grown(body.body, n))),
+    });
+    let refused = Operation::ALL.iter().map(|operation| Prepared {
+        name: format!("{}_refused", operation.name()),
+        size: 300,
+        prepare: Box::new(|n| decode_all(*operation, n)),
+    });
+    accepted.chain(refused)
+}
