@@ -12,6 +12,17 @@ pub fn canonical_request(
     parameters: &[(String, String)],
     signed_headers: &str,
 ) -> Option<String> {
+    let mut text = canonical_head(request, parameters, signed_headers)?;
+    push_hex(&mut text, &Sha256::digest(request.body));
+    Some(text)
+}
+
+/// The same, up to the hash of the body.
+pub fn canonical_head(
+    request: &SignedRequest<'_>,
+    parameters: &[(String, String)],
+    signed_headers: &str,
+) -> Option<String> {
     let mut text = String::with_capacity(512);
     text.push_str(request.method);
     text.push('\n');
@@ -39,7 +50,6 @@ pub fn canonical_request(
     text.push('\n');
     text.push_str(signed_headers);
     text.push('\n');
-    push_hex(&mut text, &Sha256::digest(request.body));
     Some(text)
 }
 

@@ -4,6 +4,7 @@
 //! comparison takes the same time whatever differs; secrets and expected signatures are never shown.
 
 mod canonical;
+mod claim;
 mod credential;
 mod date;
 mod headers;
@@ -12,6 +13,7 @@ mod signature;
 mod signer;
 mod verifier;
 
+pub use claim::Claim;
 pub use credential::Credential;
 pub use headers::Headers;
 pub use signer::{Call, Signer};

@@ -1,14 +1,14 @@
 //! The verifier: a request comes in, the access key that signed it goes out, or AWS's refusal.
 
-use crate::canonical::{canonical_request, hex, push_hex};
+use crate::canonical::canonical_head;
+use crate::claim::Claim;
 use crate::signature::{SCHEME, Scope, Signature, incomplete};
 use crate::{Credential, Headers, date, query};
 use hmac::{Hmac, KeyInit, Mac};
 use partita_api::{Exception, ExceptionKind};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 use std::collections::HashMap;
 use std::sync::RwLock;
-use subtle::ConstantTimeEq;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const TERMINATOR: &str = "aws4_request";
@@ -43,6 +43,13 @@ pub enum Authentication {
 impl Authentication {
     /// `now` is in seconds since 1970.
     pub fn check(&self, request: &SignedRequest<'_>, now: u64) -> Result<(), Exception> {
+        let Some(mut claim) = self.claim(request, now)? else { return Ok(()) };
+        claim.hash(request.body);
+        claim.check()
+    }
+
+    /// The same but for the body, which is to be hashed; none if any signature is taken for granted.
+    pub fn claim(&self, request: &SignedRequest<'_>, now: u64) -> Result<Option<Claim>, Exception> {
         let header = |name: &str| request.headers.text(name);
         let parameters = query::decode(request.query);
         let presigned = parameters.iter().any(|(name, _)| name == "X-Amz-Algorithm");
@@ -64,9 +71,9 @@ impl Authentication {
             }
         };
         match self {
-            Authentication::Unverified => Ok(()),
+            Authentication::Unverified => Ok(None),
             Authentication::Verified(verifier) => {
-                verifier.verify(request, &parameters, &signature, now as i64)
+                verifier.claim(request, &parameters, &signature, now as i64).map(Some)
             }
         }
     }
@@ -88,13 +95,13 @@ impl Verifier {
         Verifier { service: SERVICE, credentials: credentials.collect(), signing_keys: RwLock::default() }
     }
 
-    fn verify(
+    fn claim(
         &self,
         request: &SignedRequest<'_>,
         parameters: &[(String, String)],
         signature: &Signature<'_>,
         now: i64,
-    ) -> Result<(), Exception> {
+    ) -> Result<Claim, Exception> {
         if signature.algorithm != ALGORITHM {
             return Err(incomplete(format!("Unsupported AWS 'algorithm': '{}'.", signature.algorithm)));
         }
@@ -108,18 +115,11 @@ impl Verifier {
                 "The security token included in the request is invalid.",
             ));
         };
-        let canonical = canonical_request(request, parameters, signature.signed_headers)
+        let canonical = canonical_head(request, parameters, signature.signed_headers)
             .ok_or_else(|| invalid(MISMATCH))?;
-        let mut to_sign = [ALGORITHM, signature.signed_at, scope.text, ""].join("\n");
-        push_hex(&mut to_sign, &Sha256::digest(canonical.as_bytes()));
-        let mut mac = self.signing_key(credential, signature.credential, scope);
-        mac.update(to_sign.as_bytes());
-        let expected = hex(&mac.finalize().into_bytes());
-        if bool::from(expected.as_bytes().ct_eq(signature.signature.as_bytes())) {
-            Ok(())
-        } else {
-            Err(invalid(MISMATCH))
-        }
+        let to_sign = [ALGORITHM, signature.signed_at, scope.text, ""].join("\n");
+        let mac = self.signing_key(credential, signature.credential, scope);
+        Ok(Claim::new(canonical, to_sign, mac, signature.signature))
     }
 
     /// A signature is good for one day and one service. The region is the client's to choose.
@@ -244,6 +244,8 @@ fn invalid(message: impl Into<String>) -> Exception {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canonical::{canonical_request, hex};
+    use sha2::Digest;
 
     const NOW: u64 = 1_440_938_160; // 2015-08-30T12:36:00Z, the moment of AWS's published example
 

@@ -78,6 +78,10 @@ impl ExchangeRecord for BulkRecord {
         &self.operation.table_arn
     }
 
+    fn bucket(&self) -> Option<&str> {
+        Some(&self.operation.input.source.bucket)
+    }
+
     fn is_open(&self) -> bool {
         self.operation.status == BulkStatus::InProgress
     }

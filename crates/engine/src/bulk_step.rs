@@ -12,6 +12,7 @@ use crate::complaints;
 use crate::exchange_record::ExchangeRecord;
 use crate::maintenance::Progress;
 use crate::object_source::{Page, Reading, Source};
+use crate::open_ids::Turn;
 use crate::storage_failed;
 use crate::stored_key::{ExchangeKind, Key};
 use crate::table::Table;
@@ -33,7 +34,7 @@ pub fn cancellation_key(id: &str) -> Vec<u8> {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn bulk_step(&self) -> Result<Progress, Exception> {
-        let Some(record) = self.due_bulk_operation()? else {
+        let Some((record, _turn)) = self.due_bulk_operation()? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();
@@ -68,14 +69,14 @@ impl<S: Store> Engine<S> {
     }
 
     /// The operation whose turn it is: not one that has failed just now, or has been faster than it may be.
-    fn due_bulk_operation(&self) -> Result<Option<BulkRecord>, Exception> {
+    fn due_bulk_operation(&self) -> Result<Option<(BulkRecord, Turn<'_>)>, Exception> {
         let open = &self.open_bulk_operations;
         self.look_for_open::<BulkRecord>(open)?;
         for _ in open.all() {
-            let Some(record) = self.due_exchange::<BulkRecord>(open)? else { return Ok(None) };
+            let Some((record, turn)) = self.due_exchange::<BulkRecord>(open)? else { return Ok(None) };
             let is_ending = record.end.is_some() || self.is_bulk_cancelled(record.id())?;
             if is_ending || self.is_within_pace(&record) {
-                return Ok(Some(record));
+                return Ok(Some((record, turn)));
             }
         }
         Ok(None)

@@ -2,6 +2,7 @@
 //! brought forward.
 
 use crate::Engine;
+use crate::open_ids::{OpenIds, Turn};
 use crate::storage_failed;
 use crate::stored_key::{self, ExchangeKind, Key};
 use partita_api::exchange::ListPage;
@@ -10,10 +11,8 @@ use partita_store::{Decision, Direction, Rows, Snapshot, Store, StoreError, Writ
 use partita_value::{ValueRef, ordered_key};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How long a client token holds.
 const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
@@ -29,6 +28,11 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
 
     fn arn(&self) -> &str;
     fn table_arn(&self) -> &str;
+
+    /// The bucket that its steps wait for, if there is one.
+    fn bucket(&self) -> Option<&str> {
+        None
+    }
     fn is_open(&self) -> bool;
     fn ended_millis(&self) -> Option<u64>;
 
@@ -162,56 +166,6 @@ pub fn has_lapsed(row: &[u8], now: u64) -> bool {
     serde_json::from_slice::<StoredToken>(row).is_ok_and(|stored| stored.lapses_millis <= now)
 }
 
-/// The ids of what is not finished, oldest first; none until they were looked for.
-#[derive(Default)]
-pub struct OpenIds(Mutex<Option<VecDeque<String>>>);
-
-impl OpenIds {
-    fn locked(&self) -> MutexGuard<'_, Option<VecDeque<String>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether this is the first look. From now on nothing that begins is missed, while the rows are still being read.
-    fn begin_looking(&self) -> bool {
-        let mut ids = self.locked();
-        let is_first = ids.is_none();
-        ids.get_or_insert_default();
-        is_first
-    }
-
-    /// Notes what has begun. Before the first look there is no need to: it will be found.
-    pub fn add(&self, id: &str) {
-        self.unless_known(id, VecDeque::push_back);
-    }
-
-    fn add_older(&self, id: &str) {
-        self.unless_known(id, VecDeque::push_front);
-    }
-
-    fn unless_known(&self, id: &str, add: fn(&mut VecDeque<String>, String)) {
-        if let Some(ids) = self.locked().as_mut().filter(|ids| !ids.iter().any(|known| known == id)) {
-            add(ids, id.to_owned());
-        }
-    }
-
-    /// The ids now; none before the first look.
-    pub fn all(&self) -> Vec<String> {
-        self.locked().iter().flatten().cloned().collect()
-    }
-
-    /// Lets the others have their turn first.
-    pub fn put_last(&self, id: &str) {
-        self.remove(id);
-        self.add(id);
-    }
-
-    pub fn remove(&self, id: &str) {
-        if let Some(ids) = self.locked().as_mut() {
-            ids.retain(|known| known != id);
-        }
-    }
-}
-
 impl<S: Store> Engine<S> {
     /// An id that sorts by time: `01712345678901-a1b2c3d4`. No two have the same millisecond.
     pub(crate) fn new_exchange_id(&self) -> String {
@@ -309,18 +263,25 @@ impl<S: Store> Engine<S> {
         token.judge::<R>(row.as_deref())?.map(|id| self.exchange(&id)).transpose()
     }
 
-    /// The record whose turn it is among those that are not finished: not one whose last step failed just now. Others have
-    /// their turn before it comes again.
-    pub(crate) fn due_exchange<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<Option<R>, Exception> {
+    /// The record whose turn it is among those that are not finished: not one whose last step failed just now or is still
+    /// under way. Others have their turn before it comes again.
+    pub(crate) fn due_exchange<'a, R: ExchangeRecord>(
+        &self,
+        open: &'a OpenIds,
+    ) -> Result<Option<(R, Turn<'a>)>, Exception> {
         self.look_for_open::<R>(open)?;
         for id in open.all() {
             if self.pauses.is_waiting(&id) {
                 continue;
             }
+            // Before its record is read, so that this is what the step before has left.
+            let Some(turn) = open.take_turn(&id) else { continue };
             match self.exchange::<R>(&id) {
                 Ok(record) if record.is_open() => {
-                    open.put_last(&id);
-                    return Ok(Some(record));
+                    if record.bucket().is_none_or(|bucket| turn.goes_to(bucket)) {
+                        open.put_last(&id);
+                        return Ok(Some((record, turn)));
+                    }
                 }
                 // It has ended, and may be forgotten already.
                 Ok(_) => open.remove(&id),

@@ -106,6 +106,10 @@ impl ExchangeRecord for ExportRecord {
         &self.export.table_arn
     }
 
+    fn bucket(&self) -> Option<&str> {
+        Some(&self.export.target.bucket)
+    }
+
     fn is_open(&self) -> bool {
         self.export.status == ExchangeStatus::InProgress
     }
@@ -144,7 +148,7 @@ struct Part {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn export_step(&self) -> Result<Progress, Exception> {
-        let Some(record) = self.due_exchange::<ExportRecord>(&self.open_exports)? else {
+        let Some((record, _turn)) = self.due_exchange::<ExportRecord>(&self.open_exports)? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();

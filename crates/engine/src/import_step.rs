@@ -69,6 +69,10 @@ impl ExchangeRecord for ImportRecord {
         &self.import.table_arn
     }
 
+    fn bucket(&self) -> Option<&str> {
+        Some(&self.import.source.bucket)
+    }
+
     fn is_open(&self) -> bool {
         self.import.status == ExchangeStatus::InProgress
     }
@@ -105,7 +109,7 @@ struct Planned {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn import_step(&self) -> Result<Progress, Exception> {
-        let Some(record) = self.due_exchange::<ImportRecord>(&self.open_imports)? else {
+        let Some((record, _turn)) = self.due_exchange::<ImportRecord>(&self.open_imports)? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();

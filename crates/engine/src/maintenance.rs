@@ -52,6 +52,12 @@ impl Work {
         Work::Imports,
         Work::BulkOperations,
     ];
+
+    /// Whether a step may wait for somebody's bucket. Then steps of the same kind may be taken beside it: each is of another
+    /// export, import or bulk operation.
+    pub fn may_wait_for_a_bucket(self) -> bool {
+        matches!(self, Work::Exports | Work::Imports | Work::BulkOperations)
+    }
 }
 
 impl<S: Store> Engine<S> {
@@ -66,7 +72,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// One step of a kind of work. Those that read and write buckets may wait for one for as long as the bucket's kind
-    /// allows, and keep their thread meanwhile.
+    /// allows.
     pub async fn step(&self, work: Work) -> Result<Progress, Exception> {
         match work {
             Work::Backfills => self.backfill_step().await,

@@ -164,7 +164,7 @@ impl<S: Store> Engine<S> {
     }
 
     pub(crate) async fn restore_step(&self) -> Result<Progress, Exception> {
-        let Some(record) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
+        let Some((record, _turn)) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);
         };
         let id = record.id.clone();

@@ -1,13 +1,13 @@
 //! A connection to a database, plain or encrypted.
 
-use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, ServerName};
+use crate::trust_in_file::trust_in_file;
+use rustls_pki_types::ServerName;
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpStream, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Where systems keep the certificates that they trust.
@@ -99,20 +99,7 @@ pub fn trust() -> std::io::Result<Arc<ClientConfig>> {
     let file = named
         .or_else(usual)
         .ok_or_else(|| Error::other("no file of trusted certificates is found; name one in SSL_CERT_FILE"))?;
-    trust_in(&file)
-}
-
-/// Trusts the certificates of a file, PEM.
-pub fn trust_in(file: &Path) -> std::io::Result<Arc<ClientConfig>> {
-    let unreadable = |error: &dyn std::fmt::Display| Error::other(format!("{}: {error}", file.display()));
-    let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(file).map_err(|error| unreadable(&error))?;
-    // A system's file may hold one that is too old to be understood.
-    roots.add_parsable_certificates(certificates.filter_map(Result::ok));
-    if roots.is_empty() {
-        return Err(unreadable(&"no certificate can be read"));
-    }
-    Ok(Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()))
+    trust_in_file(&file)
 }
 
 impl Read for Connection {

@@ -3,6 +3,7 @@
 use crate::arguments::Healthcheck;
 use crate::connection::{self, Address};
 use crate::trust_in_anyone::trust_in_anyone;
+use crate::trust_in_file::trust_in_file;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -31,7 +32,7 @@ pub fn run(check: &Healthcheck) -> Result<(), Box<dyn Error>> {
 
 fn ask(check: &Healthcheck, place: &str) -> std::io::Result<String> {
     let trust = match (&check.tls_ca, check.insecure) {
-        (Some(file), _) => Some(connection::trust_in(file)?),
+        (Some(file), _) => Some(trust_in_file(file)?),
         (None, true) => Some(trust_in_anyone()),
         (None, false) => None,
     };

@@ -19,6 +19,7 @@ mod serve;
 mod size;
 mod transfer;
 mod trust_in_anyone;
+mod trust_in_file;
 mod verify;
 mod watchdog;
 

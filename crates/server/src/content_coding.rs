@@ -5,6 +5,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 use partita_auth::Headers;
+use partita_engine::slices::let_others;
 use std::io::{Read, Write};
 
 /// How a gzip member begins.
@@ -15,6 +16,8 @@ const MOST_MEMBERS: usize = 1_000;
 const FIRST_BYTES: usize = 8 * 1_024;
 /// Decompressed at a time.
 const STEP_BYTES: usize = 64 * 1_024;
+/// Others have their turn behind so many bytes: a few milliseconds at most.
+const TURN_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
@@ -109,12 +112,12 @@ impl Coding {
         }
     }
 
-    /// Undoes the coding, up to so many bytes, in room that is asked for as it grows.
-    pub fn decode(self, bytes: &[u8], most: usize, share: &mut Share) -> Result<Vec<u8>, DecodeError> {
-        let mut into = Decoded { bytes: Vec::new(), most, share };
+    /// Undoes the coding, up to so many bytes, in room that is asked for as it grows. Others have their turn meanwhile.
+    pub async fn decode(self, bytes: &[u8], most: usize, share: &mut Share) -> Result<Vec<u8>, DecodeError> {
+        let mut into = Decoded { bytes: Vec::new(), most, turn_ends: TURN_BYTES, share };
         match self {
-            Coding::Gzip => gunzip(bytes, &mut into)?,
-            Coding::Deflate => inflate(bytes, &mut into)?,
+            Coding::Gzip => gunzip(bytes, &mut into).await?,
+            Coding::Deflate => inflate(bytes, &mut into).await?,
         }
         Ok(into.bytes)
     }
@@ -124,21 +127,29 @@ impl Coding {
 struct Decoded<'a> {
     bytes: Vec<u8>,
     most: usize,
+    /// At this length others have their turn.
+    turn_ends: usize,
     share: &'a mut Share,
 }
 
 impl Decoded<'_> {
-    /// Makes room for more, if what there is is not too much already.
-    fn make_room(&mut self) -> Result<(), DecodeError> {
-        if self.bytes.len() > self.most {
+    /// Makes room for a step, if what there is is not too much already. Returns where it begins.
+    async fn make_room(&mut self) -> Result<usize, DecodeError> {
+        let begin = self.bytes.len();
+        if begin > self.most {
             return Err(DecodeError::TooLarge);
         }
-        if self.bytes.len() == self.bytes.capacity() {
-            let more = self.bytes.len().max(FIRST_BYTES);
+        if begin >= self.turn_ends {
+            self.turn_ends = begin + TURN_BYTES;
+            let_others().await;
+        }
+        if begin == self.bytes.capacity() {
+            let more = begin.max(FIRST_BYTES);
             self.share.grow_by(more)?;
             self.bytes.reserve_exact(more);
         }
-        Ok(())
+        self.bytes.resize(self.bytes.capacity().min(begin + STEP_BYTES), 0);
+        Ok(begin)
     }
 }
 
@@ -150,14 +161,12 @@ fn quality(parameters: &str) -> f64 {
 }
 
 /// One gzip member behind the other. What follows them and is none is ignored, as on AWS.
-fn gunzip(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
+async fn gunzip(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
     let mut rest = bytes;
     for _ in 0..MOST_MEMBERS {
         let mut member = GzDecoder::new(rest);
         loop {
-            into.make_room()?;
-            let begin = into.bytes.len();
-            into.bytes.resize(into.bytes.capacity().min(begin + STEP_BYTES), 0);
+            let begin = into.make_room().await?;
             let read = member.read(&mut into.bytes[begin..]).map_err(|_| DecodeError::Undecodable)?;
             into.bytes.truncate(begin + read);
             if read == 0 {
@@ -172,13 +181,14 @@ fn gunzip(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
     Err(DecodeError::Undecodable)
 }
 
-fn inflate(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
+async fn inflate(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError> {
     let mut stream = Decompress::new(true);
     loop {
-        into.make_room()?;
+        let begin = into.make_room().await?;
         let before = (stream.total_in(), stream.total_out());
         let rest = &bytes[stream.total_in() as usize..];
-        let status = stream.decompress_vec(rest, &mut into.bytes, FlushDecompress::None);
+        let status = stream.decompress(rest, &mut into.bytes[begin..], FlushDecompress::None);
+        into.bytes.truncate(stream.total_out() as usize);
         if into.bytes.len() > into.most {
             return Err(DecodeError::TooLarge);
         }
@@ -198,7 +208,17 @@ mod tests {
     const BOTH: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
 
     fn decode(coding: Coding, bytes: &[u8], most: usize) -> Result<Vec<u8>, DecodeError> {
-        coding.decode(bytes, most, &mut Budget::new(1 << 30, || ()).share())
+        decode_within(Budget::new(1 << 30, || ()), coding, bytes, most)
+    }
+
+    fn decode_within(
+        budget: &'static Budget,
+        coding: Coding,
+        bytes: &[u8],
+        most: usize,
+    ) -> Result<Vec<u8>, DecodeError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(coding.decode(bytes, most, &mut budget.share()))
     }
 
     fn accepted(wish: &str) -> Option<Coding> {
@@ -232,8 +252,9 @@ mod tests {
     fn room_is_asked_for_as_it_grows() {
         for coding in BOTH {
             let encoded = coding.encode_behind(0, &vec![b' '; 10 << 20]).unwrap();
-            let mut share = Budget::new(4 << 20, || ()).share();
-            assert_eq!(coding.decode(&encoded, 16 << 20, &mut share), Err(DecodeError::NoRoom));
+            assert_eq!(decode(coding, &encoded, 16 << 20).unwrap().len(), 10 << 20);
+            let narrow = Budget::new(4 << 20, || ());
+            assert_eq!(decode_within(narrow, coding, &encoded, 16 << 20), Err(DecodeError::NoRoom));
         }
     }
 

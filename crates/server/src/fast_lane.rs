@@ -62,7 +62,7 @@ pub async fn serve<S: Store>(
         let (missing, has_head) = match look(&lane.read, &mut pairs) {
             Look::Whole(request) => {
                 place.begins();
-                let reply = pipeline.reply(&request.signed, request.content_type).await;
+                let reply = pipeline.reply_if_welcome(&request.signed, request.content_type).await;
                 let in_order = reply.is_success();
                 write(stream, reply.into_http1()).await?;
                 place.ends(in_order);
@@ -99,7 +99,10 @@ pub async fn serve<S: Store>(
                 lane.pace.moved(bytes);
             }
             Heard::End if lane.read.is_empty() => return Ok(Left::Ended),
-            Heard::End => return Ok(Left::Unusual(lane.read)),
+            // Whoever still listens is told that something is missing.
+            Heard::End => {
+                return write_last(stream, &Notice::last(StatusCode::BAD_REQUEST).into_http1()).await;
+            }
             Heard::TooSlow if has_head => {
                 return write_last(stream, &Notice::last(StatusCode::REQUEST_TIMEOUT).into_http1()).await;
             }

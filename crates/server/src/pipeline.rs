@@ -29,6 +29,7 @@ use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::heavy_work::{LARGE_BYTES, elsewhere, weighed};
+use partita_engine::slices::let_others;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
@@ -40,6 +41,8 @@ const TARGET: &str = "x-amz-target";
 /// The longest request line, and the most that all headers may take.
 pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
+/// Hashed at a time: a few milliseconds at most.
+const HASHED_BYTES: usize = 1 << 20;
 /// What a large request takes beside its body while it is worked on, in bodies.
 const WORK_FACTOR: usize = 3;
 
@@ -101,7 +104,7 @@ impl<S: Store> Pipeline<S> {
             body: &body,
         };
         if matches!(signed.path, MODEL_PATH | VERIFY_PATH) {
-            return self.administer(&parts.method, &signed).into_response();
+            return self.administer(&parts.method, &signed).await.into_response();
         }
         let content_type = json_type(headers);
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
@@ -130,8 +133,20 @@ impl<S: Store> Pipeline<S> {
         parts.uri.authority().map_or(Ok(()), |authority| self.reach.check_authority(authority.as_str()))
     }
 
-    /// Answers a request whose body is here, on whichever lane it came.
-    pub async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
+    /// Answers a request whose body is here, if it is for this server.
+    pub async fn reply_if_welcome(
+        &self,
+        signed: &SignedRequest<'_>,
+        content_type: Option<&'static str>,
+    ) -> Reply {
+        match self.reach.check(signed.headers) {
+            Ok(()) => self.reply(signed, content_type).await,
+            Err(text) => Reply::new(Err(Refusal::Forbidden(text)), content_type, None, self.budget.share()),
+        }
+    }
+
+    /// Answers a request whose body is here and which is for this server.
+    async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
         let mut share = self.budget.share();
         let outcome = guard(pin!(self.run(signed, &mut share)))
             .await
@@ -150,14 +165,13 @@ impl<S: Store> Pipeline<S> {
 
     /// From a body to the JSON of an answer, behind room for its head.
     async fn run(&self, signed: &SignedRequest<'_>, share: &mut Share) -> Result<Vec<u8>, Refusal> {
-        self.reach.check(signed.headers).map_err(Refusal::Forbidden)?;
         let Some(operation) = operation(signed.headers) else {
             return Err(unknown_operation(signed.body).into());
         };
-        if let Err(refusal) = self.check_signature(signed) {
+        if let Err(refusal) = self.check_signature(signed).await {
             return Err(malformed(operation, signed).unwrap_or(refusal).into());
         }
-        let body = plain_body(signed, share)?;
+        let body = plain_body(signed, share).await?;
         if body.len() > SMALL_BYTES {
             share.grow_by(WORK_FACTOR * body.len())?;
         }
@@ -195,25 +209,41 @@ impl<S: Store> Pipeline<S> {
     }
 
     /// Answers what is about the server itself, to whoever may send requests.
-    fn administer(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
+    async fn administer(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
         let mut share = self.budget.share();
-        let administer = |share: &mut Share| {
-            if let Authentication::Verified(_) = self.authentication {
-                self.check_signature(signed)?;
-            }
-            let body = plain_body(signed, share)?;
-            let json = match signed.path {
-                VERIFY_PATH => self.verification.administer(method, signed.query)?,
-                _ => self.models.administer(method, signed.query, &body)?,
-            };
-            Ok(reply::behind_room(&json))
-        };
-        let outcome = administer(&mut share);
+        let outcome = self.administered(method, signed, &mut share).await;
         Reply::new(outcome, Some("application/json"), None, share)
     }
 
-    fn check_signature(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
-        self.authentication.check(signed, self.clock.now_seconds())
+    async fn administered(
+        &self,
+        method: &Method,
+        signed: &SignedRequest<'_>,
+        share: &mut Share,
+    ) -> Result<Vec<u8>, Refusal> {
+        if let Authentication::Verified(_) = self.authentication {
+            self.check_signature(signed).await?;
+        }
+        let body = plain_body(signed, share).await?;
+        let json = match signed.path {
+            VERIFY_PATH => self.verification.administer(method, signed.query)?,
+            _ => self.models.administer(method, signed.query, &body)?,
+        };
+        Ok(reply::behind_room(&json))
+    }
+
+    /// Hashes the body in pieces: others need not wait for a large one.
+    async fn check_signature(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
+        let Some(mut claim) = self.authentication.claim(signed, self.clock.now_seconds())? else {
+            return Ok(());
+        };
+        let mut pieces = signed.body.chunks(HASHED_BYTES);
+        claim.hash(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            let_others().await;
+            claim.hash(piece);
+        }
+        claim.check()
     }
 }
 
@@ -227,11 +257,11 @@ fn count_answer(bytes: usize, only_reads: bool, share: &mut Share) -> Result<(),
 }
 
 /// The body as it is meant: what was signed is as it was sent.
-fn plain_body<'a>(signed: &SignedRequest<'a>, share: &mut Share) -> Result<Cow<'a, [u8]>, Refusal> {
+async fn plain_body<'a>(signed: &SignedRequest<'a>, share: &mut Share) -> Result<Cow<'a, [u8]>, Refusal> {
     let undecodable = || Exception::serialization("The request body could not be decompressed").into();
     match Coding::of_request(signed.headers) {
         Ok(None) => Ok(Cow::Borrowed(signed.body)),
-        Ok(Some(coding)) => match coding.decode(signed.body, REQUEST_BYTES, share) {
+        Ok(Some(coding)) => match coding.decode(signed.body, REQUEST_BYTES, share).await {
             Ok(decoded) => Ok(Cow::Owned(decoded)),
             Err(DecodeError::Undecodable) => Err(undecodable()),
             Err(DecodeError::TooLarge) => Err(Refusal::TooLarge),
@@ -241,15 +271,14 @@ fn plain_body<'a>(signed: &SignedRequest<'a>, share: &mut Share) -> Result<Cow<'
     }
 }
 
-/// What AWS tells even those whose signature is wrong: that the body is no JSON, or not of its operation's shape. Of a large body
-/// only the first is found out.
+/// What AWS tells even those whose signature is wrong: that the body is no JSON, or not of its operation's shape. For strangers
+/// no large body is read.
 fn malformed(operation: Operation, signed: &SignedRequest<'_>) -> Option<Exception> {
-    match Coding::of_request(signed.headers) {
-        Ok(None) if signed.body.len() <= SMALL_BYTES => match partita_wire::decode(operation, signed.body) {
-            Err(Rejection::Malformed(exception)) => Some(exception),
-            _ => None,
-        },
-        Ok(None) if !partita_wire::is_json(signed.body) => Some(Exception::serialization("")),
+    if signed.body.len() > SMALL_BYTES || !matches!(Coding::of_request(signed.headers), Ok(None)) {
+        return None;
+    }
+    match partita_wire::decode(operation, signed.body) {
+        Err(Rejection::Malformed(exception)) => Some(exception),
         _ => None,
     }
 }
@@ -265,9 +294,9 @@ fn operation(headers: Headers<'_>) -> Option<Operation> {
     Operation::from_name(name).filter(|operation| operation.target_prefix() == prefix)
 }
 
-/// Even for an unknown operation, what is no JSON is refused for that.
+/// Even for an unknown operation, what is no JSON is refused for that, unless it is large.
 fn unknown_operation(body: &[u8]) -> Exception {
-    if is_no_json(body) {
+    if body.len() <= SMALL_BYTES && is_no_json(body) {
         return Exception::serialization("");
     }
     Exception::new(ExceptionKind::UnknownOperationException, "")
