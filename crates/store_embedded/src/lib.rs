@@ -120,7 +120,7 @@ use crate::writer::Writer;
 pub use compact::{Compacted, compact};
 pub use mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
 pub use open_error::OpenError;
-pub use salvage::{Salvaged, salvage};
+pub use salvage::{Lost, Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
 #[doc(hidden)]
 pub use stepwise::Steps;
