@@ -115,8 +115,8 @@ impl Verifier {
                 "The security token included in the request is invalid.",
             ));
         };
-        let canonical = canonical_head(request, parameters, signature.signed_headers)
-            .ok_or_else(|| invalid(MISMATCH))?;
+        let canonical =
+            canonical_head(request, parameters, signature.signed_headers).ok_or_else(|| invalid(MISMATCH))?;
         let to_sign = [ALGORITHM, signature.signed_at, scope.text, ""].join("\n");
         let mac = self.signing_key(credential, signature.credential, scope);
         Ok(Claim::new(canonical, to_sign, mac, signature.signature))

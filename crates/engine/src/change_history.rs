@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::Catalog;
+use crate::catalog_rows;
 use crate::change_table::SideWrites;
 use crate::create_table::Spaces;
 use crate::delete_table::drop_space;
@@ -26,10 +27,10 @@ impl HistoryChange {
 
     pub fn writes(&self) -> Vec<Write> {
         match self {
-            HistoryChange::Store(history) => vec![history.store()],
+            HistoryChange::Store(history) => history.store().to_vec(),
             HistoryChange::End(space) => {
                 let mut writes = drop_space(*space).to_vec();
-                writes.push(Write::Delete { key: Key::History { space: *space }.to_bytes() });
+                writes.extend(catalog_rows::delete(Key::History { space: *space }));
                 writes
             }
         }

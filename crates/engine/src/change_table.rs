@@ -57,14 +57,14 @@ impl<S: Store> Engine<S> {
                     &name,
                 ))));
             };
-            let mut spaces = Spaces::after(rows[1].as_deref());
+            let mut spaces = catalog.spaces(rows[1].as_deref());
             let SideWrites { mut writes, stream, history } =
                 match change(&mut record, &mut spaces, &rows[2..]) {
                     Ok(aside) => aside,
                     Err(exception) => return Decision::rejection(Err(exception)),
                 };
-            writes.extend([store_record(&record), spaces.remember()]);
-            writes.extend(stream.as_ref().map(Stream::store));
+            writes.extend([store_record(&record), spaces.remember()].concat());
+            writes.extend(stream.iter().flat_map(Stream::store));
             writes.extend(history.iter().flat_map(HistoryChange::writes));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {

@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::{Catalog, store_record};
+use crate::catalog_rows;
 use crate::describe_table::describe;
 use crate::storage_failed;
 use crate::stored_key::{FIRST_FREE_SPACE, Key};
@@ -19,6 +20,7 @@ use partita_value::names::StreamName;
 
 impl<S: Store> Engine<S> {
     pub async fn create_table(&self, request: CreateTable) -> Result<CreateTableOutput, Exception> {
+        self.catalog.refuse_lost(&request.name)?;
         let keys =
             vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
         let now = self.clock.now_millis();
@@ -28,13 +30,13 @@ impl<S: Store> Engine<S> {
             if rows[0].is_some() {
                 return Decision::rejection(Err(already_exists(&request)));
             }
-            let mut spaces = Spaces::after(rows[1].as_deref());
+            let mut spaces = catalog.spaces(rows[1].as_deref());
             let mut record = new_record(&request, (id.clone(), token_key), now, &mut spaces);
             let stream = request
                 .stream
                 .map(|view| start_stream(&mut record, view, &mut spaces, now, &options, &catalog));
-            let mut writes = vec![store_record(&record), spaces.remember()];
-            writes.extend(stream.as_ref().map(Stream::store));
+            let mut writes = [store_record(&record), spaces.remember()].concat();
+            writes.extend(stream.iter().flat_map(Stream::store));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {
                 stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
@@ -69,13 +71,18 @@ impl Spaces {
         Spaces(next.unwrap_or(FIRST_FREE_SPACE))
     }
 
+    /// The same, none of them below this one.
+    pub fn at_least(self, first: u32) -> Spaces {
+        Spaces(self.0.max(first))
+    }
+
     pub fn take(&mut self) -> u32 {
         self.0 += 1;
         self.0 - 1
     }
 
-    pub fn remember(&self) -> Write {
-        Write::Put { key: Key::NextSpace.to_bytes(), value: self.0.to_be_bytes().to_vec() }
+    pub fn remember(&self) -> [Write; 2] {
+        catalog_rows::put(Key::NextSpace.to_bytes(), self.0.to_be_bytes().to_vec())
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::Engine;
 use crate::catalog::Catalog;
+use crate::catalog_rows;
 use crate::change_history::HistoryChange;
 use crate::change_table::{check_created, read_record};
 use crate::create_backup::pin_backup;
@@ -67,9 +68,9 @@ impl<S: Store> Engine<S> {
             if let Err(exception) = may_go(&record) {
                 return Decision::rejection(Err(exception));
             }
-            let mut writes = vec![Write::Delete { key: Key::TableRecord { name: &record.name }.to_bytes() }];
+            let mut writes = catalog_rows::delete(Key::TableRecord { name: &record.name }).to_vec();
             let stream = ended_stream(&record, now, &catalog);
-            writes.extend(stream.as_ref().map(Stream::store));
+            writes.extend(stream.iter().flat_map(Stream::store));
             let table = Table::new(record);
             writes.extend(table.side_spaces().into_iter().flat_map(drop_space));
             let history = match table.history.and_then(|space| catalog.history(space)) {

@@ -13,6 +13,7 @@
 //! With point-in-time recovery every change is remembered. Without it only certain moments are needed, the *pins* of
 //! backups and of what is just being read; then the first change of an item behind the newest pin is enough.
 
+use crate::catalog_rows::put_record;
 use crate::read_stream::read_number;
 use crate::stored_key::Key;
 use crate::table::TableRecord;
@@ -176,10 +177,9 @@ impl History {
         recoverable || self.pins.iter().any(|pin| previous <= pin.moment && pin.moment < moment)
     }
 
-    /// The write that stores it.
-    pub fn store(&self) -> Write {
-        let value = serde_json::to_vec(self).unwrap_or_else(|_| unreachable!("a history is plain data"));
-        Write::Put { key: Key::History { space: self.space() }.to_bytes(), value }
+    /// The writes that store it.
+    pub fn store(&self) -> [Write; 2] {
+        put_record(Key::History { space: self.space() }, self)
     }
 }
 

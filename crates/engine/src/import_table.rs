@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::catalog::store_record;
-use crate::create_table::{Spaces, already_exists, new_record};
+use crate::create_table::{already_exists, new_record};
 use crate::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::import_step::ImportRecord;
 use crate::storage_failed;
@@ -16,6 +16,7 @@ use partita_value::names::table_arn;
 
 impl<S: Store> Engine<S> {
     pub async fn import_table(&self, request: ImportTable) -> Result<ImportTableOutput, Exception> {
+        self.catalog.refuse_lost(&request.table.name)?;
         let now = self.clock.now_millis();
         let token = request
             .client_token
@@ -39,11 +40,12 @@ impl<S: Store> Engine<S> {
             if rows[0].is_some() {
                 return Decision::rejection(Err(already_exists(&request.table)));
             }
-            let mut spaces = Spaces::after(rows[1].as_deref());
+            let mut spaces = catalog.spaces(rows[1].as_deref());
             let made = (new.import.table_id.clone(), token_key);
             let mut table = new_record(&request.table, made, now, &mut spaces);
             table.importing = true;
-            let mut writes = vec![store_record(&table), spaces.remember(), new.store()];
+            let mut writes = [store_record(&table), spaces.remember()].concat();
+            writes.push(new.store());
             writes.extend(token.iter().map(|token| token.remember(new.id())));
             let catalog = catalog.clone();
             Decision { writes, answer: Ok(None), on_commit: Some(Box::new(move || catalog.publish(table))) }

@@ -1,4 +1,4 @@
-//! Work in the background, in small bounded steps: filling new indexes, expiring items, forgetting
+//! Work in the background, in small bounded steps: mending the catalog, filling new indexes, expiring items, forgetting
 //! client tokens and old exports, trimming streams and histories, exports, imports, bulk operations and restores. Whoever runs
 //! the engine calls [`Engine::step`] of each kind of work again and again, side by side: none needs another, and one that is
 //! slow or fails keeps none of the others waiting.
@@ -27,6 +27,7 @@ impl Progress {
 /// A kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
+    Catalog,
     Backfills,
     Expiry,
     Tokens,
@@ -40,7 +41,8 @@ pub enum Work {
 }
 
 impl Work {
-    pub const ALL: [Work; 10] = [
+    pub const ALL: [Work; 11] = [
+        Work::Catalog,
         Work::Backfills,
         Work::Expiry,
         Work::Tokens,
@@ -75,6 +77,7 @@ impl<S: Store> Engine<S> {
     /// allows.
     pub async fn step(&self, work: Work) -> Result<Progress, Exception> {
         match work {
+            Work::Catalog => self.catalog_step().await,
             Work::Backfills => self.backfill_step().await,
             Work::Expiry => self.expire_step().await,
             Work::Tokens => self.forget_tokens_step().await,

@@ -95,7 +95,7 @@ impl NewRestore {
         spaces_row: Option<&[u8]>,
         catalog: &Catalog,
     ) -> Result<Decision<Result<TableRecord, Exception>>, Exception> {
-        let mut spaces = Spaces::after(spaces_row);
+        let mut spaces = catalog.spaces(spaces_row);
         let record = self.table.record(source, summary, &mut spaces)?;
         let restore = RestoreRecord {
             id: self.id.clone(),
@@ -106,7 +106,8 @@ impl NewRestore {
             cursor: None,
         };
         let history = HistoryChange::of(history);
-        let mut writes = vec![store_record(&record), spaces.remember(), restore.store()];
+        let mut writes = [store_record(&record), spaces.remember()].concat();
+        writes.push(restore.store());
         writes.extend(history.writes());
         let (published, catalog) = (record.clone(), catalog.clone());
         let on_commit = Box::new(move || {

@@ -20,6 +20,7 @@ impl<S: Store> Engine<S> {
         request: RestoreTableFromBackup,
     ) -> Result<RestoreTableFromBackupOutput, Exception> {
         let backup: BackupRecord = self.exchange(&request.backup_arn)?;
+        self.catalog.refuse_lost(&request.target)?;
         let restore = self.new_restore(request.target, request.overrides);
         let keys = vec![
             Key::TableRecord { name: restore.table.name.as_str() }.to_bytes(),

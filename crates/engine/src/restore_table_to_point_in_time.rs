@@ -25,6 +25,7 @@ impl<S: Store> Engine<S> {
         request: RestoreTableToPointInTime,
     ) -> Result<RestoreTableToPointInTimeOutput, Exception> {
         let source = self.catalog.source_table(&request.source)?;
+        self.catalog.refuse_lost(&request.target)?;
         let restore = self.new_restore(request.target, request.overrides);
         let keys = vec![
             Key::TableRecord { name: restore.table.name.as_str() }.to_bytes(),

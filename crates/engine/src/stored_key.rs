@@ -28,6 +28,7 @@
 //!          stream         shard                      how far a shard is trimmed
 //!                         shard number               a change of an item
 //!          history        token sort moment          what an item was before a change
+//! space 2³²−2  copies     …                          a second copy of each row of the catalog, at the other end
 //! ```
 //! `token` is the 16-byte hash of the partition key, `identity` that of an item's whole key, `sort` the
 //! order-preserving form of a sort key value (see `partita_value::ordered_key`), times are seconds, moments
@@ -46,6 +47,7 @@ const TOKENS: Space = Space(3);
 const TOKEN_TIMES: Space = Space(4);
 const SEQUENCES: Space = Space(5);
 const EXCHANGE: Space = Space(6);
+const CATALOG_COPIES: Space = Space(u32::MAX - 1);
 /// The first space that is given to a table or index.
 pub const FIRST_FREE_SPACE: u32 = 16;
 
@@ -248,6 +250,27 @@ pub fn after(prefix: &[u8]) -> Vec<u8> {
 /// All rows of the catalog.
 pub fn whole_catalog() -> KeyRange {
     all_rows(CATALOG)
+}
+
+/// The second copies of all rows of the catalog.
+pub fn all_catalog_copies() -> KeyRange {
+    all_rows(CATALOG_COPIES)
+}
+
+/// Where the second copy of a row of the catalog is.
+pub fn catalog_copy(key: &[u8]) -> Vec<u8> {
+    in_space(CATALOG_COPIES, within_space(key))
+}
+
+/// The row of the catalog that this is a second copy of.
+pub fn copied_catalog_row(key: &[u8]) -> Vec<u8> {
+    in_space(CATALOG, within_space(key))
+}
+
+/// The name of the table whose record has this key.
+pub fn table_of_record(key: &[u8]) -> Option<&str> {
+    let name = within_space(key).strip_prefix(&[TABLE_RECORD])?;
+    if key.starts_with(&CATALOG.prefix()) { std::str::from_utf8(name).ok() } else { None }
 }
 
 /// All rows about exports, imports, bulk operations, backups and restores.

@@ -9,6 +9,7 @@
 //! so an item's records are in order in one shard, and then in that shard's child. All shards of a stream
 //! share one sequence of numbers, from which follows that a child's numbers are larger than its parent's.
 
+use crate::catalog_rows::put_record;
 use crate::create_table::stream_label;
 use crate::stored_key::{Key, Token};
 use crate::stream_options::StreamOptions;
@@ -192,10 +193,9 @@ impl Stream {
         self.shards.iter().filter(move |shard| shard.is_bygone(before))
     }
 
-    /// The write that stores it.
-    pub fn store(&self) -> Write {
-        let value = serde_json::to_vec(self).unwrap_or_else(|_| unreachable!("a stream is plain data"));
-        Write::Put { key: Key::Stream { space: self.space() }.to_bytes(), value }
+    /// The writes that store it.
+    pub fn store(&self) -> [Write; 2] {
+        put_record(Key::Stream { space: self.space() }, self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The background work of streams: shards go on in children, old records are trimmed, ended streams forgotten.
 
 use crate::Engine;
+use crate::catalog_rows;
 use crate::delete_table::drop_space;
 use crate::maintenance::Progress;
 use crate::read_stream::{next_sequence, read_number, trimmed_through};
@@ -124,7 +125,7 @@ impl<S: Store> Engine<S> {
                 stream.roll(next, now, &options);
                 next += 1;
             }
-            writes.push(stream.store());
+            writes.extend(stream.store());
             writes.push(Write::Put { key: key.clone(), value: next.to_be_bytes().to_vec() });
             let catalog = catalog.clone();
             let on_commit = Box::new(move || catalog.publish_stream(stream));
@@ -139,7 +140,7 @@ impl<S: Store> Engine<S> {
             let Some(stream) = catalog.stream(&name) else { return Decision::rejection(()) };
             let space = stream.space();
             let mut writes = drop_space(space).to_vec();
-            writes.push(Write::Delete { key: Key::Stream { space }.to_bytes() });
+            writes.extend(catalog_rows::delete(Key::Stream { space }));
             writes.push(Write::Delete { key: Key::NextSequence { of: space }.to_bytes() });
             let (catalog, name) = (catalog.clone(), name.clone());
             let on_commit = Box::new(move || catalog.forget_stream(&name));

@@ -13,7 +13,7 @@
 
 use crate::Engine;
 use crate::capacity::Consumption;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, lost_companion};
 use crate::clock::Clock;
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
@@ -379,6 +379,16 @@ impl Plan {
             let old = old.map(|item| write.key.checked(&table.key, item)).transpose()?;
             let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
             let history = table.history.and_then(|space| self.catalog.history(space));
+            if table.stream.is_some() && stream.is_none() {
+                return Err(lost_companion(&table.name, "stream", "UpdateTable can disable the stream"));
+            }
+            if table.history.is_some() && history.is_none() {
+                return Err(lost_companion(
+                    &table.name,
+                    "history",
+                    "Turn point-in-time recovery on or off, or make a backup, to begin a new one",
+                ));
+            }
             let record = Recording {
                 stream: stream.as_deref(),
                 history: history.as_deref(),

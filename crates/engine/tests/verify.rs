@@ -308,7 +308,13 @@ async fn faults_of_records_are_found() {
 
     let record = key_in(0, b"\x01Orders");
     let found = plant(&database, &store, record.clone(), Some(b"no json".to_vec())).await;
-    assert!(found.contains(&Undecodable) && found.contains(&Ownerless), "{found:?}");
+    // Its second copy says whose all the rows are.
+    assert_eq!(found, [Undecodable]);
+    let copy = key_in(u32::MAX - 1, b"\x01Orders");
+    assert_eq!(plant(&database, &store, copy.clone(), None).await, [WrongCatalog]);
+    assert_eq!(plant(&database, &store, copy, Some(b"no json".to_vec())).await, [WrongCatalog]);
+    let stale = key_in(u32::MAX - 1, b"\x01Gone");
+    assert_eq!(plant(&database, &store, stale, Some(b"{}".to_vec())).await, [WrongCatalog]);
     let row = store.get(&record);
     let found = plant(&database, &store, key_in(0, b"\x01Other"), row).await;
     assert!(found.contains(&WrongCatalog), "{found:?}");
@@ -316,7 +322,7 @@ async fn faults_of_records_are_found() {
     let next_space = key_in(0, b"\x02");
     assert_eq!(
         plant(&database, &store, next_space, Some(16_u32.to_be_bytes().to_vec())).await,
-        [WrongCatalog]
+        [WrongCatalog, WrongCatalog]
     );
     assert_eq!(plant(&database, &store, key_in(9_999, b"stray"), Some(vec![])).await, [Ownerless]);
     assert_eq!(plant(&database, &store, key_in(9, b"stray"), Some(vec![])).await, [Ownerless]);

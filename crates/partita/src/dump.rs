@@ -37,7 +37,7 @@ struct State {
     /// The last line is in the file.
     #[serde(default)]
     ended: bool,
-    /// How many ranges of rows could not be read.
+    /// How many tables and ranges of rows could not be read.
     #[serde(default)]
     damaged: u64,
 }
@@ -73,7 +73,9 @@ pub fn run(arguments: &Dump) -> Result<ExitCode, Box<dyn Error>> {
     // The last thing that is done: without a side file, the dump is whole.
     checkpoint.remove()?;
     if damaged > 0 {
-        eprintln!("{damaged} ranges of rows are damaged and could not be read; the dump lists them");
+        eprintln!(
+            "{damaged} tables or ranges of rows are damaged and could not be read; the dump lists them"
+        );
         return Ok(ExitCode::from(DAMAGED));
     }
     Ok(ExitCode::SUCCESS)
@@ -155,6 +157,10 @@ impl<'a> Dumping<'a> {
     /// Dumps the next table, or what is left of it.
     fn table(&mut self) -> Result<(), String> {
         let name = self.state.tables[self.state.finished].clone();
+        if let Some(why) = table::unreadable(&mut self.client, &name)? {
+            self.tell_damage(&Value::from(format!("table {name}: {why}")));
+            return self.finish_table();
+        }
         let definition = table::defined(&mut self.client, &name)?;
         if self.state.cursors.is_empty() {
             self.waiting.extend(line::table(&definition));
@@ -171,17 +177,26 @@ impl<'a> Dumping<'a> {
         })?;
         progress.finish();
         println!("{name}: {} items", self.state.items_of_table);
+        self.finish_table()
+    }
+
+    fn finish_table(&mut self) -> Result<(), String> {
         self.state.finished += 1;
         self.state.cursors.clear();
         self.save()
     }
 
+    /// Goes on without what cannot be read.
+    fn tell_damage(&mut self, what: &Value) {
+        eprintln!("damaged: {}", what.as_str().unwrap_or_default());
+        self.waiting.extend(line::damaged(what));
+        self.state.damaged += 1;
+    }
+
     fn page(&mut self, page: Read<Vec<u8>>) -> Result<(), String> {
         self.waiting.extend(page.made);
         for rows in &page.damaged {
-            eprintln!("damaged: {}", rows.as_str().unwrap_or_default());
-            self.waiting.extend(line::damaged(rows));
-            self.state.damaged += 1;
+            self.tell_damage(rows);
         }
         self.state.cursors[page.segment] = page.next;
         self.state.items += page.items;

@@ -1,6 +1,9 @@
 //! `partita salvage`: copies what is readable of a damaged data folder into a new one.
 
 use crate::arguments::Salvage;
+use partita_engine::salvage::{restore_catalog, told_row};
+use partita_store::KeyRange;
+use partita_store_embedded::{EmbeddedStore, Options};
 use std::error::Error;
 
 pub fn run(arguments: &Salvage) -> Result<(), Box<dyn Error>> {
@@ -9,6 +12,17 @@ pub fn run(arguments: &Salvage) -> Result<(), Box<dyn Error>> {
     if salvaged.lost.is_empty() {
         println!("nothing was lost");
     }
-    salvaged.lost.iter().for_each(|what| println!("lost: {what}"));
+    for lost in &salvaged.lost {
+        match lost.keys.as_ref().and_then(KeyRange::row).and_then(told_row) {
+            Some(row) => println!("lost: {row}: {}", lost.what),
+            None => println!("lost: {}", lost.what),
+        }
+    }
+    let store = EmbeddedStore::open(&arguments.into, Options::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    for row in runtime.block_on(restore_catalog(&store))? {
+        println!("restored out of its second copy: {row}");
+    }
+    store.close();
     Ok(())
 }

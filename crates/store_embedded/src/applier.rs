@@ -22,7 +22,8 @@ use crate::segments::Segments;
 use crate::shared::Shared;
 
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(250);
-/// After so many, ten seconds later, a new start is the only hope.
+/// After so many, ten seconds later, a new start is the only hope; where LMDB has given up, it is at once. A disk that is
+/// full or read-only is waited for: reads go on meanwhile.
 const FAILURES_BEFORE_THE_END: usize = 40;
 
 /// Dropped, it waits until the tree has everything.
@@ -119,7 +120,7 @@ impl Application {
         while let Err(error) = self.try_to_apply(rows, sequence) {
             tracing::error!(%error, "the data file could not be written; trying again");
             failures += 1;
-            if failures == FAILURES_BEFORE_THE_END && !matches!(error, StoreError::Full(_)) {
+            if self.is_hopeless(&error, failures) {
                 self.shared.trouble.fail(&error);
             }
             let pause = self.make_room(&error, failures);
@@ -128,6 +129,11 @@ impl Application {
             }
         }
         true
+    }
+
+    fn is_hopeless(&self, error: &StoreError, failures: usize) -> bool {
+        let is_waited_for = matches!(error, StoreError::Full(_) | StoreError::ReadOnly(_));
+        self.shared.environment.is_broken() || (failures == FAILURES_BEFORE_THE_END && !is_waited_for)
     }
 
     pub fn try_to_apply(&mut self, rows: &Overlay, sequence: u64) -> Result<(), StoreError> {

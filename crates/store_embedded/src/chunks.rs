@@ -117,7 +117,7 @@ pub(crate) fn read(root: &Root, long: LongValue) -> Result<Vec<u8>, StoreError> 
     tree.range(&range, Direction::Ascending, |found| match found {
         Found::Row(node) => take(node),
         Found::Lost(lost, bounds) => {
-            let leaf = root.judge(&lost, bounds, false).ok_or_else(|| damaged(lost))?;
+            let leaf = root.judge(&lost, bounds).ok_or_else(|| damaged(lost))?;
             // One that is lost is missed further down.
             let parts = leaf.range(&range.start, &range.end, Direction::Ascending).into_iter();
             let mut rows =

@@ -2,7 +2,9 @@
 //!
 //! A line a range, in hexadecimal: `from LOW up to HIGH at KEY`, then the crc32 of that. Rows found in such a range
 //! are right. That one is not found says nothing there: it may have been lost. `KEY`, if there is one, is where the
-//! only lost row of the range stood; when it is written anew, or deleted, the range is whole again.
+//! only lost row of the range stood; when it is written anew, or deleted, the range is whole again. Of ranges without
+//! one nobody knows how many rows they have lost, and which: such a note stays until its space is dropped, or until
+//! somebody says that what is lost is lost.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,6 +15,7 @@ use std::sync::{PoisonError, RwLock};
 use partita_store::{Direction, KeyRange};
 
 use crate::private_files::{self, sync_folder};
+use crate::reading;
 use crate::walk::Bounds;
 
 const FILE_NAME: &str = "DAMAGE";
@@ -49,6 +52,24 @@ impl DamageNote {
             Direction::Ascending => self.low.as_deref().is_none_or(|low| low <= key),
             Direction::Descending => self.high.as_deref().is_none_or(|high| key < high),
         }
+    }
+
+    /// What is left of it outside a range.
+    fn without(self, range: &KeyRange) -> impl Iterator<Item = DamageNote> {
+        let DamageNote { low, high, key } = self;
+        let key_in =
+            |low: Option<&[u8]>, high: Option<&[u8]>| key.clone().filter(|key| Bounds { low, high }.has(key));
+        let below = low.as_ref().is_none_or(|low| *low < range.start).then(|| DamageNote {
+            low: low.clone(),
+            high: Some(range.start.clone()),
+            key: key_in(low.as_deref(), Some(&range.start)),
+        });
+        let above = high.as_ref().is_none_or(|high| range.end < *high).then(|| DamageNote {
+            low: Some(range.end.clone()),
+            high: high.clone(),
+            key: key_in(Some(&range.end), high.as_deref()),
+        });
+        below.into_iter().chain(above)
     }
 
     pub fn bounds(&self) -> Bounds<'_> {
@@ -90,6 +111,10 @@ struct Kept {
 }
 
 impl Kept {
+    fn new(note: DamageNote) -> Kept {
+        Kept { note, healed_at: None }
+    }
+
     fn counts_at(&self, transaction: u64) -> bool {
         self.healed_at.is_none_or(|healed_at| transaction < healed_at)
     }
@@ -97,14 +122,14 @@ impl Kept {
 
 impl DamageNotes {
     pub fn open(folder: &Path) -> io::Result<DamageNotes> {
-        let text = match fs::read_to_string(folder.join(FILE_NAME)) {
-            Ok(text) => text,
+        let text = match reading::whole(&folder.join(FILE_NAME)) {
+            Ok(text) => String::from_utf8_lossy(&text).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error),
         };
         let notes: Option<Vec<_>> = text.lines().map(DamageNote::from_line).collect();
         let notes = notes.ok_or_else(|| io::Error::other("the file DAMAGE is not readable"))?;
-        let notes: Vec<_> = notes.into_iter().map(|note| Kept { note, healed_at: None }).collect();
+        let notes: Vec<_> = notes.into_iter().map(Kept::new).collect();
         Ok(DamageNotes {
             folder: folder.to_path_buf(),
             version: AtomicU64::new(u64::from(!notes.is_empty())),
@@ -143,7 +168,7 @@ impl DamageNotes {
     /// Adds notes, durably.
     pub fn add(&self, more: Vec<DamageNote>) -> io::Result<()> {
         let mut notes = self.read(Vec::clone);
-        notes.extend(more.into_iter().map(|note| Kept { note, healed_at: None }));
+        notes.extend(more.into_iter().map(Kept::new));
         notes.sort_by(|one, other| one.note.cmp(&other.note));
         notes.dedup_by(|one, other| one.note == other.note && one.healed_at == other.healed_at);
         self.set(notes)?;
@@ -166,6 +191,21 @@ impl DamageNotes {
             }
         }
         if healed { self.set(notes) } else { Ok(()) }
+    }
+
+    /// What may have been lost in a range is of no interest any more. Says how many notes there were of it.
+    pub fn forget(&self, range: &KeyRange) -> io::Result<usize> {
+        let notes = self.read(Vec::clone);
+        let meets = |kept: &Kept| kept.healed_at.is_none() && kept.note.meets(range);
+        let count = notes.iter().filter(|kept| meets(kept)).count();
+        if count > 0 {
+            let without = |kept: Kept| match meets(&kept) {
+                true => kept.note.without(range).map(Kept::new).collect(),
+                false => vec![kept],
+            };
+            self.set(notes.into_iter().flat_map(without).collect())?;
+        }
+        Ok(count)
     }
 
     fn set(&self, notes: Vec<Kept>) -> io::Result<()> {
@@ -219,6 +259,13 @@ mod tests {
         assert!(is_covered(&notes, b"b", 4) && !is_covered(&notes, b"b", 5) && is_covered(&notes, b"y", 5));
         let notes = DamageNotes::open(folder.path()).unwrap();
         assert!(!is_covered(&notes, b"b", 1) && is_covered(&notes, b"y", 1));
+        let middle = KeyRange { start: b"y".to_vec(), end: b"yz".to_vec() };
+        assert_eq!((notes.forget(&middle).unwrap(), notes.forget(&middle).unwrap()), (1, 0));
+        assert!(is_covered(&notes, b"x", 1) && !is_covered(&notes, b"yy", 1) && is_covered(&notes, b"yz", 1));
+        let notes = DamageNotes::open(folder.path()).unwrap();
+        assert!(is_covered(&notes, b"x", 1) && !is_covered(&notes, b"yy", 1) && is_covered(&notes, b"yz", 1));
+        assert_eq!(notes.forget(&KeyRange { start: Vec::new(), end: vec![0xFF; 3] }).unwrap(), 2);
+        assert!(!is_covered(&notes, b"x", 1));
         fs::write(folder.path().join(FILE_NAME), "from 00 up to 01 at - 00000000\n").unwrap();
         assert!(DamageNotes::open(folder.path()).is_err());
     }

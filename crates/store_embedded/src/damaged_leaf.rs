@@ -1,12 +1,13 @@
 //! A leaf of which some rows are damaged: the others are as good as ever.
 //!
-//! A row is good if the page's sums know it and its own checksum fits. What was damaged of the others may be their
-//! key, so each stands for all keys between its neighbours.
+//! A row is good if the page's sums know it: then its key and its own checksum are those that were written, and that
+//! checksum tells whether the value is. What was damaged of the others may be their key, so each stands for all keys
+//! between its neighbours.
 
 use partita_store::Direction;
 
 use crate::damage_notes::DamageNote;
-use crate::page::{Kind, Node, Page};
+use crate::page::{Kind, Node, Page, Value};
 use crate::walk::Bounds;
 
 pub(crate) struct DamagedLeaf<'v> {
@@ -23,19 +24,15 @@ pub(crate) enum Part<'v> {
 
 impl<'v> DamagedLeaf<'v> {
     /// `None` if no row on the page can be relied on. Which rows the page's sums know is told by `known`.
-    pub fn judge(
-        page: Page<'v>,
-        bounds: Bounds<'v>,
-        known: &[bool],
-        is_good: impl Fn(Node<'v>) -> bool,
-    ) -> Option<DamagedLeaf<'v>> {
+    pub fn judge(page: Page<'v>, bounds: Bounds<'v>, known: &[bool]) -> Option<DamagedLeaf<'v>> {
         if page.kind() != Some(Kind::Leaf) {
             return None;
         }
         let mut last: Option<&[u8]> = None;
         let mut is_bad = |(index, known): (usize, &bool)| {
             let node = page.leaf_node(index).filter(|node| {
-                *known && bounds.has(node.key) && last.is_none_or(|last| last < node.key) && is_good(*node)
+                let is_row = !matches!(node.value, Value::Database(_));
+                *known && is_row && bounds.has(node.key) && last.is_none_or(|last| last < node.key)
             });
             last = node.map(|node| node.key).or(last);
             node.is_none()

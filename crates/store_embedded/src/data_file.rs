@@ -17,6 +17,7 @@ use crate::page_accounts::PageAccounts;
 use crate::page_sums::{self, PageSums, Slot};
 use crate::pages::{self, Pages, View};
 use crate::private_files::{self, sync_folder};
+use crate::reading;
 use crate::repair;
 
 /// Where both files are made before they get their names.
@@ -162,9 +163,6 @@ fn as_of_transaction_before(slot: &Slot) -> [u8; META_BYTES] {
 /// `None` where the file is too short to have one.
 fn meta_page(file: &File, at: u64) -> io::Result<Option<[u8; META_BYTES]>> {
     let mut page = [0; META_BYTES];
-    match file.read_exact_at(&mut page, at) {
-        Ok(()) => Ok(Some(page)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(error),
-    }
+    let read = reading::some(file, &pages::FILE_NAME, &mut page, at)?;
+    Ok((read == META_BYTES).then_some(page))
 }

@@ -57,33 +57,38 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     let Some(space) = dropped.first().copied() else { return Ok(false) };
     let keys = some_keys(&root, space)?;
     drop(root);
-    let reached_the_end = keys.len() < STEP_ENTRIES;
+    if keys.is_empty() {
+        // Nor does anybody miss what was lost of it.
+        environment.forget_damage(&all_of(space))?;
+        environment.write(|tree, txn| Ok(tree.dropped.database.delete(txn, &space.prefix())?))?;
+        return Ok(dropped.len() > 1);
+    }
     let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
-    let is_empty = environment.write_rows(&touched, |tree, txn| {
+    environment.write_rows(&touched, |tree, txn| {
         let until = Instant::now() + STEP_TIME;
         let mut left = STEP_ENTRIES;
         for key in &keys {
             if left == 0 || Instant::now() >= until {
-                return Ok(false);
+                break;
             }
             left = left.saturating_sub(tree.delete(txn, key)?);
         }
-        if reached_the_end {
-            tree.dropped.database.delete(txn, &space.prefix())?;
-        }
-        Ok(reached_the_end)
+        Ok(())
     })?;
-    Ok(!is_empty || dropped.len() > 1)
+    Ok(true)
+}
+
+fn all_of(space: Space) -> KeyRange {
+    let after = space.0.checked_add(1).map(|next| Space(next).prefix().to_vec());
+    KeyRange {
+        start: space.prefix().to_vec(),
+        end: after.unwrap_or_else(|| vec![0xFF; partita_store::MAX_KEY_BYTES + 1]),
+    }
 }
 
 fn some_keys(root: &Root, space: Space) -> Result<Vec<Vec<u8>>, StoreError> {
-    let after = space.0.checked_add(1).map(|next| Space(next).prefix().to_vec());
-    let range = KeyRange {
-        start: space.prefix().to_vec(),
-        end: after.unwrap_or_else(|| vec![0xFF; partita_store::MAX_KEY_BYTES + 1]),
-    };
     let mut keys = Vec::new();
-    root.range(&range, Direction::Ascending, |part| {
+    root.range(&all_of(space), Direction::Ascending, |part| {
         // What is damaged in a dropped space is of no interest.
         if let Part::Row(row) = part {
             keys.push(row.key.to_vec());

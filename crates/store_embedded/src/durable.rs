@@ -11,12 +11,14 @@
 //! in another segment, and the lost ones are safe once the tree has them, half a second later.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::private_files;
+use crate::reading;
 
 const FILE_NAME: &str = "DURABLE";
 
@@ -43,14 +45,17 @@ struct Unflushed {
 }
 
 /// What a log's folder says that the disk has.
-pub(crate) fn noted(log: &Path) -> u64 {
-    let note = std::fs::read(log.join(FILE_NAME)).unwrap_or_default();
-    match (note.first_chunk::<8>(), note.get(8..12)) {
+pub(crate) fn noted(log: &Path) -> io::Result<u64> {
+    let note = match reading::whole(&log.join(FILE_NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        note => note?,
+    };
+    Ok(match (note.first_chunk::<8>(), note.get(8..12)) {
         (Some(sequence), Some(sum)) if sum == crc32fast::hash(sequence).to_le_bytes() => {
             u64::from_le_bytes(*sequence)
         }
         _ => 0,
-    }
+    })
 }
 
 impl Durable {
@@ -61,7 +66,7 @@ impl Durable {
             tracing::warn!(%error, "how far the commit log is durable is not noted");
         }
         let durable = Durable { sequence: AtomicU64::new(sequence), note: note.ok(), ..Durable::default() };
-        if noted(log) > sequence {
+        if noted(log).is_ok_and(|noted| noted > sequence) {
             // What was beyond has just been given up.
             durable.write_note(sequence);
         }
@@ -145,18 +150,18 @@ mod tests {
     #[test]
     fn the_note_says_how_far_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(noted(folder.path()), 0);
+        assert_eq!(noted(folder.path()).unwrap(), 0);
         let durable = Durable::start(folder.path(), 4);
-        assert_eq!(noted(folder.path()), 0);
+        assert_eq!(noted(folder.path()).unwrap(), 0);
         durable.reach(9);
         durable.reach(7);
-        assert_eq!(noted(folder.path()), 9);
+        assert_eq!(noted(folder.path()).unwrap(), 9);
         Durable::start(folder.path(), 12);
-        assert_eq!(noted(folder.path()), 9);
+        assert_eq!(noted(folder.path()).unwrap(), 9);
         Durable::start(folder.path(), 8);
-        assert_eq!(noted(folder.path()), 8);
+        assert_eq!(noted(folder.path()).unwrap(), 8);
         std::fs::write(folder.path().join(FILE_NAME), [1; 12]).unwrap();
-        assert_eq!(noted(folder.path()), 0);
+        assert_eq!(noted(folder.path()).unwrap(), 0);
     }
 
     #[test]

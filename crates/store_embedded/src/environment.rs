@@ -13,8 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use heed::types::Bytes;
-use heed::{CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, RwTxn, WithoutTls};
-use partita_store::{Space, StoreError, Usage};
+use heed::{
+    CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RwTxn, WithoutTls,
+};
+use partita_store::{KeyRange, Space, StoreError, Usage};
 
 use crate::chunks::Chunks;
 use crate::data_file::{self, DataFile};
@@ -54,8 +56,9 @@ pub(crate) struct Environment {
     map_bytes: AtomicUsize,
     /// Whether the address space may have room for a larger map.
     may_grow: bool,
-    /// Set when a map could not be made anew: there is nothing left to write through.
-    unmapped: AtomicBool,
+    /// Set when there is nothing left to write through: a map could not be made anew, or a meta page could not be
+    /// written, after which LMDB does nothing more.
+    is_broken: AtomicBool,
     /// Where the data file is mapped, for the message if it cannot be read there.
     mapped: Mutex<Vec<MappedRange>>,
 }
@@ -84,7 +87,7 @@ impl Environment {
             accounts: Mutex::new(accounts),
             map_bytes: AtomicUsize::new(map_bytes),
             may_grow: map_bytes == wanted,
-            unmapped: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             mapped: Mutex::new(MappedRange::all_of(&pages::file_of(folder))),
         })
     }
@@ -187,13 +190,19 @@ impl Environment {
         self.usage().map_or(0, |usage| usage.file_bytes.saturating_sub(usage.used_bytes))
     }
 
+    /// What may have been lost in a range with a page that was written anew is of no interest any more.
+    pub fn forget_damage(&self, range: &KeyRange) -> Result<usize, StoreError> {
+        let _alone = self.lock();
+        self.root().view.pages.damage.forget(range).map_err(|error| io_error(&error))
+    }
+
     fn write_once<T>(
         &self,
         accounts: &mut PageAccounts,
         change: &mut impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.unmapped.load(Ordering::SeqCst) {
-            return Err(StoreError::Io("the data file is no longer in reach: restart".to_string()).into());
+        if self.is_broken() {
+            return Err(StoreError::Io("the data file can no longer be written: restart".to_string()).into());
         }
         let mut txn = self.env.write_txn()?;
         // An error drops the transaction, which aborts it.
@@ -248,8 +257,16 @@ impl Environment {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether only to open it again may help.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::SeqCst)
+    }
+
     /// LMDB calls it an input/output error when the disk took a part of a write only. Mostly it is full.
     fn commit_failure(&self, error: heed::Error) -> Failure {
+        if matches!(self.env.write_txn(), Err(heed::Error::Mdb(MdbError::Panic))) {
+            self.is_broken.store(true, Ordering::SeqCst);
+        }
         let is_unclear = matches!(&error, heed::Error::Io(io) if io.raw_os_error() == Some(INPUT_OUTPUT));
         if is_unclear && is_full(self.env.path()) {
             return Failure::Store(StoreError::Full("no room for the data file".to_string()));
@@ -263,7 +280,7 @@ impl Environment {
             return Err(Failure::MapFull.into());
         }
         let grown = map_anew(&self.env, wanted);
-        self.unmapped.store(grown.is_err(), Ordering::SeqCst);
+        self.is_broken.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,6 +24,7 @@ use crate::environment::Environment;
 use crate::open_error::OpenError;
 use crate::overlay::Overlay;
 use crate::position::Position;
+use crate::reading;
 use crate::record::{self, BLOCK_BYTES};
 use crate::recovery::OnDamage;
 use crate::segments::{FOLDER_NAME, segment_files};
@@ -116,7 +117,7 @@ impl<'a> Record<'a> {
 fn records_after(applied: u64, run: u64, log: &Path) -> io::Result<BTreeMap<u64, Place>> {
     let mut found = BTreeMap::new();
     for file in segment_files(log)? {
-        let blocks = fs::read(&file)?;
+        let blocks = reading::whole(&file)?;
         let (mut offset, mut next) = (0, None);
         while let Some(record) = blocks.get(offset..).and_then(|rest| Record::find(rest, run))
             && next.is_none_or(|next| next == record.sequence)

@@ -75,6 +75,7 @@ mod pages;
 mod pending;
 mod position;
 mod private_files;
+mod reading;
 mod record;
 mod recovery;
 mod repair;
@@ -99,7 +100,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use partita_store::{Decision, Health, Rows, Store, StoreError, Usage};
+use partita_store::{Decision, Health, KeyRange, Rows, Store, StoreError, Usage};
 use tokio::sync::oneshot::Receiver;
 
 use crate::applier::{Application, Applier};
@@ -120,7 +121,7 @@ use crate::writer::Writer;
 pub use compact::{Compacted, compact};
 pub use mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
 pub use open_error::OpenError;
-pub use salvage::{Salvaged, salvage};
+pub use salvage::{Lost, Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
 #[doc(hidden)]
 pub use stepwise::Steps;
@@ -184,6 +185,13 @@ impl EmbeddedStore {
     /// open the store again may help then.
     pub fn on_failure(&self, call: impl Fn(&StoreError) + Send + Sync + 'static) {
         self.shared.trouble.on_failure(Box::new(call));
+    }
+
+    /// Takes what was lost with damaged pages for lost: from now on a row that is not found there is not there. Says
+    /// how many ranges of keys there were of which that was not known.
+    pub fn forget_damage(&self) -> Result<usize, StoreError> {
+        let everything = KeyRange { start: Vec::new(), end: vec![0xFF; partita_store::MAX_KEY_BYTES + 1] };
+        self.shared.environment.forget_damage(&everything)
     }
 
     /// Waits until all that was asked for is done and on disk.

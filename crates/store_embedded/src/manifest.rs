@@ -14,6 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::private_files;
+use crate::reading;
 use crate::segment_header::{DESCRIPTION_BYTES, Description};
 
 pub(crate) const FILE_NAME: &str = "MANIFEST";
@@ -77,7 +78,7 @@ pub(crate) fn read(folder: &Path) -> io::Result<Option<Vec<Description>>> {
 }
 
 fn newest_slot(path: &Path) -> io::Result<Option<Slot>> {
-    let bytes = match std::fs::read(path) {
+    let bytes = match reading::whole(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

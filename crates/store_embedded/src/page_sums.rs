@@ -26,6 +26,7 @@ use twox_hash::XxHash3_64;
 use crate::entry::HEADER_BYTES;
 use crate::page::{Kind, META_BYTES, Meta, Node, Page, Value, u64_at};
 use crate::private_files;
+use crate::reading;
 
 pub(crate) const FILE_NAME: &str = "sums";
 
@@ -262,14 +263,5 @@ fn is_whole(block: &[u8]) -> bool {
 
 /// Reads what the file has; what lies beyond its end is zeros.
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], at + filled as u64) {
-            Ok(0) => return Ok(()),
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    reading::some(file, &FILE_NAME, bytes, at).map(|_| ())
 }

@@ -13,7 +13,7 @@
 //! no room on the disk.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +26,7 @@ use crate::environment::Environment;
 use crate::manifest;
 use crate::open_error::OpenError;
 use crate::position::Position;
+use crate::reading;
 use crate::record::{self, BLOCK_BYTES, Head};
 use crate::segment_header::{self, Description};
 use crate::segments::{FIRST_RECORD_AT, FOLDER_NAME, Live, segment_files, segment_path};
@@ -143,7 +144,7 @@ impl Found {
         let mut segments = Vec::new();
         for path in segment_files(log)? {
             let file = File::options().read(true).write(true).open(&path)?;
-            if let Some(description) = segment_header::read(&file)?
+            if let Some(description) = segment_header::read(&file, &path)?
                 && path == segment_path(log, description.number)
             {
                 segments.push((description, file));
@@ -156,7 +157,7 @@ impl Found {
     fn in_segments(log: &Path, segments: Vec<(Description, File)>, position: Position) -> io::Result<Found> {
         let firsts: Vec<_> = segments.iter().skip(1).map(|(description, _)| description.first).collect();
         let ends = firsts.into_iter().map(|first| first.saturating_sub(1)).chain([u64::MAX]);
-        let durable = position.durable.max(durable::noted(log));
+        let durable = position.durable.max(durable::noted(log)?);
         let mut found = Found { segments: Vec::new(), records: BTreeMap::new(), durable };
         for ((description, file), end) in segments.into_iter().zip(ends) {
             let path = segment_path(log, description.number);
@@ -170,7 +171,7 @@ impl Found {
         let number = self.segments.len() - 1;
         let FoundSegment { path, description, end, .. } = &self.segments[number];
         self.durable = self.durable.max(description.durable);
-        let blocks = fs::read(path)?;
+        let blocks = reading::whole(path)?;
         let mut offset = FIRST_RECORD_AT as usize;
         while let Some(rest) = blocks.get(offset..).filter(|rest| !rest.is_empty()) {
             let Some(head) = Head::find(rest, &description.salt) else {
@@ -229,7 +230,7 @@ impl Found {
             let segment = &self.segments[place.segment];
             let lost =
                 |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
-            let blocks = read_at(&segment.file, place).map_err(lost)?;
+            let blocks = read_at(segment, place).map_err(lost)?;
             let salt = &segment.description.salt;
             let body = Head::find(&blocks, salt).and_then(|head| head.body(&blocks, salt));
             let changed = || StoreError::damaged(format!("record {sequence} of its commit log has changed"));
@@ -267,15 +268,16 @@ fn open_as_described(log: &Path, description: &Description) -> Result<File, Unre
     if bytes != description.bytes {
         return Err(damaged(format!("has {bytes} bytes instead of {}", description.bytes)));
     }
-    match segment_header::read(&file)? {
+    match segment_header::read(&file, &path)? {
         Some(found) if found == *description => Ok(file),
         Some(_) => Err(damaged("is another segment than the one the log wrote (byte 0)".to_string())),
         None => Err(damaged("has a header that is not readable (byte 0)".to_string())),
     }
 }
 
-fn read_at(file: &File, place: &Place) -> io::Result<Vec<u8>> {
+fn read_at(FoundSegment { file, path, .. }: &FoundSegment, place: &Place) -> io::Result<Vec<u8>> {
     let mut blocks = vec![0; place.bytes];
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut blocks, place.offset as u64)?;
+    let read = reading::some(file, &path.display(), &mut blocks, place.offset as u64)?;
+    blocks.truncate(read);
     Ok(blocks)
 }

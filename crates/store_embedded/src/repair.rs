@@ -24,6 +24,7 @@ use crate::page_bits::PageBits;
 use crate::page_sums::PageSum;
 use crate::pages::{LostPage, Pages};
 use crate::private_files::{self, sync_folder};
+use crate::reading;
 use crate::root::{Root, damaged};
 use crate::walk::{Bounds, Tree};
 use crate::write_paths::Unfit;
@@ -64,7 +65,7 @@ pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) 
 /// Does what a crash has left undone.
 pub(crate) fn finish(folder: &Path, pages: &Pages) -> io::Result<()> {
     let file = folder.join(FILE_NAME);
-    let bytes = match fs::read(&file) {
+    let bytes = match reading::whole(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -85,7 +86,7 @@ fn repair_leaf(
     bounds: Bounds<'_>,
     are_rows: bool,
 ) -> Result<(), StoreError> {
-    let leaf = root.judge(lost, bounds, are_rows);
+    let leaf = root.judge(lost, bounds);
     if are_rows {
         note(root, leaf.as_ref().map_or_else(|| vec![DamageNote::of_page(bounds)], DamagedLeaf::notes))?;
     }

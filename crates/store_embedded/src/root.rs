@@ -214,7 +214,7 @@ impl Root {
         direction: Direction,
         visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        let Some(leaf) = self.judge(lost, bounds, true) else {
+        let Some(leaf) = self.judge(lost, bounds) else {
             return visit(Part::Lost(lost_rows(lost, bounds)));
         };
         for part in leaf.range(&range.start, &range.end, direction) {
@@ -234,7 +234,7 @@ impl Root {
     #[cold]
     fn get_from_damaged(&self, key: &[u8], lost: &LostPage) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         let bounds = self.rows().bounds_of_lost(key);
-        let Some(leaf) = self.judge(lost, bounds, true) else { return Err(lost_rows(lost, bounds).into()) };
+        let Some(leaf) = self.judge(lost, bounds) else { return Err(lost_rows(lost, bounds).into()) };
         match leaf.get(key) {
             Ok(Some(node)) => self.value(key, node.value).map(Some),
             Ok(None) => Ok(None),
@@ -243,20 +243,9 @@ impl Root {
     }
 
     /// The leaf that was lost, if some of its rows, or chunks, can be told from the damaged ones.
-    pub fn judge<'r>(
-        &'r self,
-        lost: &LostPage,
-        bounds: Bounds<'r>,
-        are_rows: bool,
-    ) -> Option<DamagedLeaf<'r>> {
+    pub fn judge<'r>(&'r self, lost: &LostPage, bounds: Bounds<'r>) -> Option<DamagedLeaf<'r>> {
         let (page, known) = self.view.damaged_page(lost.number)?;
-        DamagedLeaf::judge(page, bounds, &known, |node| match node.value {
-            Value::Here(stored) if are_rows => entry::read(node.key, stored).is_ok(),
-            Value::Here(stored) => chunks::read_chunk(node.key, stored).is_some(),
-            // Its pages have sums of their own.
-            Value::Elsewhere { .. } => true,
-            Value::Database(_) => false,
-        })
+        DamagedLeaf::judge(page, bounds, &known)
     }
 
     fn value<'r>(&'r self, key: &[u8], value: Value<'r>) -> Result<Cow<'r, [u8]>, StoreError> {

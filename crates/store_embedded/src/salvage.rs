@@ -9,7 +9,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use partita_store::{Direction, Space, StoreError};
+use partita_store::{Direction, KeyRange, Space, StoreError};
 
 use crate::creation;
 use crate::dropped_spaces;
@@ -36,7 +36,21 @@ const BATCH_BYTES: usize = 4 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Salvaged {
     pub rows: u64,
-    pub lost: Vec<String>,
+    pub lost: Vec<Lost>,
+}
+
+/// Something that could not be copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Whose rows they are, if that is known.
+    pub keys: Option<KeyRange>,
+    pub what: String,
+}
+
+impl From<String> for Lost {
+    fn from(what: String) -> Lost {
+        Lost { keys: None, what }
+    }
 }
 
 /// Copies what is readable in `folder` to `into`, which must be new or empty.
@@ -51,7 +65,7 @@ pub fn salvage(folder: &Path, into: &Path) -> Result<Salvaged, OpenError> {
     let mut salvaged = Salvaged::default();
     let offline = Offline::open(folder, Some(&no_sums))?;
     if !offline.has_sums {
-        salvaged.lost.push(format!("the file sums; {OLD_ROWS}"));
+        salvaged.lost.push(format!("the file sums; {OLD_ROWS}").into());
     }
     let has_position =
         copy_rows(&offline, into, &mut salvaged).map_err(|error| OpenError::store(into, error))?;
@@ -63,7 +77,8 @@ pub fn salvage(folder: &Path, into: &Path) -> Result<Salvaged, OpenError> {
         copy_log(folder, into).map_err(failed)?;
     }
     let environment = Environment::open(into)?;
-    salvaged.lost.extend(recovery::recover(into, &environment, OnDamage::GiveUp)?.given_up);
+    let given_up = recovery::recover(into, &environment, OnDamage::GiveUp)?.given_up;
+    salvaged.lost.extend(given_up.into_iter().map(Lost::from));
     drop(environment);
     // With this the folder is a store.
     format::finish(into).map_err(failed)?;
@@ -88,7 +103,7 @@ fn copy_rows(offline: &Offline, into: &Path, salvaged: &mut Salvaged) -> Result<
     let lost = std::mem::take(&mut copy.lost);
     if !lost.is_empty() {
         if live.is_none() {
-            salvaged.lost.push(format!("which pages of data.mdb are in use; {OLD_ROWS}"));
+            salvaged.lost.push(format!("which pages of data.mdb are in use; {OLD_ROWS}").into());
         }
         let mut found = HashSet::new();
         orphans::each_row(
@@ -103,11 +118,11 @@ fn copy_rows(offline: &Offline, into: &Path, salvaged: &mut Salvaged) -> Result<
     }
     copy.flush()?;
     salvaged.rows = copy.written;
-    salvaged.lost.extend(lost.into_iter().map(|(_, what)| what));
+    salvaged.lost.extend(lost.into_iter().map(|(keys, what)| Lost { keys: Some(keys), what }));
     match &root {
         Ok(root) => copy_rest(root, &environment, salvaged),
         Err(_) => {
-            salvaged.lost.push(LOG_LOST.to_string());
+            salvaged.lost.push(LOG_LOST.to_string().into());
             Ok(false)
         }
     }
@@ -120,12 +135,12 @@ fn unreadable() -> StoreError {
 /// The list of dropped spaces, and how much of the log the rows have.
 fn copy_rest(root: &Root, environment: &Environment, salvaged: &mut Salvaged) -> Result<bool, StoreError> {
     let dropped: Vec<Space> = dropped_spaces::list(root).unwrap_or_else(|error| {
-        salvaged.lost.push(format!("which tables were being removed: {error}"));
+        salvaged.lost.push(format!("which tables were being removed: {error}").into());
         Vec::new()
     });
     let position = PositionRow::get(root);
     if let Err(error) = &position {
-        salvaged.lost.push(format!("{LOG_LOST}: {error}"));
+        salvaged.lost.push(format!("{LOG_LOST}: {error}").into());
     }
     environment.write(|tree, txn| {
         tree.apply(txn, &dropped, std::iter::empty())?;
@@ -156,7 +171,7 @@ struct Copy<'e> {
     rows: Vec<(Vec<u8>, Vec<u8>)>,
     bytes: usize,
     written: u64,
-    lost: Vec<(partita_store::KeyRange, String)>,
+    lost: Vec<(KeyRange, String)>,
 }
 
 impl Copy<'_> {

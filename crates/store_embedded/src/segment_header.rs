@@ -9,9 +9,11 @@
 //! [manifest](crate::manifest), so that a segment which was cut, swapped or put back from an older copy is told.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
+use crate::reading;
 use crate::record::BLOCK_BYTES;
 
 /// The key of a segment's seals: random, drawn anew every time the segment is taken for writing.
@@ -70,10 +72,10 @@ pub(crate) fn write(file: &File, description: &Description) -> io::Result<()> {
 }
 
 /// What the header of `file` says, if it is whole.
-pub(crate) fn read(mut file: &File) -> io::Result<Option<Description>> {
-    let mut block = Vec::with_capacity(BLOCK_BYTES);
-    file.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
-    Ok(decode(&block))
+pub(crate) fn read(file: &File, path: &Path) -> io::Result<Option<Description>> {
+    let mut block = vec![0; BLOCK_BYTES];
+    let read = reading::some(file, &path.display(), &mut block, 0)?;
+    Ok(decode(&block[..read]))
 }
 
 pub(crate) fn decode(block: &[u8]) -> Option<Description> {
@@ -95,7 +97,7 @@ mod tests {
     fn reads_what_it_wrote_and_refuses_every_flipped_bit() {
         let file = tempfile::NamedTempFile::new().unwrap();
         write(file.as_file(), &DESCRIPTION).unwrap();
-        assert_eq!(read(&file.reopen().unwrap()).unwrap(), Some(DESCRIPTION));
+        assert_eq!(read(&file.reopen().unwrap(), file.path()).unwrap(), Some(DESCRIPTION));
         let good = std::fs::read(file.path()).unwrap();
         for bit in 0..(SUM_AT + 4) * 8 {
             let mut bad = good.clone();

@@ -233,12 +233,12 @@ impl Group {
         }
         let Decided { writes, on_commit } = job.decide(&found, &damaged)?;
         drop(found);
+        let over_damage = job.goes_over_damage();
         if let Some(shortage) = &self.shortage
-            && !self.makes_room(rows, &writes)?
+            && !self.makes_room(rows, &writes, over_damage)?
         {
             return Err(shortage.clone());
         }
-        let over_damage = job.goes_over_damage();
         self.batch.take(writes, |key| match rows.get(key) {
             Err(StoreError::Damaged(damage)) if over_damage => {
                 tracing::error!(%damage, "totals cannot be read and are counted from nothing");
@@ -251,14 +251,23 @@ impl Group {
     }
 
     /// Whether writes delete more than they add, or nearly: what is kept about a deletion takes room as well.
-    fn makes_room(&self, rows: &EmbeddedSnapshot<'_>, writes: &[Write]) -> Result<bool, StoreError> {
+    fn makes_room(
+        &self,
+        rows: &EmbeddedSnapshot<'_>,
+        writes: &[Write],
+        over_damage: bool,
+    ) -> Result<bool, StoreError> {
         let (mut removed, mut added) = (0, 0);
         for write in writes {
             match write {
                 Write::Delete { key } => {
                     let stored = match self.batch.get(key) {
                         Some(row) => row.map(<[u8]>::len),
-                        None => rows.get(key)?.map(|row| row.len()),
+                        None => match rows.get(key) {
+                            // How much it has is not known; but that goes.
+                            Err(StoreError::Damaged(_)) if over_damage => Some(0),
+                            row => row?.map(|row| row.len()),
+                        },
                     };
                     removed += stored.map_or(0, |bytes| bytes + key.len());
                 }

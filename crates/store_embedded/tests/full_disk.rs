@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use partita_store::{Health, Snapshot, Store, StoreError, Write};
+use partita_store::{Decision, Health, Snapshot, Store, StoreError, Write};
 use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
-use support::{key, put, write};
+use support::{get, key, put, wait, write};
 
 const DISK: &str = "PARTITA_SMALL_DISK";
 const RELAXED: &str = "PARTITA_RELAXED";
@@ -34,6 +34,11 @@ fn a_full_disk_lets_rows_be_deleted_until_there_is_room() {
 #[test]
 fn a_start_on_a_full_disk_serves_reads_and_deletions() {
     run_on_a_small_disk("fill_and_start_again");
+}
+
+#[test]
+fn a_full_disk_lets_damaged_rows_be_deleted() {
+    run_on_a_small_disk("fill_and_delete_damaged");
 }
 
 /// Runs one of the ignored tests below in a process that has a disk of its own.
@@ -218,6 +223,42 @@ fn fill_and_start_again() {
     fs::remove_file(&disk.ballast).unwrap();
     let store = disk.open();
     rows.add_within_ten_seconds(&store);
+    rows.check(&store);
+}
+
+#[test]
+#[ignore = "started by the tests above, on a small disk"]
+fn fill_and_delete_damaged() {
+    let disk = Disk::new();
+    let (damaged, mark) = (key(1, b"damaged"), [7; 300]);
+    let (store, mut rows) = (disk.open(), Rows::new());
+    let others = (0..50_u8).map(|number| put(&key(2, &[number]), &[1; 50]));
+    write(&store, others.chain([put(&damaged, &mark)]).collect()).unwrap();
+    store.close();
+    let file = disk.folder.join("data.mdb");
+    let mut bytes = fs::read(&file).unwrap();
+    let hits: Vec<_> = (0..bytes.len() - 300).filter(|at| bytes[*at..*at + 300] == mark).collect();
+    assert!(!hits.is_empty());
+    hits.into_iter().for_each(|hit| bytes[hit + 100] ^= 1);
+    fs::write(&file, bytes).unwrap();
+
+    let store = disk.open();
+    rows.add_until_full(&store);
+    disk.fill_up();
+    assert!(matches!(get(&store, &damaged), Err(StoreError::Damaged(_))));
+    let deletion = Write::Delete { key: damaged.clone() };
+    let beside = put(&key(2, b"what a stream is told"), &[1; 100]);
+    let writes = vec![deletion, beside];
+    let delete = move |_: &partita_store::Rows<'_>, places: &[usize]| {
+        assert_eq!(places, [0]);
+        Decision::commit(writes.clone(), ())
+    };
+    wait(store.decide_over_damage(vec![damaged.clone()], delete)).unwrap();
+    assert_eq!(get(&store, &damaged).unwrap(), None);
+    rows.check(&store);
+    store.close();
+    let store = disk.open();
+    assert_eq!(get(&store, &damaged).unwrap(), None);
     rows.check(&store);
 }
 

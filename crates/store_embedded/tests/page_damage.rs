@@ -271,7 +271,7 @@ fn check_salvaged(damaged: &Path, model: &Model, what: &str) {
     let _ = fs::remove_dir_all(&new);
     let salvaged = salvage(damaged, &new).unwrap_or_else(|error| panic!("{what}: {error}"));
     let store = open(&new).unwrap();
-    let may_be_old = salvaged.lost.iter().any(|what| what.contains("of an earlier time"));
+    let may_be_old = salvaged.lost.iter().any(|lost| lost.what.contains("of an earlier time"));
     let mut found = 0;
     let all = KeyRange { start: key(1, b""), end: key(3, b"") };
     let shown = store.snapshot().unwrap().range(&all, Direction::Ascending, |key, value| {

@@ -1,16 +1,17 @@
 //! The catalog: every record is one, and they fit together. Every space belongs to one of them.
 
 use super::finding::{Finding, FindingKind};
-use super::items::is_empty;
 use super::walk::{Found, Outcome, Seen, Verification, find, page};
+use crate::catalog_rows::{self, CatalogRows};
 use crate::create_table::Spaces;
 use crate::history::History;
-use crate::stored_key::{self, FIRST_FREE_SPACE, Key, SideRow};
+use crate::stored_key::{self, Key, SideRow};
 use crate::stream::Stream;
 use crate::table::{Table, TableRecord};
-use partita_store::{Counters, KeyRange, Snapshot, Space, Store, StoreError};
-use serde::de::DeserializeOwned;
-use std::collections::BTreeMap;
+use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 /// The records of the catalog that can be read.
 #[derive(Default)]
@@ -21,57 +22,31 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records that one snapshot has, and what is wrong with the others.
-    pub fn read(snapshot: &impl Snapshot, findings: &mut Vec<Finding>) -> Result<Records, StoreError> {
-        let mut records = Records::default();
-        let mut range = stored_key::whole_catalog();
-        loop {
-            let page = page(snapshot, &range, |seen| {
-                match seen {
-                    Seen::Row(key, row) => findings.extend(records.take(key, row)),
-                    Seen::Damage(damage) => findings.push(Finding::of_damage(None, damage)),
-                }
-                Ok(())
-            })?;
-            let Some(next) = page.next else { return Ok(records) };
-            range.start = next;
+    /// The records that one snapshot has.
+    fn of(stored: &CatalogRows) -> Records {
+        Records {
+            tables: stored.records(stored_key::all_table_records()).collect(),
+            streams: stored.records(stored_key::all_streams()).collect(),
+            histories: stored.records(stored_key::all_histories()).collect(),
         }
     }
 
-    fn take(&mut self, key: &[u8], row: &[u8]) -> Option<Finding> {
-        if [stored_key::all_table_records(), stored_key::all_streams(), stored_key::all_histories()]
-            .iter()
-            .all(|range| !range.contains(key))
-        {
-            let known = key == Key::NextSpace.to_bytes() && row.len() == 4;
-            return (!known)
-                .then(|| wrong(FindingKind::UnknownRow, key, "a row of the catalog that is not known"));
-        }
-        let stored_at = if stored_key::all_table_records().contains(key) {
-            let record = decode::<TableRecord>(row);
-            let at = record.as_ref().map(|record| Key::TableRecord { name: &record.name }.to_bytes());
-            self.tables.extend(record);
-            at
-        } else if stored_key::all_streams().contains(key) {
-            let stream = decode::<Stream>(row);
-            let at = stream.as_ref().map(|stream| Key::Stream { space: stream.space() }.to_bytes());
-            self.streams.extend(stream);
-            at
-        } else {
-            let history = decode::<History>(row);
-            let at = history.as_ref().map(|history| Key::History { space: history.space() }.to_bytes());
-            self.histories.extend(history);
-            at
+    /// Records that lie under other keys than their own.
+    fn misplaced(&self, stored: &CatalogRows) -> Vec<Finding> {
+        let tables = self.tables.iter().map(|record| Key::TableRecord { name: &record.name }.to_bytes());
+        let streams = self.streams.iter().map(|stream| Key::Stream { space: stream.space() }.to_bytes());
+        let histories = self.histories.iter().map(|known| Key::History { space: known.space() }.to_bytes());
+        let own: BTreeSet<_> =
+            tables.chain(streams).chain(histories).chain([Key::NextSpace.to_bytes()]).collect();
+        let records =
+            [stored_key::all_table_records(), stored_key::all_streams(), stored_key::all_histories()];
+        let judge = |key: &Vec<u8>| match records.iter().any(|range| range.contains(key)) {
+            true => {
+                wrong(FindingKind::WrongCatalog, key, "a record of the catalog lies where another belongs")
+            }
+            false => wrong(FindingKind::UnknownRow, key, "a row of the catalog that is not known"),
         };
-        match stored_at {
-            None => Some(wrong(FindingKind::Undecodable, key, "a record of the catalog is not readable")),
-            Some(at) if at != key => Some(wrong(
-                FindingKind::WrongCatalog,
-                key,
-                "a record of the catalog lies where another belongs",
-            )),
-            Some(_) => None,
-        }
+        stored.rows.keys().filter(|key| !own.contains(*key)).map(judge).collect()
     }
 
     /// Who has which space. A space with two owners is told of.
@@ -138,10 +113,6 @@ impl Records {
     }
 }
 
-fn decode<R: DeserializeOwned>(row: &[u8]) -> Option<R> {
-    serde_json::from_slice(row).ok()
-}
-
 fn wrong(kind: FindingKind, key: &[u8], text: impl Into<String>) -> Finding {
     Finding::new(kind, None, key, text)
 }
@@ -149,13 +120,22 @@ fn wrong(kind: FindingKind, key: &[u8], text: impl Into<String>) -> Finding {
 impl<S: Store> Verification<'_, S> {
     /// The records of the catalog, and what is wrong with it. All of it comes out of one snapshot.
     pub fn check_catalog(&mut self) -> Outcome<Records> {
-        let mut findings = Vec::new();
-        let records = Records::read(&self.snapshot, &mut findings)?;
+        let stored = CatalogRows::read(&self.snapshot)?;
+        let records = Records::of(&stored);
+        let mut findings = unreadable_rows(&stored);
+        findings.extend(unlike_copies(&stored));
+        findings.extend(records.misplaced(&stored));
         let owners = records.owners(&mut findings);
         findings.extend(records.dangling());
         check_next_space(&self.snapshot, &owners, &mut findings)?;
-        check_side_rows(&self.snapshot, &records, &owners, &mut findings)?;
-        check_ownerless(&self.snapshot, &owners, &mut findings)?;
+        let mut ownerless = Vec::new();
+        check_side_rows(&self.snapshot, &records, &owners, &mut ownerless)?;
+        check_ownerless(&self.snapshot, &owners, &mut ownerless)?;
+        if !stored.lost.is_empty() {
+            // Whose they are may be what is lost.
+            ownerless.iter_mut().for_each(|finding| finding.remedy.clear());
+        }
+        findings.append(&mut ownerless);
         for space in owners.keys().map(|space| Space(*space)) {
             if let Found::Row(row) = find(&self.snapshot, &Key::Counters { of: space }.to_bytes())? {
                 self.expected_rows += u64::try_from(Counters::read(Some(&row)).rows).unwrap_or(0);
@@ -165,6 +145,70 @@ impl<S: Store> Verification<'_, S> {
         self.rest(0, "the catalog")?;
         Ok(records)
     }
+}
+
+/// Rows of which one copy or both cannot be read. What neither tells is lost: to mend that is to let it go.
+fn unreadable_rows(stored: &CatalogRows) -> Vec<Finding> {
+    let mut findings: Vec<_> = stored
+        .damages
+        .iter()
+        .map(|damage| {
+            let row = damage.keys.as_ref().and_then(KeyRange::row).map(stored_key::copied_catalog_row);
+            let table = row.as_deref().and_then(stored_key::table_of_record).map(str::to_owned);
+            let finding = Finding::of_damage(table.as_deref(), damage.clone());
+            row.map_or(finding.clone(), |key| made_whole(finding, stored, &key))
+        })
+        .collect();
+    for key in &stored.undecodable {
+        let finding = Finding::new(
+            FindingKind::Undecodable,
+            stored_key::table_of_record(key),
+            key,
+            "a record of the catalog is not readable",
+        );
+        findings.push(made_whole(finding, stored, key));
+    }
+    findings
+}
+
+/// Says what becomes of a row of the catalog, and does it.
+fn made_whole(mut finding: Finding, stored: &CatalogRows, key: &[u8]) -> Finding {
+    match stored.rows.get(key) {
+        Some(row) => {
+            finding.text.push_str("; the other copy is whole");
+            finding.remedy.extend(catalog_rows::put(key.to_vec(), row.clone()));
+        }
+        None => {
+            finding.text.push_str("; neither is the other copy");
+            finding.remedy.extend(catalog_rows::delete_row(key.to_vec()));
+        }
+    }
+    finding
+}
+
+/// Second copies that are missing, are not like their rows, or have none.
+fn unlike_copies(stored: &CatalogRows) -> Vec<Finding> {
+    let is_told = |key: &Vec<u8>| {
+        let copy = stored_key::catalog_copy(key);
+        let keys = |damage: &Damage| {
+            damage.keys.as_ref().is_some_and(|keys| keys.contains(key) || keys.contains(&copy))
+        };
+        stored.undecodable.contains(key) || stored.damages.iter().any(keys)
+    };
+    let unlike = stored.incomplete.iter().filter(|key| stored.has_copies && !is_told(key)).map(|key| {
+        let finding = Finding::new(
+            FindingKind::WrongCatalog,
+            stored_key::table_of_record(key),
+            key,
+            "its second copy is not like it",
+        );
+        Finding { remedy: catalog_rows::put(key.clone(), stored.rows[key].clone()).to_vec(), ..finding }
+    });
+    let stale = stored.stale_copies.keys().map(|copy| {
+        wrong(FindingKind::WrongCatalog, copy, "a second copy of a row of the catalog that is not there")
+            .mended_by(None)
+    });
+    unlike.chain(stale).collect()
 }
 
 /// The space that is given away next was never given away before.
@@ -213,11 +257,8 @@ fn check_side_rows(
                     SideRow::NextSequence => row.len() == 8,
                 };
                 if !is_owned {
-                    findings.push(wrong(
-                        FindingKind::Ownerless,
-                        key,
-                        format!("{side:?} of a space that nobody has"),
-                    ));
+                    let text = format!("{side:?} of a space that nobody has");
+                    findings.push(wrong(FindingKind::Ownerless, key, text).mended_by(None));
                 } else if !is_whole {
                     findings.push(wrong(FindingKind::Undecodable, key, format!("{side:?} cannot be read")));
                 }
@@ -230,36 +271,47 @@ fn check_side_rows(
     Ok(())
 }
 
-/// Spaces between those that somebody has are empty.
+/// Spaces that nobody has are empty.
 fn check_ownerless(
     snapshot: &impl Snapshot,
     owners: &BTreeMap<u32, String>,
     findings: &mut Vec<Finding>,
 ) -> Result<(), StoreError> {
-    let mut start = stored_key::after_fixed_spaces();
-    let owned = owners.keys().filter(|space| **space >= FIRST_FREE_SPACE);
-    let ends = owned.map(|space| Some(Space(*space))).chain([None]);
-    for owner in ends {
-        let end = owner.map_or_else(|| vec![u8::MAX; 5], |space| stored_key::all_rows(space).start);
-        let between = KeyRange { start, end };
-        if between.start < between.end && !is_empty(snapshot, &between)? {
-            findings.push(first_of(snapshot, &between)?);
+    let copies = stored_key::all_catalog_copies();
+    let mut rest = KeyRange { start: stored_key::after_fixed_spaces(), end: copies.start };
+    while let Some((space, finding)) = first_of(snapshot, &rest)? {
+        rest.start = stored_key::all_rows(space).end;
+        if !owners.contains_key(&space.0) {
+            findings.push(finding);
         }
-        start = owner.map_or_else(Vec::new, |space| stored_key::all_rows(space).end);
     }
+    let behind = KeyRange { start: copies.end, end: vec![u8::MAX; 5] };
+    findings.extend(first_of(snapshot, &behind)?.map(|(_, finding)| finding));
     Ok(())
 }
 
-fn first_of(snapshot: &impl Snapshot, range: &KeyRange) -> Result<Finding, StoreError> {
-    let mut first = None;
-    page(snapshot, range, |seen| {
-        let finding = match seen {
-            Seen::Row(key, _) => wrong(FindingKind::Ownerless, key, "rows of a space that nobody has"),
-            Seen::Damage(damage) => Finding::of_damage(None, damage),
-        };
-        first.get_or_insert(finding);
-        Ok(())
-    })?;
-    Ok(first
-        .unwrap_or_else(|| wrong(FindingKind::Ownerless, &range.start, "rows of a space that nobody has")))
+/// The first space that has rows, and what to say of it if nobody has it.
+fn first_of(snapshot: &impl Snapshot, range: &KeyRange) -> Result<Option<(Space, Finding)>, StoreError> {
+    let first = RefCell::new(None);
+    let take = |key: &[u8], finding: Finding| {
+        let space = Space(key.first_chunk::<4>().map_or(0, |space| u32::from_be_bytes(*space)));
+        *first.borrow_mut() = Some((space, finding));
+        ControlFlow::Break(())
+    };
+    let visit = |key: &[u8], _: &[u8]| {
+        let mut finding = wrong(FindingKind::Ownerless, key, "rows of a space that nobody has");
+        finding
+            .remedy
+            .extend(key.first_chunk::<4>().map(|space| Write::DropSpace(Space(u32::from_be_bytes(*space)))));
+        take(key, finding)
+    };
+    let damaged = |damage: Damage| {
+        let start = damage
+            .keys
+            .as_ref()
+            .map_or_else(|| range.start.clone(), |keys| keys.start.clone().max(range.start.clone()));
+        take(&start, Finding::of_damage(None, damage))
+    };
+    snapshot.range_past_damage(range, Direction::Ascending, visit, damaged)?;
+    Ok(first.into_inner())
 }

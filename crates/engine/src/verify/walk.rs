@@ -3,7 +3,7 @@
 use super::Pace;
 use super::finding::{Event, Finding, FindingKind, Progress, Summary};
 use crate::clock::Clock;
-use crate::stored_key::{Key, just_behind};
+use crate::stored_key::{Key, catalog_copy, just_behind};
 use crate::table::{Table, TableRecord};
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError};
 use serde::de::DeserializeOwned;
@@ -220,11 +220,17 @@ pub fn find<'a>(snapshot: &'a impl Snapshot, key: &[u8]) -> Result<Found<'a>, St
     }
 }
 
-/// A record of JSON, if it is there and is one.
+/// A record of JSON, if it is there and is one. Of those of the catalog the second copy will do.
 pub fn record<R: DeserializeOwned>(snapshot: &impl Snapshot, key: &[u8]) -> Result<Option<R>, StoreError> {
-    match find(snapshot, key)? {
-        Found::Row(row) => Ok(serde_json::from_slice(&row).ok()),
-        Found::Nothing | Found::Unreadable => Ok(None),
+    let read = |row: &[u8]| serde_json::from_slice(row).ok();
+    let first = match find(snapshot, key)? {
+        Found::Row(row) => read(&row),
+        Found::Unreadable => None,
+        Found::Nothing => return Ok(None),
+    };
+    match (first, find(snapshot, &catalog_copy(key))?) {
+        (None, Found::Row(copy)) => Ok(read(&copy)),
+        (first, _) => Ok(first),
     }
 }
 

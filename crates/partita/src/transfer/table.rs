@@ -44,6 +44,15 @@ pub fn defined(client: &mut Client, name: &str) -> Result<Value, String> {
     }
 }
 
+/// Why a table that is there cannot be read at all, if so: its record is damaged.
+pub fn unreadable(client: &mut Client, name: &str) -> Result<Option<String>, String> {
+    match client.call("DescribeTable", &json!({ "TableName": name })) {
+        Ok(_) => Ok(None),
+        Err(failure) if failure.is("InternalServerError") => Ok(Some(failure.to_string())),
+        Err(failure) => Err(failure.to_string()),
+    }
+}
+
 /// A table that is there already may hold items that a load would mix with its own.
 pub fn refuse_existing(client: &mut Client, name: &str) -> Result<(), String> {
     if exists(client, name)? {
