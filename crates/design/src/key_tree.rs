@@ -132,3 +132,57 @@ impl KeyTree {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::Template;
+    use crate::value_type::ValueType;
+    use proptest::prelude::*;
+
+    fn types() -> BTreeMap<String, ValueType> {
+        let kinds = [("s", "string"), ("i", "id"), ("n", "int"), ("d", "date"), ("c", "A|B2|AB")];
+        kinds.map(|(name, kind)| (name.to_owned(), ValueType::parse(kind).unwrap())).into()
+    }
+
+    fn template() -> impl Strategy<Value = Template> {
+        let part =
+            prop::sample::select(vec!["A", "B", "2", "#", "{s}", "{i}", "{n}", "{d}", "{c}", "{n:02}"]);
+        prop::collection::vec(part, 0..6).prop_map(|parts| Template::parse(&parts.concat()).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_meets_a_key_is_found_in_the_tree(
+            keys in prop::collection::vec(template(), 0..12), wanted in template(), strict: bool, open: bool,
+        ) {
+            let types = types();
+            let mut tree = KeyTree::default();
+            for (number, key) in keys.iter().enumerate() {
+                tree.insert(&key.runs(&types, strict), number);
+            }
+            let mut found = HashSet::new();
+            tree.meet(&wanted.runs(&types, strict), open, |number| { found.insert(number); true });
+            let has_choice = |key: &Template| key.has_field("c");
+            for (number, key) in keys.iter().enumerate() {
+                let meets = wanted.meets(&types, key, &types, strict, open);
+                prop_assert!(found.contains(&number) || !meets, "{wanted} meets {key}");
+                // A choice is taken for more than it is.
+                let exact = !has_choice(key) && !has_choice(&wanted);
+                prop_assert!(!exact || meets || !found.contains(&number), "{wanted} does not meet {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_ends_when_enough_is_seen() {
+        let mut tree = KeyTree::default();
+        (0..100).for_each(|number| tree.insert(&Template::text("A").runs(&types(), false), number));
+        let mut seen = 0;
+        tree.meet(&[], true, |_| {
+            seen += 1;
+            seen < 3
+        });
+        assert_eq!(seen, 3);
+    }
+}
