@@ -1,7 +1,7 @@
 //! What CI checks, in the order in which failures are cheapest to find.
 
 use crate::step::run;
-use crate::{fuzz, instructions, list_append, tidy};
+use crate::{complexity, fuzz, instructions, list_append, tidy};
 
 pub fn quick() -> Result<(), String> {
     run("format", "cargo", &["fmt", "--all", "--check"])?;
@@ -15,6 +15,7 @@ pub fn all() -> Result<(), String> {
     quick()?;
     run("release build", "cargo", &["build", "--release", "--package", "partita"])?;
     instructions::check(false)?;
+    complexity::check()?;
     fuzz::all(fuzz::CI_SECONDS)?;
     list_append::check(&[])?;
     run("real clients", "bash", &["tests/blackbox/run.sh"])?;

@@ -2,6 +2,7 @@
 //! write, which entities it puts, updates and deletes.
 
 use crate::audit::{Change, Written};
+use crate::keyspace::Keyspace;
 use crate::model::{Model, Verb, Write};
 use crate::plan::{Operation, Sort, plan};
 use crate::template::Template;
@@ -44,8 +45,9 @@ pub enum SeenSort<'a> {
 /// The requests of all patterns that are served.
 pub fn shapes(model: &Model) -> Vec<Shape> {
     let mut shapes = Vec::new();
+    let keys = Keyspace::new(model);
     for pattern in &model.patterns {
-        let Ok(plan) = plan(model, pattern) else { continue };
+        let Ok(plan) = plan(&keys, pattern) else { continue };
         for step in &plan.steps {
             let mut types = BTreeMap::new();
             step.targets.iter().for_each(|entity| types.extend(entity.types_map()));

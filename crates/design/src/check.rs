@@ -10,13 +10,17 @@ mod partitions;
 mod patterns;
 mod remedy;
 mod requests;
+mod spelling;
+mod uses;
 
 use crate::finding::{Finding, Severity};
 use crate::heat::{self, Heat};
+use crate::keyspace::Keyspace;
 use crate::model::{Allow, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
-use crate::slot::{Place, Slot};
-use std::collections::{BTreeMap, HashMap};
+use crate::slot::Slot;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use uses::Uses;
 
 /// What the check found, and the plan of every pattern.
 pub struct Report<'m> {
@@ -38,9 +42,20 @@ impl Report<'_> {
 }
 
 pub fn check(model: &Model) -> Report<'_> {
-    let plans = plan::plans(model);
+    let keys = Keyspace::new(model);
+    let plans = plan::plans(&keys);
     let heat = heat::heat(model, &plans);
-    let mut checker = Checker { model, plans, heat, findings: Vec::new() };
+    let uses = Uses::new(model, &plans);
+    let mut checker = Checker {
+        model,
+        keys,
+        plans,
+        heat,
+        uses,
+        findings: Vec::new(),
+        told: HashSet::new(),
+        unsorted: HashSet::new(),
+    };
     checker.patterns();
     checker.keys();
     checker.partitions();
@@ -58,13 +73,20 @@ pub fn check(model: &Model) -> Report<'_> {
 
 struct Checker<'m> {
     model: &'m Model,
+    keys: Keyspace<'m>,
     plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
     heat: BTreeMap<(String, String), Heat>,
+    uses: Uses<'m>,
     findings: Vec<Finding>,
+    /// Codes and subjects of the findings.
+    told: HashSet<(&'static str, String)>,
+    /// Sort keys whose numbers have been told to sort as text.
+    unsorted: HashSet<String>,
 }
 
 impl<'m> Checker<'m> {
     fn report(&mut self, finding: Finding) {
+        self.told.insert((finding.code, finding.subject.clone()));
         self.findings.push(finding);
     }
 
@@ -83,34 +105,18 @@ impl<'m> Checker<'m> {
         Finding::new(code, severity, pattern.subject(), &pattern.span)
     }
 
-    fn has(&self, code: &str, subject: &str) -> bool {
-        self.findings.iter().any(|finding| finding.code == code && finding.subject == subject)
+    fn has(&self, code: &'static str, subject: &str) -> bool {
+        self.told.contains(&(code, subject.to_owned()))
     }
 
     /// Every entity at every place.
     fn slots(&self) -> Vec<Slot<'m>> {
-        Place::all(self.model).iter().flat_map(|place| place.slots(self.model)).collect()
-    }
-
-    /// A pattern that wants this entity is not served.
-    fn is_sought_in_vain(&self, entity: &Entity) -> bool {
-        self.model.patterns.iter().any(|pattern| {
-            let wanted = pattern.targets.iter().any(|target| target.entity == entity.name);
-            wanted && matches!(self.plans.get(pattern.name.as_str()), Some(Err(_)))
-        })
+        self.keys.all_slots().cloned().collect()
     }
 
     fn heat_of(&self, slot: &Slot<'_>) -> Heat {
         let key = (slot.place.name().to_owned(), slot.entity.name.clone());
         self.heat.get(&key).copied().unwrap_or_default()
-    }
-
-    /// Two entities can share a collection of the table.
-    fn share_collection(&self, left: &Entity, right: &Entity) -> bool {
-        match (left.key.first(), right.key.first()) {
-            (Some(a), Some(b)) => a.meets(left, b, right, false, false),
-            _ => false,
-        }
     }
 
     /// Marks what the model allows, and reports allowances that nothing needs.

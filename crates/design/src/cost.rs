@@ -1,6 +1,7 @@
 //! What a model costs a month at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
 
 use crate::estimate::{self, figure, read_units, size};
+use crate::keyspace::Keyspace;
 use crate::model::Model;
 use crate::plan::{Operation, Plan, Step, plan};
 use crate::price::Prices;
@@ -62,8 +63,9 @@ pub fn cost(model: &Model, prices: &Prices) -> Cost {
         writes: Vec::new(),
         unknown: Vec::new(),
     };
+    let keys = Keyspace::new(model);
     for pattern in &model.patterns {
-        let (Some(rps), Ok(plan)) = (pattern.rps, plan(model, pattern)) else {
+        let (Some(rps), Ok(plan)) = (pattern.rps, plan(&keys, pattern)) else {
             cost.unknown.push(pattern.name.clone());
             continue;
         };

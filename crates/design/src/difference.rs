@@ -4,7 +4,9 @@ use crate::check::check;
 use crate::cost::{Cost, cost};
 use crate::estimate::{count, figure};
 use crate::finding::Finding;
+use crate::keyspace::Keyspace;
 use crate::model::{Entity, Model};
+use crate::plan::{Plan, Unserved, plans};
 use crate::price::Prices;
 use crate::report::summary;
 use crate::template::Template;
@@ -162,16 +164,15 @@ fn keys(templates: &[Template]) -> String {
 }
 
 fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
-    let shown = |model: &Model, name: &str| {
-        let pattern = model.patterns.iter().find(|pattern| pattern.name == name)?;
-        Some(
-            crate::plan::plan(model, pattern).map_or_else(|_| "not served".to_owned(), |plan| summary(&plan)),
-        )
+    let [before, after] = [old, new].map(|model| plans(&Keyspace::new(model)));
+    let shown = |plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
+        Ok(plan) => summary(plan),
+        Err(_) => "not served".to_owned(),
     };
     let names: BTreeSet<&str> =
         old.patterns.iter().chain(&new.patterns).map(|pattern| pattern.name.as_str()).collect();
     for name in names {
-        match (shown(old, name), shown(new, name)) {
+        match (before.get(name).map(shown), after.get(name).map(shown)) {
             (None, Some(after)) => push(changes, format!("+ pattern {name}: {after}"), 0.0),
             (Some(_), None) => push(changes, format!("- pattern {name}"), 0.0),
             (Some(before), Some(after)) if before != after => {

@@ -3,6 +3,7 @@
 use crate::estimate::{amount, figure, size};
 use crate::finding::{counted, list};
 use crate::generate::example_key;
+use crate::keyspace::Keyspace;
 use crate::model::{Model, Pattern, Verb, Write};
 use crate::plan::{Operation, Plan, Sort, Step, plan};
 use crate::template::Template;
@@ -13,8 +14,9 @@ use serde_json::{Map, Value, json};
 pub fn text(model: &Model, only: Option<&str>) -> String {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let mut text = String::new();
+    let keys = Keyspace::new(model);
     for pattern in model.patterns.iter().filter(|pattern| wanted(&pattern.name)) {
-        text.push_str(&pattern_text(model, pattern));
+        text.push_str(&pattern_text(&keys, pattern));
         text.push('\n');
     }
     for write in model.writes.iter().filter(|write| wanted(&write.name)) {
@@ -27,8 +29,9 @@ pub fn text(model: &Model, only: Option<&str>) -> String {
 /// The same for programs.
 pub fn json(model: &Model, only: Option<&str>) -> Value {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let keys = Keyspace::new(model);
     let patterns = model.patterns.iter().filter(|pattern| wanted(&pattern.name)).map(|pattern| {
-        let steps = match plan(model, pattern) {
+        let steps = match plan(&keys, pattern) {
             Ok(plan) => plan.steps.iter().map(|step| step_json(model, pattern, step)).collect(),
             Err(_) => Vec::new(),
         };
@@ -59,7 +62,8 @@ fn step_json(model: &Model, pattern: &Pattern, step: &Step<'_>) -> Value {
     })
 }
 
-fn pattern_text(model: &Model, pattern: &Pattern) -> String {
+fn pattern_text<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> String {
+    let model = keys.model;
     let targets: Vec<String> = pattern
         .targets
         .iter()
@@ -71,7 +75,7 @@ fn pattern_text(model: &Model, pattern: &Pattern) -> String {
     if !pattern.about.is_empty() {
         text.push_str(&format!("  {}\n", pattern.about));
     }
-    match plan(model, pattern) {
+    match plan(keys, pattern) {
         Ok(plan) => text.push_str(&plan_text(model, pattern, &plan)),
         Err(unserved) => text.push_str(&format!(
             "  not served: {} cannot be reached in {}; `partita model check` says why\n",

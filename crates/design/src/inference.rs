@@ -231,7 +231,9 @@ fn entity_name(kind: &str, shape: &str, model: &Model) -> String {
         format!("{}{by_shape}", word(kind)),
         by_shape,
     ];
-    let free = candidates.iter().find(|name| !name.is_empty() && model.entity(name).is_none());
+    let free = candidates
+        .iter()
+        .find(|name| !name.is_empty() && !model.entities.iter().any(|entity| entity.name == **name));
     free.cloned().unwrap_or_else(|| format!("Entity{}", model.entities.len() + 1))
 }
 

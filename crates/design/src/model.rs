@@ -1,11 +1,13 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
 use crate::condition::Condition;
+use crate::lookup::{AttributeNumbers, Lookup};
 use crate::naming;
 use crate::source::Span;
 use crate::template::{DELIMITER, Template, Types};
 use crate::value_type::ValueType;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The newest version of the format.
 pub const FORMAT: i64 = 1;
@@ -19,6 +21,8 @@ pub struct Model {
     pub patterns: Vec<Pattern>,
     pub writes: Vec<Write>,
     pub allows: Vec<Allow>,
+    /// Made when something is first looked up; entities come before that.
+    pub(crate) lookup: OnceLock<Lookup>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -98,6 +102,8 @@ pub struct Entity {
     pub delimiter: Option<char>,
     pub span: Span,
     pub key_span: Span,
+    /// Made when one of many attributes is first looked up.
+    pub(crate) numbers: OnceLock<AttributeNumbers>,
 }
 
 /// An entity's key in an index.
@@ -244,8 +250,12 @@ impl Model {
         counts.into_iter().max_by_key(|(mark, count)| (*count, *mark == DELIMITER)).map(|(mark, _)| mark)
     }
 
+    pub(crate) fn lookup(&self) -> &Lookup {
+        self.lookup.get_or_init(|| Lookup::new(self))
+    }
+
     pub fn entity(&self, name: &str) -> Option<&Entity> {
-        self.entities.iter().find(|entity| entity.name == name)
+        self.lookup().entity(self, name)
     }
 
     pub fn index(&self, name: &str) -> Option<&Index> {
@@ -254,19 +264,17 @@ impl Model {
 
     /// The entity whose own identifier this attribute is.
     pub fn owner_of(&self, attribute: &str) -> Option<&Entity> {
-        let own =
-            |entity: &&Entity| entity.copies.is_none() && entity.identity().is_some_and(|id| id == attribute);
-        self.entities.iter().find(own)
+        self.lookup().owner_of(self, attribute)
     }
 
     /// A field of any entity by this name, for attributes that patterns share.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.entities.iter().find_map(|entity| entity.attribute(name))
+        self.lookup().attribute(self, name)
     }
 
     /// Copies of an entity.
-    pub fn copies_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entity> {
-        self.entities.iter().filter(move |entity| entity.copies.as_deref() == Some(name))
+    pub fn copies_of<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Entity> + use<'a> {
+        self.lookup().copies_of(self, name)
     }
 }
 
@@ -282,7 +290,7 @@ impl Attribute {
 
 impl Entity {
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| attribute.name == name)
+        AttributeNumbers::find(&self.numbers, &self.attributes, name)
     }
 
     pub fn indexed(&self, index: &str) -> Option<&Indexed> {

@@ -9,6 +9,7 @@ mod requests;
 mod together;
 
 use crate::estimate::{self, Amount};
+use crate::keyspace::Keyspace;
 use crate::model::{Entity, Model, Pattern, Target};
 use crate::slot::{Place, Slot};
 use crate::template::Template;
@@ -52,7 +53,7 @@ pub struct Step<'m> {
     pub fan_out: u64,
     /// What is thrown away after the read, attribute by attribute.
     pub filter: Vec<String>,
-    /// Types that come along unasked.
+    /// Types that come along unasked; of many, some.
     pub extras: Vec<&'m Entity>,
     pub strong: bool,
     pub items: Amount,
@@ -144,24 +145,25 @@ pub struct Unserved<'m> {
 /// Filters, other types, requests, steps: the fewer, the better.
 type Rank = (usize, usize, u64, usize);
 
-/// Proves one pattern.
-pub fn plan<'m>(model: &'m Model, pattern: &'m Pattern) -> Result<Plan<'m>, Unserved<'m>> {
-    Planner { model, pattern }.run()
+/// Proves one pattern of the model whose keys these are.
+pub fn plan<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> Result<Plan<'m>, Unserved<'m>> {
+    Planner { model: keys.model, keys, pattern }.run()
 }
 
-struct Planner<'m> {
+struct Planner<'k, 'm> {
     model: &'m Model,
+    keys: &'k Keyspace<'m>,
     pattern: &'m Pattern,
 }
 
-impl<'m> Planner<'m> {
+impl<'m> Planner<'_, 'm> {
     fn run(&self) -> Result<Plan<'m>, Unserved<'m>> {
         if let [one] = self.pattern.targets.as_slice() {
             let steps = self.single(one)?;
             return Ok(Plan { steps, split: None });
         }
         let mut split = Split::Apart;
-        for place in Place::all(self.model) {
+        for place in self.keys.places() {
             match self.together(place) {
                 Ok(steps) => return Ok(Plan { steps, split: None }),
                 Err(Some(reason)) if split == Split::Apart => split = reason,
@@ -191,7 +193,7 @@ impl<'m> Planner<'m> {
         let entity = self.entity(target);
         let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
         let mut failure: Option<Unserved<'m>> = None;
-        for place in Place::all(self.model) {
+        for place in self.keys.places() {
             match self.access(place, entity).and_then(|access| self.steps(&[(target, access)], None)) {
                 Ok(steps) => {
                     let first = &steps[0];
@@ -299,6 +301,6 @@ impl Plan<'_> {
 }
 
 /// Every pattern's plan, by name.
-pub fn plans(model: &Model) -> BTreeMap<&str, Result<Plan<'_>, Unserved<'_>>> {
-    model.patterns.iter().map(|pattern| (pattern.name.as_str(), plan(model, pattern))).collect()
+pub fn plans<'m>(keys: &Keyspace<'m>) -> BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>> {
+    keys.model.patterns.iter().map(|pattern| (pattern.name.as_str(), plan(keys, pattern))).collect()
 }

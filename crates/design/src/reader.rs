@@ -13,9 +13,10 @@ use toml_edit::{Document, Item, TableLike};
 
 /// The longest text that can be a model.
 const MOST_BYTES: usize = 4 << 20;
-/// The most entities, patterns, writes, indexes or allowances of a model, and attributes or names of one entity or pattern. Rules compare
-/// many of them with each other.
+/// The most entities, indexes, and patterns, writes or allowances of a model; and attributes or names of one entity or pattern.
+/// Some rules hold each against each.
 const MOST_ENTITIES: usize = 500;
+const MOST_INDEXES: usize = 50;
 const MOST_OF_A_KIND: usize = 1_000;
 
 /// Reads a model; the findings are errors in its text.

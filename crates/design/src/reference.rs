@@ -26,6 +26,9 @@ pub fn check(model: &Model, findings: &mut Vec<Finding>) {
     }
 }
 
+/// So many known names are listed beside an unknown one.
+const MOST_KNOWN: usize = 64;
+
 struct Names<'a> {
     model: &'a Model,
     findings: &'a mut Vec<Finding>,
@@ -40,7 +43,11 @@ impl Names<'_> {
         name: &str,
         known: impl Iterator<Item = &'b str>,
     ) {
-        let known: Vec<&str> = known.collect();
+        // Of many names, the first are enough to see what is meant.
+        let mut known: Vec<&str> = known.take(MOST_KNOWN + 1).collect();
+        if known.len() > MOST_KNOWN {
+            known[MOST_KNOWN] = "…";
+        }
         let help = match closest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.is_empty() => format!("declare the {what} first"),

@@ -88,6 +88,11 @@ impl<'m> Place<'m> {
 
     /// The key attribute holds numbers: every entity puts a bare number there.
     pub fn key_is_number(&self, model: &'m Model, position: usize) -> bool {
+        model.lookup().is_number(*self, position)
+    }
+
+    /// Finds that out.
+    pub(crate) fn holds_numbers(&self, model: &'m Model, position: usize) -> bool {
         let slots = self.slots(model);
         !slots.is_empty()
             && slots.iter().all(|slot| {

@@ -339,6 +339,20 @@ impl Template {
         self.tokens(own, strict).iter().any(|left| rights.iter().any(|right| intersect(left, right, open)))
     }
 
+    /// The template as one sequence of characters and runs: a choice is a run as well, so that it makes too many texts.
+    pub(crate) fn runs(&self, types: &dyn Types, strict: bool) -> Vec<Token> {
+        let mut tokens = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => tokens.extend(text.chars().map(Token::Letter)),
+                Part::Field { name, format } => {
+                    tokens.push(Token::Run(Class::of(types, name, *format, strict)));
+                }
+            }
+        }
+        tokens
+    }
+
     /// Every alternative of the template's choices as a sequence of characters and runs.
     fn tokens(&self, types: &dyn Types, strict: bool) -> Vec<Vec<Token>> {
         let mut alternatives = vec![Vec::new()];
@@ -523,8 +537,8 @@ fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTree
 }
 
 /// The characters of a field's text.
-#[derive(Clone, Debug)]
-struct Class {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Class {
     kind: ValueType,
     format: Format,
     /// A free string may contain the delimiter.
@@ -543,7 +557,7 @@ impl Class {
         Class { kind, format, strict, fixed, delimiter: types.delimiter() }
     }
 
-    fn contains(&self, letter: char) -> bool {
+    pub(crate) fn contains(&self, letter: char) -> bool {
         let delimiter = letter == self.delimiter;
         match self.format {
             _ if letter == BORDER => false,
@@ -562,13 +576,19 @@ impl Class {
         matches!(self.kind, ValueType::String | ValueType::Id)
     }
 
-    fn meets(&self, other: &Class) -> bool {
-        (' '..='~').chain(['é']).any(|letter| self.contains(letter) && other.contains(letter))
+    pub(crate) fn meets(&self, other: &Class) -> bool {
+        let common = |letter: char| self.contains(letter) && other.contains(letter);
+        match (&self.kind, &other.kind) {
+            (ValueType::Choice(choices), _) | (_, ValueType::Choice(choices)) => {
+                choices.iter().flat_map(|choice| choice.chars()).any(common)
+            }
+            _ => (' '..='~').chain(['é']).any(common),
+        }
     }
 }
 
 #[derive(Clone, Debug)]
-enum Token {
+pub(crate) enum Token {
     Letter(char),
     /// One or more characters of a class.
     Run(Class),

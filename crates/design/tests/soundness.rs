@@ -8,6 +8,7 @@ mod support;
 use partita_design::Model;
 use partita_design::audit::{Attributes, recognise};
 use partita_design::generate::Generator;
+use partita_design::keyspace::Keyspace;
 use partita_design::migration::texts;
 use partita_design::model::{Entity, Pattern};
 use partita_design::plan::{Operation, Sort, Step, plan};
@@ -139,9 +140,10 @@ fn planned_requests_find_exactly_what_is_asked() {
             models += 1;
             let model = support::model(&std::fs::read_to_string(&path).unwrap());
             let all = stored(&model);
+            let keys = Keyspace::new(&model);
             for pattern in &model.patterns {
                 let plan =
-                    plan(&model, pattern).unwrap_or_else(|_| panic!("{} {}", path.display(), pattern.name));
+                    plan(&keys, pattern).unwrap_or_else(|_| panic!("{} {}", path.display(), pattern.name));
                 // Shards and time buckets are several requests.
                 let whole = |step: &&Step<'_>| {
                     step.fan_out == 1

@@ -4,23 +4,22 @@ use super::Checker;
 use crate::finding::{Finding, Severity, list};
 use crate::model::{Entity, Verb, Write};
 use crate::naming;
+use std::collections::{BTreeSet, HashMap};
+
+/// A type is compared with so many others that have its identifier in their keys.
+const MOST_COMPARED: usize = 50;
 
 impl Checker<'_> {
     pub fn copies(&mut self) {
         let model = self.model;
         for copy in &model.entities {
             let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else { continue };
-            for write in &model.writes {
+            let writes = self.uses.writes_of(&original.name).to_vec();
+            let is_written = !writes.is_empty() || !self.uses.writes_of(&copy.name).is_empty();
+            for write in writes {
                 self.in_step(write, original, copy);
             }
-            let written = |entity: &Entity| {
-                model
-                    .writes
-                    .iter()
-                    .flat_map(|write| &write.actions)
-                    .any(|action| action.entity == entity.name)
-            };
-            if !written(copy) && !written(original) {
+            if !is_written {
                 let finding = self.about_entity("P503", Severity::Warning, copy);
                 self.report(
                     finding
@@ -70,12 +69,18 @@ impl Checker<'_> {
     /// Two entities with the same data about the same thing.
     fn undeclared(&mut self) {
         let model = self.model;
+        let mut keyed_by: HashMap<&str, Vec<&Entity>> = HashMap::new();
+        for entity in &model.entities {
+            let fields: BTreeSet<&str> = entity.key_fields().collect();
+            fields.into_iter().for_each(|field| keyed_by.entry(field).or_default().push(entity));
+        }
         for original in &model.entities {
             let Some(id) = original.identity() else { continue };
-            for other in &model.entities {
+            let others = keyed_by.get(id).into_iter().flatten().take(MOST_COMPARED);
+            for other in others.copied() {
                 let related =
                     other.copies.is_some() || original.copies.is_some() || other.name == original.name;
-                let same = other.has_key_field(id) && other.identity().is_none_or(|own| own == id);
+                let same = other.identity().is_none_or(|own| own == id);
                 // What the other's key adds tells its items apart: lines, comments, members.
                 let only = other.key_fields().all(|name| original.attribute(name).is_some());
                 if related || !same || !only || !original.has_key_field(id) || !other.edge.is_empty() {

@@ -14,14 +14,7 @@ impl<'m> Checker<'m> {
         self.too_early();
         let together =
             self.plans.values().flatten().any(|plan| plan.steps.iter().any(|step| step.targets.len() > 1));
-        let pairs = || {
-            let entities = &model.entities;
-            entities
-                .iter()
-                .enumerate()
-                .flat_map(move |(number, left)| entities[number + 1..].iter().map(move |right| (left, right)))
-        };
-        let shared = pairs().any(|(left, right)| self.share_collection(left, right));
+        let shared = model.entities.iter().any(|entity| self.keys.has_company(entity));
         if !shared {
             self.relational();
         }
@@ -94,15 +87,16 @@ impl<'m> Checker<'m> {
                 *rates.entry(action.entity.as_str()).or_default() += write.rps.unwrap_or_default();
             }
         }
+        let all: f64 = rates.values().sum();
         for entity in &model.entities {
             let own = rates.get(entity.name.as_str()).copied().unwrap_or_default();
-            let alone = !model
-                .entities
-                .iter()
-                .any(|other| other.name != entity.name && self.share_collection(entity, other));
+            // One type at most is written far more than all others.
+            if own < 100.0 || own < all * 0.9 {
+                continue;
+            }
             let others: f64 =
                 rates.iter().filter(|(name, _)| **name != entity.name).map(|(_, rate)| rate).sum();
-            if alone && own >= 100.0 && others > 0.0 && own / others >= 50.0 {
+            if others > 0.0 && own / others >= 50.0 && !self.keys.has_company(entity) {
                 let finding = self.about_entity("P603", Severity::Note, entity);
                 let message = format!(
                     "{} is written {:.0} times as often as everything else, and never read with it",

@@ -1,10 +1,13 @@
 //! Rules about the text of keys: injective, distinct, identifying, prefixed, consistent, stable.
 
 use super::Checker;
+use super::spelling::Spellings;
 use crate::finding::{Finding, Severity, list};
+use crate::key_tree::KeyTree;
+use crate::keyspace::{MOST_NAMED, key_tokens};
 use crate::model::{Entity, Verb};
 use crate::naming;
-use crate::plan::{Operation, Sort, Step};
+use crate::plan::{Operation, Step};
 use crate::slot::{Place, Slot};
 use crate::template::{Part, Template};
 use crate::value_type::ValueType;
@@ -70,45 +73,53 @@ impl<'m> Checker<'m> {
         if !several.is_empty() {
             return several;
         }
-        let free = template.free_fields(slot.entity);
-        let steps = self.plans.values().flatten().flat_map(|plan| &plan.steps);
-        let here = steps.filter(|step| {
-            step.place.name() == slot.place.name()
-                && step.targets.iter().any(|target| target.name == slot.entity.name)
-        });
-        let prefixes: Vec<&Template> = here
-            .filter_map(|step| match &step.sort {
-                Sort::BeginsWith(prefix) | Sort::Between { prefix, .. } => Some(prefix),
-                _ => None,
-            })
-            .collect();
-        let searched = |name: &String| {
-            Some(template) == slot.sort.as_ref() && prefixes.iter().any(|prefix| prefix.has_field(name))
-        };
-        free.into_iter().filter(searched).collect()
+        if Some(template) != slot.sort.as_ref() {
+            return Vec::new();
+        }
+        let (place, entity) = (slot.place.name(), slot.entity.name.as_str());
+        let mut free = template.free_fields(slot.entity);
+        free.retain(|name| self.uses.searched.contains(&(place, entity, name.clone())));
+        free
     }
 
     /// No two types may make the same primary key.
     fn distinct_types(&mut self) {
-        let model = self.model;
-        let slots = Place { index: None }.slots(model);
-        for (number, left) in slots.iter().enumerate() {
-            for right in &slots[number + 1..] {
-                if !same_key(left, right, true) {
-                    continue;
+        let slots = self.keys.slots(Place { index: None }).to_vec();
+        let mut earlier = KeyTree::default();
+        for (number, right) in slots.iter().enumerate() {
+            let key = key_tokens(right, true);
+            let (mut looked_at, mut same) = (BTreeSet::new(), BTreeSet::new());
+            earlier.meet(&key, false, |left| {
+                if looked_at.insert(left) && same_key(&slots[left], right, true) {
+                    same.insert(left);
                 }
-                let (severity, why) = if same_key(left, right, false) {
-                    (Severity::Error, "one overwrites the other")
-                } else {
-                    (Severity::Warning, "a value that contains the delimiter is enough")
-                };
-                let (a, b) = (&left.entity.name, &right.entity.name);
-                let finding = self.about_slot("P202", severity, right);
-                self.report(finding.says(format!("{b} and {a} can have the same key: {why}")).helps(
-                    "give each type a prefix of its own, and declare identifiers as \"id\", ulid or uuid",
-                ));
+                same.len() < MOST_NAMED
+            });
+            earlier.insert(&key, number);
+            if same.len() == MOST_NAMED {
+                let finding = self.about_slot("P202", Severity::Error, right);
+                let message = format!("{} can have the same key as many other types", right.entity.name);
+                self.report(finding.says(message).helps("give each type a prefix of its own"));
+            }
+            for left in same {
+                self.same_key(&slots[left], right);
             }
         }
+    }
+
+    fn same_key(&mut self, left: &Slot<'m>, right: &Slot<'m>) {
+        let (severity, why) = if same_key(left, right, false) {
+            (Severity::Error, "one overwrites the other")
+        } else {
+            (Severity::Warning, "a value that contains the delimiter is enough")
+        };
+        let (a, b) = (&left.entity.name, &right.entity.name);
+        let finding = self.about_slot("P202", severity, right);
+        self.report(
+            finding
+                .says(format!("{b} and {a} can have the same key: {why}"))
+                .helps("give each type a prefix of its own, and declare identifiers as \"id\", ulid or uuid"),
+        );
     }
 
     /// The primary key must contain what tells one item from another.
@@ -201,8 +212,7 @@ impl<'m> Checker<'m> {
             let declared =
                 !entity.identity.is_empty() || !entity.edge.is_empty() || !entity.unique.is_empty();
             let copied = entity.copies.is_some() || entity.versions.is_some();
-            let listed = model.patterns.iter().flat_map(|pattern| &pattern.targets);
-            let listed = listed.filter(|target| target.entity == entity.name).any(|target| target.many);
+            let listed = self.uses.listed.contains(entity.name.as_str());
             if declared
                 || copied
                 || entity.identity().is_some()
@@ -237,7 +247,7 @@ impl<'m> Checker<'m> {
         for slot in self.slots() {
             let bare = matches!(slot.partition.parts.first(), Some(Part::Field { .. }));
             let semantic = slot.is_semantic(self.model);
-            let alone = slot.place.index.is_some() && slot.place.slots(self.model).len() == 1;
+            let alone = slot.place.index.is_some() && self.keys.slots(slot.place).len() == 1;
             if bare && !semantic && !alone {
                 let field = slot.partition.fields().next().unwrap_or_default().to_owned();
                 let finding = self.about_slot("P204", Severity::Warning, &slot);
@@ -256,9 +266,7 @@ impl<'m> Checker<'m> {
                 continue;
             };
             let bare = matches!(sort.parts.first(), Some(Part::Field { .. }));
-            let shares =
-                |other: &Entity| other.name != slot.entity.name && self.share_collection(slot.entity, other);
-            if bare && self.model.entities.iter().any(shares) {
+            if bare && self.keys.has_company(slot.entity) {
                 let finding = self.about_slot("P213", Severity::Note, &slot);
                 let word = slot.entity.name.to_uppercase();
                 self.report(
@@ -272,7 +280,7 @@ impl<'m> Checker<'m> {
 
     /// One attribute, one spelling of its prefix; one delimiter.
     fn consistent(&mut self) {
-        let mut spellings: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        let mut spellings: BTreeMap<(String, String), Spellings> = BTreeMap::new();
         let mut delimiters: BTreeMap<char, Slot<'m>> = BTreeMap::new();
         for slot in self.slots() {
             for pair in slot.partition.parts.clone().windows(2) {
@@ -288,9 +296,8 @@ impl<'m> Checker<'m> {
                     continue;
                 }
                 let prefixes = spellings.entry((slot.place.name().to_owned(), name.clone())).or_default();
-                let similar =
-                    prefixes.iter().find(|other| **other != *text && alike(other, &word, name)).cloned();
-                prefixes.insert(text.to_owned());
+                let similar = prefixes.similar(text, name);
+                prefixes.insert(text);
                 if let Some(other) = similar {
                     let finding = self.about_slot("P205", Severity::Warning, &slot);
                     let message = format!("{name} has the prefix {text} here and {other} elsewhere");
@@ -334,9 +341,9 @@ impl<'m> Checker<'m> {
     /// A status in the table's key changes sooner or later, whether or not a write says so.
     fn lasting(&mut self) {
         let model = self.model;
+        let told = model.writes.iter().any(|write| self.has("P206", &write.subject()));
         for entity in &model.entities {
             let Some(name) = entity.key_fields().find(|name| naming::changes(name)) else { continue };
-            let told = model.writes.iter().any(|write| self.has("P206", &write.subject()));
             if told || entity.identity.iter().any(|own| own == name) || entity.copies.is_some() {
                 continue;
             }
@@ -457,22 +464,14 @@ impl<'m> Checker<'m> {
     fn table_key_in_use(&mut self) {
         let model = self.model;
         for entity in &model.entities {
-            let served = self.plans.values().filter_map(|plan| plan.as_ref().ok());
-            let steps: Vec<_> = served
-                .flat_map(|plan| &plan.steps)
-                .filter(|step| step.targets.iter().any(|target| target.name == entity.name))
-                .collect();
-            let used = steps.iter().any(|step| step.place.is_consistent());
-            if steps.is_empty() || used || self.is_sought_in_vain(entity) {
+            let name = entity.name.as_str();
+            let Some(reads) = self.uses.reads.get(name) else { continue };
+            if reads.has_table || self.uses.sought_in_vain.contains(name) {
                 continue;
             }
-            let written = model.writes.iter().flat_map(|write| &write.actions);
-            let keyed = written
-                .filter(|action| action.entity == entity.name)
-                .any(|action| action.verb != Verb::Create);
             // Types that are brought together by an index live apart in the table on purpose.
-            let gathered = steps.iter().any(|step| step.targets.len() > 1);
-            let severity = if keyed || gathered { Severity::Note } else { Severity::Warning };
+            let is_meant = self.uses.written_by_key.contains(name) || reads.has_company;
+            let severity = if is_meant { Severity::Note } else { Severity::Warning };
             let finding = Finding::new("P221", severity, entity.subject(), &entity.key_span);
             self.report(
                 finding
@@ -523,18 +522,4 @@ fn sort_keeps(sort: &Template, entity: &Entity, name: &str) -> bool {
         }
         Part::Text(_) => false,
     }) || sort.bare_field() == Some(name)
-}
-
-/// Two prefixes of one attribute that mean the same: in another case, in the plural, or shortened (`CUST` of `customerId`).
-/// `ACCOUNT` and `ACCOUNT_EVENTS` are two things.
-fn alike(prefix: &str, word: &str, attribute: &str) -> bool {
-    let clean = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
-    };
-    let (a, b, stem) = (clean(prefix), clean(word), clean(attribute));
-    let stem = stem.strip_suffix("id").unwrap_or(&stem);
-    let plural =
-        |one: &str, many: &str| many.strip_suffix('s') == Some(one) || many.strip_suffix("es") == Some(one);
-    let short = |whole: &str, part: &str| whole == stem && whole.starts_with(part);
-    a == b || plural(&a, &b) || plural(&b, &a) || short(&a, &b) || short(&b, &a)
 }

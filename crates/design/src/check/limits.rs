@@ -7,6 +7,7 @@ use crate::model::Entity;
 use crate::naming;
 use crate::slot::{Place, Slot};
 use crate::template::Part;
+use std::collections::HashMap;
 
 const ITEM: u64 = 400 * 1024;
 const COLLECTION: f64 = 10e9;
@@ -27,7 +28,7 @@ impl<'m> Checker<'m> {
                 ));
             }
         }
-        for slot in (Place { index: None }).slots(model) {
+        for slot in self.keys.slots(Place { index: None }).to_vec() {
             self.collection(&slot);
         }
         self.key_length();
@@ -100,15 +101,13 @@ impl<'m> Checker<'m> {
     fn local_collections(&mut self) {
         let model = self.model;
         let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
-        for entity in &model.entities {
-            let together = model.entities.iter().filter(|other| self.share_collection(entity, other));
-            let bytes: f64 = together
-                .map(|other| {
-                    let many = other.expect.max.map_or(1.0, |max| max as f64);
-                    many * other.bytes() as f64
-                })
-                .sum();
-            if bytes > COLLECTION && entity.expect.max.is_some() {
+        let mut sizes: HashMap<String, f64> = HashMap::new();
+        for entity in model.entities.iter().filter(|entity| entity.expect.max.is_some()) {
+            // Types with one partition key have one collection.
+            let partition = entity.key.first().map(|key| format!("{:?}", key.runs(entity, false)));
+            let bytes =
+                *sizes.entry(partition.unwrap_or_default()).or_insert_with(|| self.collection_bytes(entity));
+            if bytes > COLLECTION {
                 let finding = self.about_entity("P403", Severity::Error, entity);
                 self.report(
                     finding
@@ -121,6 +120,13 @@ impl<'m> Checker<'m> {
                 );
             }
         }
+    }
+
+    /// Bytes of the largest collection in which a type is, as far as the model says.
+    fn collection_bytes(&self, entity: &Entity) -> f64 {
+        let together = self.keys.company(entity, usize::MAX, |_| true);
+        let bytes = |other: &Entity| other.expect.max.map_or(1.0, |max| max as f64) * other.bytes() as f64;
+        together.into_iter().map(bytes).sum()
     }
 
     fn transaction(&mut self, write: &crate::model::Write) {

@@ -6,8 +6,12 @@ use crate::finding::{Finding, Severity};
 use crate::heat::{Heat, READS, WRITES};
 use crate::model::Entity;
 use crate::slot::Slot;
-use crate::template::{Format, Part, SHARD};
+use crate::template::{Format, Part, SHARD, Template};
 use crate::value_type::ValueType;
+use std::collections::BTreeMap;
+
+/// By place and partition key: the heat of all types, the most that one of them brings, and which one.
+type SharedHeat<'m> = BTreeMap<(&'m str, Template), (Heat, Heat, &'m str)>;
 
 /// Fewer values than this are few: 200 countries are.
 const FEW: u64 = 300;
@@ -16,8 +20,10 @@ const SMALL: f64 = 10_000.0;
 
 impl<'m> Checker<'m> {
     pub fn partitions(&mut self) {
-        for slot in self.slots() {
-            self.hot(&slot);
+        let slots = self.slots();
+        let all = self.heat_of_keys(&slots);
+        for slot in slots {
+            self.hot(&slot, &all);
             if slot.place.index.is_some_and(|index| index.local) {
                 continue;
             }
@@ -39,14 +45,8 @@ impl<'m> Checker<'m> {
 
     /// Every write of the entity says how often it happens.
     fn has_rates(&self, slot: &Slot<'_>) -> bool {
-        let name = &slot.entity.name;
-        let writes = self
-            .model
-            .writes
-            .iter()
-            .filter(|write| write.actions.iter().any(|action| action.entity == *name));
-        let mut rates = writes.map(|write| write.rps).peekable();
-        rates.peek().is_some() && rates.all(|rate| rate.is_some())
+        let writes = self.uses.writes_of(&slot.entity.name);
+        !writes.is_empty() && writes.iter().all(|write| write.rps.is_some())
     }
 
     fn is_small(&self, entity: &Entity) -> bool {
@@ -56,7 +56,7 @@ impl<'m> Checker<'m> {
     fn few(&mut self, slot: &Slot<'m>, values: u64) {
         let entity = slot.entity;
         let own = entity.identity().is_some_and(|id| slot.partition.has_field(id));
-        let constant_sort = slot.sort.as_ref().is_none_or(crate::template::Template::is_constant);
+        let constant_sort = slot.sort.as_ref().is_none_or(Template::is_constant);
         if own || self.is_small(entity) || (values == slot.shards() && constant_sort) {
             return;
         }
@@ -120,20 +120,29 @@ impl<'m> Checker<'m> {
         self.report(finding.helps(format!("add an identifier or #{{shard}} behind {{{field}}}")));
     }
 
+    /// What all types under one key bring together.
+    fn heat_of_keys(&self, slots: &[Slot<'m>]) -> SharedHeat<'m> {
+        let mut all = SharedHeat::new();
+        for slot in slots {
+            let (own, name) = (self.heat_of(slot), slot.entity.name.as_str());
+            let key = (slot.place.name(), slot.partition.clone());
+            let (sum, most, hottest) = all.entry(key).or_insert((Heat::default(), own, name));
+            sum.writes += own.writes;
+            sum.reads += own.reads;
+            sum.share = sum.share.max(own.share);
+            if own.writes + own.reads >= most.writes + most.reads {
+                (*most, *hottest) = (own, name);
+            }
+        }
+        all
+    }
+
     /// One partition takes what all types under one key bring. The one that brings most is told.
-    fn hot(&mut self, slot: &Slot<'m>) {
+    fn hot(&mut self, slot: &Slot<'m>, all: &SharedHeat<'m>) {
         let own = self.heat_of(slot);
-        let place = slot.place.slots(self.model).into_iter();
-        let together: Vec<Slot<'m>> = place.filter(|other| other.partition == slot.partition).collect();
-        let heats = || together.iter().map(|other| (self.heat_of(other), other.entity.name.as_str()));
-        let most = heats().max_by(|(a, _), (b, _)| (a.writes + a.reads).total_cmp(&(b.writes + b.reads)));
-        let all = heats().fold(Heat::default(), |sum, (heat, _)| Heat {
-            writes: sum.writes + heat.writes,
-            reads: sum.reads + heat.reads,
-            share: sum.share.max(heat.share),
-        });
-        let told = most.is_some_and(|(_, name)| name == slot.entity.name);
-        let heat = if own.is_hot() { own } else { all };
+        let Some((all, _, hottest)) = all.get(&(slot.place.name(), slot.partition.clone())) else { return };
+        let told = *hottest == slot.entity.name;
+        let heat = if own.is_hot() { own } else { *all };
         if !heat.is_hot() || !(own.is_hot() || told) {
             return;
         }

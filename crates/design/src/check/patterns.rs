@@ -3,6 +3,7 @@
 use super::{Checker, remedy};
 use crate::estimate::{PAGE_BYTES, figure, size};
 use crate::finding::{Finding, Severity, counted, list};
+use crate::keyspace::named;
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
 use crate::template::Part;
@@ -37,9 +38,7 @@ impl<'m> Checker<'m> {
             }
         }
         for entity in &model.entities {
-            let read =
-                model.patterns.iter().any(|p| p.targets.iter().any(|target| target.entity == entity.name));
-            if !read && !model.patterns.is_empty() {
+            if !self.uses.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
                 let finding = self.about_entity("P507", Severity::Warning, entity);
                 self.report(
                     finding
@@ -68,6 +67,9 @@ impl<'m> Checker<'m> {
         let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
+        }
+        if let Obstacle::Unsorted { template, .. } = &unserved.obstacle {
+            self.unsorted.insert(template.clone());
         }
         let reached = !matches!(
             unserved.obstacle,
@@ -149,7 +151,7 @@ impl<'m> Checker<'m> {
                 Severity::Note,
                 format!(
                     "{} would come along in one Query; choose prefixes that sort next to each other",
-                    list(others)
+                    named(others.iter().map(String::as_str))
                 ),
             ),
             Split::WrongEnd { single, many } => (
@@ -170,10 +172,10 @@ impl<'m> Checker<'m> {
 
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
-            let others: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
-            let finding = self
-                .about_pattern("P109", Severity::Warning, pattern)
-                .says(format!("the request also returns {}, which the pattern does not want", list(&others)));
+            let finding = self.about_pattern("P109", Severity::Warning, pattern).says(format!(
+                "the request also returns {}, which the pattern does not want",
+                named(step.extras.iter().map(|entity| entity.name.as_str()))
+            ));
             self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
         }
         if !step.filter.is_empty() {
@@ -230,9 +232,7 @@ impl<'m> Checker<'m> {
             let Some(Part::Field { name, format }) = rest.first() else { continue };
             let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
             let shown = template.to_string();
-            let told =
-                self.findings.iter().any(|known| known.code == "P105" && known.message.contains(&shown));
-            if !number || told || slot.sorts_as_number(self.model, name) {
+            if !number || self.unsorted.contains(&shown) || slot.sorts_as_number(self.model, name) {
                 continue;
             }
             // An identifier is there to be found, not to be counted.
@@ -241,6 +241,7 @@ impl<'m> Checker<'m> {
                 .about_pattern("P105", severity, pattern)
                 .says(format!("{} comes in the order of {name} as text in {shown}: 1, 10, 2", entity.name));
             self.report(finding.helps(pad(&shown, entity, name)));
+            self.unsorted.insert(shown);
         }
     }
 
@@ -297,11 +298,8 @@ impl<'m> Checker<'m> {
         let named = |name: &str| natural.iter().any(|word| name.to_lowercase().contains(word));
         let unique = |name: &str| entity.attribute(name).is_some_and(|a| a.kind.is_globally_unique());
         let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
-        let finds_many = |name: &String| {
-            let many = |target: &crate::model::Target| target.many && target.entity == entity.name;
-            let patterns = &self.model.patterns;
-            patterns.iter().any(|other| other.inputs.contains(name) && other.targets.iter().any(many))
-        };
+        let finds_many =
+            |name: &String| self.uses.finds_many.contains(&(name.as_str(), entity.name.as_str()));
         pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
             && entity.edge.is_empty()
     }

@@ -1,7 +1,6 @@
 //! The smallest change that serves a pattern: an entry in an index that the entity does not use yet, or a new index.
 
 use crate::model::{Entity, Model, Pattern};
-use crate::template::Part;
 use crate::value_type::ValueType;
 
 /// A line to add to the model.
@@ -65,14 +64,7 @@ pub fn padded(entity: &Entity, name: &str) -> String {
 
 /// The prefix that the table uses for an attribute, or one made of its name.
 fn prefix(model: &Model, attribute: &str) -> String {
-    let owner = model.owner_of(attribute);
-    let templates = owner.into_iter().chain(&model.entities).flat_map(|entity| &entity.key);
-    let used = templates.flat_map(|template| template.parts.windows(2)).find_map(|pair| match pair {
-        [Part::Text(text), Part::Field { name, .. }] if name == attribute => {
-            text.trim_end_matches('#').rsplit('#').next().map(str::to_owned)
-        }
-        _ => None,
-    });
+    let used = model.lookup().prefix(model, attribute);
     used.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| {
         let name = attribute.strip_suffix("Id").or(attribute.strip_suffix("_id")).unwrap_or(attribute);
         name.to_uppercase()

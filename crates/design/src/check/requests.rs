@@ -4,8 +4,9 @@ use super::Checker;
 use super::patterns::{cuts_off, truncated};
 use crate::condition::{Test, call, split_and};
 use crate::finding::{Finding, Severity, list};
+use crate::keyspace::{MOST_NAMED, Stretch, named};
 use crate::model::{Entity, Pattern, Request};
-use crate::plan::{Sort, sort_meets};
+use crate::plan::Sort;
 use crate::slot::{Place, Slot};
 use crate::template::Template;
 use crate::value_type::ValueType;
@@ -143,13 +144,9 @@ impl<'m> Checker<'m> {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
         let Some(types) = targets.first().copied() else { return };
-        let within = |slot: &Slot<'_>| {
-            let there = partition.meets(types, &slot.partition, slot.entity, false, false);
-            there && sort_meets(sort, types, slot)
-        };
-        let slots = place.slots(self.model);
+        let stretch = Stretch { partition, sort, types };
         let found =
-            |entity: &Entity| slots.iter().any(|slot| slot.entity.name == entity.name && within(slot));
+            |entity: &Entity| self.keys.slot(place, &entity.name).is_some_and(|slot| stretch.holds(slot));
         let missing: Vec<&str> =
             targets.iter().filter(|entity| !found(entity)).map(|entity| entity.name.as_str()).collect();
         if !missing.is_empty() {
@@ -164,15 +161,15 @@ impl<'m> Checker<'m> {
             );
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
-        let extras: Vec<&str> = slots
-            .iter()
-            .filter(|slot| !wanted(slot.entity) && within(slot))
-            .map(|slot| slot.entity.name.as_str())
-            .collect();
+        let extras = self.keys.within(place, stretch, MOST_NAMED, |slot| !wanted(slot.entity));
+        let extras: Vec<&str> = extras.into_iter().map(|slot| slot.entity.name.as_str()).collect();
         if !extras.is_empty() {
             self.report(
                 about("P109", Severity::Warning)
-                    .says(format!("the request also returns {}, which the pattern does not want", list(&extras)))
+                    .says(format!(
+                        "the request also returns {}, which the pattern does not want",
+                        named(extras.into_iter())
+                    ))
                     .helps("narrow the condition with a prefix, or give the wanted types a partition of their own"),
             );
         }

@@ -22,7 +22,7 @@ pub(super) struct Access<'m> {
     pub fixed: Vec<String>,
 }
 
-impl<'m> Planner<'m> {
+impl<'m> Planner<'_, 'm> {
     /// What the caller's conditions say, inputs included.
     fn condition(&self) -> Condition {
         let mut condition = self.pattern.filter.clone();
@@ -32,7 +32,7 @@ impl<'m> Planner<'m> {
 
     /// How an entity is reached at a place.
     pub(super) fn access(&self, place: Place<'m>, entity: &'m Entity) -> Result<Access<'m>, Obstacle> {
-        let slot = place.slot(entity).ok_or(Obstacle::Absent)?;
+        let slot = self.keys.slot(place, &entity.name).cloned().ok_or(Obstacle::Absent)?;
         if !self.condition().implies(&slot.when) {
             let when = slot.when.to_string();
             return Err(if self.concerns(&slot) { Obstacle::Sparse { when } } else { Obstacle::Absent });

@@ -6,7 +6,7 @@ use crate::estimate::{self, Amount};
 use crate::model::Target;
 use crate::slot::Place;
 
-impl<'m> Planner<'m> {
+impl<'m> Planner<'_, 'm> {
     /// Turns accesses to one partition into requests.
     pub(super) fn steps(
         &self,

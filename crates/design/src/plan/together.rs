@@ -1,12 +1,13 @@
 //! Several types by one request: one partition, one stretch of the sort key, and nothing else in it.
 
 use super::access::Access;
-use super::{Planner, Sort, Split, Step, sort_meets};
+use super::{Planner, Sort, Split, Step};
+use crate::keyspace::{MOST_NAMED, Stretch};
 use crate::model::{Entity, Target};
 use crate::slot::Place;
 use crate::template::Template;
 
-impl<'m> Planner<'m> {
+impl<'m> Planner<'_, 'm> {
     /// All types by one request, or why not.
     pub(super) fn together(&self, place: Place<'m>) -> Result<Vec<Step<'m>>, Option<Split>> {
         let mut accesses = Vec::new();
@@ -87,7 +88,7 @@ impl<'m> Planner<'m> {
         Err(Split::Between(strangers.iter().map(|entity| entity.name.clone()).collect()))
     }
 
-    /// Other types that a condition would return as well.
+    /// Other types that a condition would return as well, or some of them if they are many.
     pub(super) fn strangers(
         &self,
         place: Place<'m>,
@@ -96,14 +97,8 @@ impl<'m> Planner<'m> {
     ) -> Vec<&'m Entity> {
         let wanted = |name: &str| accesses.iter().any(|(target, _)| target.entity == name);
         let own = &accesses[0].1;
-        let others = place.slots(self.model).into_iter().filter(|slot| !wanted(&slot.entity.name));
-        others
-            .filter(|slot| {
-                let types = own.slot.entity;
-                own.partition.meets(types, &slot.partition, slot.entity, false, false)
-                    && sort_meets(sort, types, slot)
-            })
-            .map(|slot| slot.entity)
-            .collect()
+        let stretch = Stretch { partition: &own.partition, sort, types: own.slot.entity };
+        let others = self.keys.within(place, stretch, MOST_NAMED, |slot| !wanted(&slot.entity.name));
+        others.into_iter().map(|slot| slot.entity).collect()
     }
 }

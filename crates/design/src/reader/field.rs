@@ -1,6 +1,6 @@
 //! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
 
-use super::{MOST_ENTITIES, MOST_OF_A_KIND, Reader};
+use super::{MOST_ENTITIES, MOST_INDEXES, MOST_OF_A_KIND, Reader};
 use crate::condition::Condition;
 use crate::finding::{Finding, Severity, closest};
 use crate::source::Span;
@@ -236,7 +236,11 @@ impl Reader {
             self.fail("P002", root, &root.span_of(name), message, &help);
             return Vec::new();
         };
-        let most = if name == "entity" { MOST_ENTITIES } else { MOST_OF_A_KIND };
+        let most = match name {
+            "entity" => MOST_ENTITIES,
+            "index" => MOST_INDEXES,
+            _ => MOST_OF_A_KIND,
+        };
         if !self.is_within(root, name, table.len(), most) {
             return Vec::new();
         }

@@ -1,13 +1,24 @@
-//! Files that imports read: DynamoDB JSON, Ion and CSV, with records long, many and broken.
+//! Files that imports and `partita load` read: DynamoDB JSON, Ion and CSV, with records long, many and broken; compressed
+//! files, of one piece and of many; and what exports write.
 
+use crate::decoders::shuffled;
+use crate::expressions::wide_item;
 use crate::{Case, Work};
+use partita_api::export::ExportFormat;
+use partita_exchange::compression::Compression;
 use partita_exchange::item_reader::{InputFormat, ItemReader, Next};
+use partita_exchange::item_writer;
 use std::hint::black_box;
+use std::io::BufReader;
 
 /// Reads all records of a file.
 fn read(text: String, format: fn() -> InputFormat) -> Work {
+    read_compressed(text.into_bytes(), Compression::None, format)
+}
+
+fn read_compressed(bytes: Vec<u8>, compression: Compression, format: fn() -> InputFormat) -> Work {
     Box::new(move || {
-        let mut reader = ItemReader::new(text.as_bytes(), &format());
+        let mut reader = ItemReader::new(BufReader::new(compression.reader(bytes.as_slice())), &format());
         let mut is_accepted = true;
         loop {
             match reader.read() {
@@ -36,7 +47,83 @@ fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(|i| line(i) + "\n").collect()
 }
 
-pub const CASES: [&[Case]; 1] = [&[
+/// Lines of DynamoDB JSON in pieces of so many lines.
+fn pieces(n: usize, lines_of_a_piece: usize, compression: Compression) -> Work {
+    let piece =
+        |_| compression.piece("{\"Item\":{\"pk\":{\"N\":\"1\"}}}\n".repeat(lines_of_a_piece).into_bytes());
+    read_compressed((0..n / lines_of_a_piece).flat_map(piece).collect(), compression, json)
+}
+
+/// Writes a wide item as exports do.
+fn write(n: usize, format: ExportFormat) -> Work {
+    let item = wide_item(n);
+    Box::new(move || {
+        let mut line = Vec::new();
+        item_writer::write(format, item.view(), &mut line);
+        !black_box(line).is_empty()
+    })
+}
+
+pub const CASES: [&[Case]; 2] = [RECORDS, FORMS];
+
+const FORMS: &[Case] = &[
+    Case { name: "gzip_lines", size: 2_000, prepare: |n| pieces(n, n, Compression::Gzip) },
+    Case { name: "gzip_pieces", size: 40, prepare: |n| pieces(n, 1, Compression::Gzip) },
+    Case { name: "zstd_lines", size: 2_000, prepare: |n| pieces(n, n, Compression::Zstd) },
+    Case { name: "zstd_pieces", size: 40, prepare: |n| pieces(n, 1, Compression::Zstd) },
+    Case { name: "written_json", size: 2_000, prepare: |n| write(n, ExportFormat::DynamoDbJson) },
+    Case { name: "written_ion", size: 2_000, prepare: |n| write(n, ExportFormat::Ion) },
+];
+
+const RECORDS: &[Case] = &[
+    Case {
+        name: "json_wide_item",
+        size: 2_000,
+        prepare: |n| {
+            let attributes: Vec<String> =
+                (0..n).map(|i| format!(r#""a{}":{{"N":"1"}}"#, shuffled(i))).collect();
+            read(format!(r#"{{"Item":{{"pk":{{"N":"1"}},{}}}}}"#, attributes.join(",")), json)
+        },
+    },
+    Case { name: "json_empty_lines", size: 20_000, prepare: |n| read("\n".repeat(n), json) },
+    Case {
+        name: "ion_wide_item",
+        size: 2_000,
+        prepare: |n| {
+            let attributes: Vec<String> = (0..n).map(|i| format!("a{}:1.", shuffled(i))).collect();
+            read(format!("$ion_1_0 {{Item:{{pk:1.,{}}}}}", attributes.join(",")), ion)
+        },
+    },
+    Case {
+        name: "ion_comments",
+        size: 2_000,
+        prepare: |n| read(format!("$ion_1_0 {} {{Item:{{pk:1.}}}}", "/**/ ".repeat(n)), ion),
+    },
+    Case {
+        name: "ion_annotations_refused",
+        size: 2_000,
+        prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:{}1.}}}}", "a::".repeat(n)), ion),
+    },
+    Case {
+        name: "ion_long_number_refused",
+        size: 5_000,
+        prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:1{}.}}}}", "1".repeat(n)), ion),
+    },
+    Case {
+        name: "csv_quoted_lines",
+        size: 5_000,
+        prepare: |n| read(format!("pk,a\n1,\"{}\"\n", "x\n".repeat(n)), csv),
+    },
+    Case {
+        name: "csv_doubled_quotes",
+        size: 5_000,
+        prepare: |n| read(format!("pk,a\n1,\"{}\"\n", "\"\"".repeat(n)), csv),
+    },
+    Case {
+        name: "csv_same_columns_refused",
+        size: 2_000,
+        prepare: |n| read(format!("pk{0}\n1{0}\n", ",a".repeat(n)), csv),
+    },
     Case {
         name: "json_lines",
         size: 1_000,
@@ -95,4 +182,4 @@ pub const CASES: [&[Case]; 1] = [&[
             read(format!("{0}\n{0}\n", columns.join(",")), csv)
         },
     },
-]];
+];

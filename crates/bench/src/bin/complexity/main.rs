@@ -8,8 +8,10 @@ mod counted;
 mod decoders;
 mod expressions;
 mod files;
+mod long_members;
 mod models;
 mod requests;
+mod signatures;
 mod statements;
 mod updates;
 
@@ -43,6 +45,7 @@ fn cases() -> impl Iterator<Item = Prepared> {
         &statements::CASES,
         &files::CASES,
         &models::CASES,
+        &signatures::CASES,
     ];
     let written = groups.into_iter().flatten().flat_map(|cases| cases.iter()).map(|case| Prepared {
         name: case.name.to_owned(),
@@ -52,10 +55,19 @@ fn cases() -> impl Iterator<Item = Prepared> {
     written.chain(requests::cases())
 }
 
+/// `1/2` is every second case from the second on, anything else a part of their names.
+fn chosen(argument: Option<String>) -> Box<dyn Iterator<Item = Prepared>> {
+    let Some(argument) = argument else { return Box::new(cases()) };
+    let part = argument.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    match part {
+        Some((part, of)) => Box::new(cases().skip(part).step_by(usize::max(of, 1))),
+        None => Box::new(cases().filter(move |case| case.name.contains(&argument))),
+    }
+}
+
 fn main() -> Result<(), String> {
     let mut mistaken = Vec::new();
-    let wanted = std::env::args().nth(1);
-    for case in cases().filter(|case| wanted.as_deref().is_none_or(|name| case.name.contains(name))) {
+    for case in chosen(std::env::args().nth(1)) {
         // What happens only once, in any thread, has happened then.
         black_box((case.prepare)(case.size)());
         for size in [case.size, 2 * case.size, 4 * case.size] {

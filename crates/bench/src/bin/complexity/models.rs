@@ -1,15 +1,22 @@
-//! Model files, read and checked: many entities, patterns, attributes, and keys that nobody knows.
+//! Model files, read, checked, explained and compared: many types, patterns, attributes, and names that nobody knows.
 
 use crate::{Case, Work};
-use partita_design::{Source, check, read, report};
+use partita_design::cost::cost;
+use partita_design::difference::difference;
+use partita_design::price::{CARRIED, Prices};
+use partita_design::{Model, Source, check, explain, read, report};
 use std::fmt::Write;
 use std::hint::black_box;
+
+fn source(rest: &str) -> Source {
+    let table = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n";
+    Source::new("model.toml", table.to_owned() + rest)
+}
 
 /// Reads and checks a model, and tells what was found as `partita model check` does.
 fn judge(rest: String) -> Work {
     Box::new(move || {
-        let table = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n";
-        let source = Source::new("model.toml", table.to_owned() + &rest);
+        let source = source(&rest);
         match read(&source) {
             Ok(model) => !black_box(report::text(&check(&model), &source, true)).is_empty(),
             Err(findings) => black_box(report::text_of(&findings, &source)).is_empty(),
@@ -17,63 +24,141 @@ fn judge(rest: String) -> Work {
     })
 }
 
-fn lines(n: usize, line: impl Fn(&mut String, usize)) -> String {
+/// Reads a model and does something with it.
+fn with(rest: String, work: fn(&Model) -> usize) -> Work {
+    Box::new(move || read(&source(&rest)).is_ok_and(|model| black_box(work(&model)) < usize::MAX))
+}
+
+/// Does something with the prices that the program carries.
+fn priced(work: impl Fn(&Prices) -> usize) -> usize {
+    Prices::parse(CARRIED).map_or(usize::MAX, |prices| work(&prices))
+}
+
+/// Lines with numbers for `%`.
+fn lines(n: usize, line: &str) -> String {
     let mut text = String::new();
-    (0..n).for_each(|i| line(&mut text, i));
+    for i in 0..n {
+        // Writing into a String never fails.
+        let _ = writeln!(text, "{}", line.replace('%', &i.to_string()));
+    }
     text
 }
 
-fn entities(n: usize) -> String {
-    lines(n, |text, i| {
-        // Writing into a String never fails.
-        let _ = write!(
-            text,
-            "[entity.E{i}]\nattributes = {{ id{i} = \"ulid\", name = \"string\" }}\nkey = [\"E{i}#{{id{i}}}\", \"E{i}\"]\n"
-        );
-    })
+const ENTITY: &str =
+    "[entity.E%]\nattributes = { id% = \"ulid\", name = \"string\" }\nkey = [\"E%#{id%}\", \"E%\"]";
+const PATTERN: &str = "p% = { in = [\"id%\"], out = \"E%\" }";
+
+fn entities_and_patterns(n: usize) -> String {
+    format!("{}[pattern]\n{}", lines(n, ENTITY), lines(n, PATTERN))
 }
 
-pub const CASES: [&[Case]; 1] = [&[
+/// Types under one partition key, each read by a pattern of its own and all of them by another.
+fn one_collection(n: usize) -> String {
+    let entity = "[entity.E%]\nattributes = { userId = \"ulid\", at% = \"timestamp\" }\nkey = [\"USER#{userId}\", \"E%#{at%}\"]\nexpect.max = 10";
+    let index = "[index.L]\nkeys = [\"PK\", \"LSK\"]\nlocal = true\n";
+    let pattern = "p% = { in = [\"userId\"], out = \"E%*\" }\nr% = { in = [\"userId\"], out = \"E%*\", request = { condition = \"PK = 'USER#{userId}'\" } }";
+    format!("{index}{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
+}
+
+/// Types whose keys differ behind a field that all have.
+fn tenants(n: usize) -> String {
+    let entity = "[entity.E%]\nattributes = { tenantId = \"id\", id% = \"ulid\" }\nkey = [\"TENANT#{tenantId}#E%#{id%}\", \"META\"]";
+    let pattern = "p% = { in = [\"tenantId\", \"id%\"], out = \"E%\" }";
+    format!("{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
+}
+
+/// Types that all call their identifier the same.
+fn same_identifier(n: usize) -> String {
+    let entity = "[entity.E%]\nattributes = { id = \"ulid\", name = \"string\", mail = \"string\" }\nkey = [\"E%#{id}\", \"META\"]";
+    let pattern = "p% = { in = [\"id\"], out = \"E%\" }";
+    format!("{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
+}
+
+fn copies_and_writes(n: usize) -> String {
+    let copy = "[entity.C%]\nattributes = { id% = \"ulid\", name = \"string\" }\nkey = [\"C%#{id%}\", \"C%\"]\ncopies = \"E%\"";
+    let write = "w% = { transact = [\"create E%\", \"update C% set name\"], rps = 5 }\nv% = { update = \"E%\", set = [\"name\"] }";
+    format!("{}{}[write]\n{}", lines(n, ENTITY), lines(n, copy), lines(n, write))
+}
+
+pub const CASES: [&[Case]; 2] = [CHECKS, COMMANDS];
+
+const CHECKS: &[Case] = &[
+    Case { name: "model_unknown_keys_refused", size: 500, prepare: |n| judge(lines(n, "unknown% = 1")) },
     Case {
-        name: "model_unknown_keys_refused",
-        size: 500,
-        prepare: |n| {
-            judge(lines(n, |text, i| {
-                let _ = writeln!(text, "unknown{i} = 1");
-            }))
-        },
-    },
-    Case { name: "model_entities", size: 25, prepare: |n| judge(entities(n)) },
-    Case {
-        name: "model_patterns",
-        size: 50,
-        prepare: |n| {
-            let patterns = lines(n, |text, i| {
-                let _ = writeln!(text, "p{i} = {{ in = [\"id0\"], out = \"E0\" }}");
-            });
-            judge(format!("{}[pattern]\n{patterns}", entities(1)))
-        },
-    },
-    Case {
-        name: "model_entities_and_patterns",
-        size: 15,
-        prepare: |n| {
-            let patterns = lines(n, |text, i| {
-                let _ = writeln!(text, "p{i} = {{ in = [\"id{i}\"], out = \"E{i}\" }}");
-            });
-            judge(format!("{}[pattern]\n{patterns}", entities(n)))
-        },
-    },
-    Case {
-        name: "model_attributes",
+        name: "model_unknown_names_refused",
         size: 100,
         prepare: |n| {
-            let attributes = lines(n, |text, i| {
-                let _ = write!(text, "a{i} = \"string\", ");
-            });
+            let patterns = lines(n, "p% = { in = [\"zzzzzzzz%\"], out = \"yyyyyyyy%\" }");
+            judge(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
+        },
+    },
+    Case { name: "model_too_many_entities_refused", size: 600, prepare: |n| judge(lines(n, ENTITY)) },
+    Case { name: "model_entities", size: 100, prepare: |n| judge(lines(n, ENTITY)) },
+    Case {
+        name: "model_patterns",
+        size: 150,
+        prepare: |n| {
+            let patterns = lines(n, "p% = { in = [\"id0\"], out = \"E0\" }");
+            judge(format!("{}[pattern]\n{patterns}", lines(1, ENTITY)))
+        },
+    },
+    Case { name: "model_entities_and_patterns", size: 100, prepare: |n| judge(entities_and_patterns(n)) },
+    Case {
+        name: "model_patterns_in_vain",
+        size: 100,
+        prepare: |n| {
+            let patterns = lines(n, "p% = { in = [\"name\"], out = \"E%*\", order = \"id% desc\" }");
+            judge(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
+        },
+    },
+    Case { name: "model_one_collection", size: 100, prepare: |n| judge(one_collection(n)) },
+    Case { name: "model_tenants", size: 100, prepare: |n| judge(tenants(n)) },
+    Case { name: "model_same_identifier", size: 100, prepare: |n| judge(same_identifier(n)) },
+    Case {
+        name: "model_same_key",
+        size: 100,
+        prepare: |n| {
+            judge(lines(n, "[entity.E%]\nattributes = { id% = \"ulid\" }\nkey = [\"E#{id%}\", \"E\"]"))
+        },
+    },
+    Case { name: "model_copies_and_writes", size: 50, prepare: |n| judge(copies_and_writes(n)) },
+    Case {
+        name: "model_attributes",
+        size: 200,
+        prepare: |n| {
+            let attributes = lines(n, "a% = \"string\", ").replace('\n', "");
             judge(format!(
                 "[entity.E]\nattributes = {{ {attributes} id = \"ulid\" }}\nkey = [\"E#{{id}}\", \"E\"]\n"
             ))
         },
     },
-]];
+    Case {
+        name: "model_allowances",
+        size: 200,
+        prepare: |n| judge(lines(n, "[[allow]]\ncode = \"P115\"\non = \"pattern.p%\"\nreason = \"x\"")),
+    },
+];
+
+const COMMANDS: &[Case] = &[
+    Case {
+        name: "model_explain",
+        size: 100,
+        prepare: |n| with(entities_and_patterns(n), |model| explain::text(model, None).len()),
+    },
+    Case {
+        name: "model_cost",
+        size: 100,
+        prepare: |n| {
+            with(entities_and_patterns(n), |model| priced(|prices| cost(model, prices).patterns.len()))
+        },
+    },
+    Case {
+        name: "model_difference",
+        size: 50,
+        prepare: |n| {
+            with(entities_and_patterns(n), |model| {
+                priced(|prices| difference(model, model, prices).text(prices).len())
+            })
+        },
+    },
+];

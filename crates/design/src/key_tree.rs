@@ -1,0 +1,188 @@
+//! Keys of many templates in one tree of characters and runs, so that those that can be equal to another key are found
+//! by walking along it, not by comparing it with each.
+
+use crate::template::{Class, Token};
+use std::collections::{BTreeMap, HashSet};
+
+/// Where keys part.
+#[derive(Default)]
+struct Node {
+    letters: BTreeMap<char, usize>,
+    runs: Vec<(Class, usize)>,
+    /// Whose keys end here.
+    ends: Vec<usize>,
+}
+
+pub(crate) struct KeyTree {
+    nodes: Vec<Node>,
+}
+
+/// A place in the wanted key and one in the tree, each perhaps within a run.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct State {
+    at: usize,
+    is_within: bool,
+    node: usize,
+    run: Option<usize>,
+}
+
+impl Default for KeyTree {
+    fn default() -> KeyTree {
+        KeyTree { nodes: vec![Node::default()] }
+    }
+}
+
+impl KeyTree {
+    pub fn insert(&mut self, key: &[Token], number: usize) {
+        let mut node = 0;
+        for token in key {
+            node = self.child(node, token);
+        }
+        self.nodes[node].ends.push(number);
+    }
+
+    fn child(&mut self, node: usize, token: &Token) -> usize {
+        let known = match token {
+            Token::Letter(letter) => self.nodes[node].letters.get(letter).copied(),
+            Token::Run(class) => {
+                let mut runs = self.nodes[node].runs.iter();
+                runs.find(|(other, _)| other == class).map(|(_, child)| *child)
+            }
+        };
+        if let Some(child) = known {
+            return child;
+        }
+        let child = self.nodes.len();
+        self.nodes.push(Node::default());
+        match token {
+            Token::Letter(letter) => {
+                self.nodes[node].letters.insert(*letter, child);
+            }
+            Token::Run(class) => self.nodes[node].runs.push((class.clone(), child)),
+        }
+        child
+    }
+
+    /// Shows whose keys can be equal to a key, or begin with it if it is `open`, until `show` has seen enough. One may
+    /// be shown more than once.
+    pub fn meet(&self, wanted: &[Token], open: bool, mut show: impl FnMut(usize) -> bool) {
+        let mut seen = HashSet::new();
+        let mut states = vec![State { at: 0, is_within: false, node: 0, run: None }];
+        while let Some(state) = states.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
+            // A run that has had its first character may end.
+            if state.is_within {
+                states.push(State { at: state.at + 1, is_within: false, ..state });
+            }
+            if let Some(run) = state.run {
+                states.push(State { node: self.nodes[state.node].runs[run].1, run: None, ..state });
+            }
+            let goes_on = match wanted.get(state.at) {
+                Some(token) => {
+                    self.step(state, token, &mut states);
+                    true
+                }
+                None if open => {
+                    let below = state.run.map_or(state.node, |run| self.nodes[state.node].runs[run].1);
+                    self.show_below(below, &mut show)
+                }
+                None => state.run.is_some() || self.nodes[state.node].ends.iter().all(|number| show(*number)),
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Where one more character of both leads.
+    fn step(&self, state: State, token: &Token, states: &mut Vec<State>) {
+        let node = &self.nodes[state.node];
+        let runs = node.runs.iter().enumerate().filter(|(run, _)| state.run.is_none_or(|own| own == *run));
+        match token {
+            Token::Letter(letter) => {
+                let behind = State { at: state.at + 1, is_within: false, ..state };
+                let child = node.letters.get(letter).filter(|_| state.run.is_none());
+                states.extend(child.map(|child| State { node: *child, ..behind }));
+                let taking = runs.filter(|(_, (class, _))| class.contains(*letter));
+                states.extend(taking.map(|(run, _)| State { run: Some(run), ..behind }));
+            }
+            Token::Run(class) => {
+                let within = State { is_within: true, ..state };
+                let letters = node.letters.iter().filter(|_| state.run.is_none());
+                let taken = letters.filter(|(letter, _)| class.contains(**letter));
+                states.extend(taken.map(|(_, child)| State { node: *child, ..within }));
+                let common = runs.filter(|(_, (other, _))| class.meets(other));
+                states.extend(common.map(|(run, _)| State { run: Some(run), ..within }));
+            }
+        }
+    }
+
+    /// Shows everything at a node and below it; false if that was enough.
+    fn show_below(&self, node: usize, show: &mut impl FnMut(usize) -> bool) -> bool {
+        let mut nodes = vec![node];
+        while let Some(node) = nodes.pop() {
+            let node = &self.nodes[node];
+            if !node.ends.iter().all(|number| show(*number)) {
+                return false;
+            }
+            nodes.extend(node.letters.values().chain(node.runs.iter().map(|(_, child)| child)));
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::Template;
+    use crate::value_type::ValueType;
+    use proptest::prelude::*;
+
+    fn types() -> BTreeMap<String, ValueType> {
+        let kinds = [("s", "string"), ("i", "id"), ("n", "int"), ("d", "date"), ("c", "A|B2|AB")];
+        kinds.map(|(name, kind)| (name.to_owned(), ValueType::parse(kind).unwrap())).into()
+    }
+
+    fn template() -> impl Strategy<Value = Template> {
+        let part =
+            prop::sample::select(vec!["A", "B", "2", "#", "{s}", "{i}", "{n}", "{d}", "{c}", "{n:02}"]);
+        prop::collection::vec(part, 0..6).prop_map(|parts| Template::parse(&parts.concat()).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_meets_a_key_is_found_in_the_tree(
+            keys in prop::collection::vec(template(), 0..12), wanted in template(), strict: bool, open: bool,
+        ) {
+            let types = types();
+            let mut tree = KeyTree::default();
+            for (number, key) in keys.iter().enumerate() {
+                tree.insert(&key.runs(&types, strict), number);
+            }
+            let mut found = HashSet::new();
+            tree.meet(&wanted.runs(&types, strict), open, |number| { found.insert(number); true });
+            let has_choice = |key: &Template| key.has_field("c");
+            for (number, key) in keys.iter().enumerate() {
+                let meets = wanted.meets(&types, key, &types, strict, open);
+                prop_assert!(found.contains(&number) || !meets, "{wanted} meets {key}");
+                // A choice is taken for more than it is.
+                let exact = !has_choice(key) && !has_choice(&wanted);
+                prop_assert!(!exact || meets || !found.contains(&number), "{wanted} does not meet {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_ends_when_enough_is_seen() {
+        let mut tree = KeyTree::default();
+        (0..100).for_each(|number| tree.insert(&Template::text("A").runs(&types(), false), number));
+        let mut seen = 0;
+        tree.meet(&[], true, |_| {
+            seen += 1;
+            seen < 3
+        });
+        assert_eq!(seen, 3);
+    }
+}

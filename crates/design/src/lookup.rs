@@ -1,0 +1,143 @@
+//! Things of a model by their names. A model has up to hundreds of types, and every rule looks some up.
+
+use crate::model::{Attribute, Entity, Model};
+use crate::slot::Place;
+use crate::template::{Part, Template};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// Where in a model's lists something stands.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    entities: HashMap<String, usize>,
+    /// Entities by their own identifiers.
+    owners: HashMap<String, usize>,
+    /// Entity and attribute.
+    attributes: HashMap<String, (usize, usize)>,
+    /// Copies by their originals.
+    copies: HashMap<String, Vec<usize>>,
+    /// Which of a place's key attributes hold numbers, by the place's name.
+    numbers: HashMap<String, Vec<bool>>,
+    /// The first prefix that a key has before an attribute.
+    prefixes: HashMap<String, String>,
+}
+
+impl Lookup {
+    pub fn new(model: &Model) -> Lookup {
+        let mut lookup = Lookup {
+            entities: HashMap::new(),
+            owners: HashMap::new(),
+            attributes: HashMap::new(),
+            copies: HashMap::new(),
+            numbers: HashMap::new(),
+            prefixes: HashMap::new(),
+        };
+        for (number, entity) in model.entities.iter().enumerate() {
+            lookup.add(number, entity);
+        }
+        for place in Place::all(model) {
+            let numbers =
+                (0..place.key_names(model).len()).map(|position| place.holds_numbers(model, position));
+            lookup.numbers.insert(place.name().to_owned(), numbers.collect());
+        }
+        lookup
+    }
+
+    /// Of several, the first is found.
+    fn add(&mut self, number: usize, entity: &Entity) {
+        self.entities.entry(entity.name.clone()).or_insert(number);
+        if let Some(original) = &entity.copies {
+            self.copies.entry(original.clone()).or_default().push(number);
+        } else if let Some(id) = entity.identity() {
+            self.owners.entry(id.to_owned()).or_insert(number);
+        }
+        for (place, attribute) in entity.attributes.iter().enumerate() {
+            self.attributes.entry(attribute.name.clone()).or_insert((number, place));
+        }
+        for (attribute, prefix) in entity.key.iter().flat_map(prefixes) {
+            self.prefixes.entry(attribute.to_owned()).or_insert_with(|| prefix.to_owned());
+        }
+    }
+
+    pub fn entity<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Entity> {
+        self.entities.get(name).and_then(|number| model.entities.get(*number))
+    }
+
+    pub fn owner_of<'m>(&self, model: &'m Model, attribute: &str) -> Option<&'m Entity> {
+        self.owners.get(attribute).and_then(|number| model.entities.get(*number))
+    }
+
+    pub fn attribute<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Attribute> {
+        let (number, place) = self.attributes.get(name)?;
+        model.entities.get(*number)?.attributes.get(*place)
+    }
+
+    pub fn copies_of<'m>(
+        &'m self,
+        model: &'m Model,
+        name: &str,
+    ) -> impl Iterator<Item = &'m Entity> + use<'m> {
+        let copies = self.copies.get(name).into_iter().flatten();
+        copies.filter_map(|number| model.entities.get(*number))
+    }
+
+    pub fn is_number(&self, place: Place<'_>, position: usize) -> bool {
+        let numbers = self.numbers.get(place.name());
+        numbers.and_then(|numbers| numbers.get(position)).copied().unwrap_or_default()
+    }
+
+    /// The prefix that keys have before an attribute: those of its owner, or of any.
+    pub fn prefix(&self, model: &Model, attribute: &str) -> Option<String> {
+        let owner = self.owner_of(model, attribute);
+        let own = owner.into_iter().flat_map(|owner| owner.key.iter().flat_map(prefixes));
+        let mut own = own.filter(|(name, _)| *name == attribute).map(|(_, prefix)| prefix.to_owned());
+        own.next().or_else(|| self.prefixes.get(attribute).cloned())
+    }
+}
+
+/// Fields of a key that follow a text, with the last word of that text.
+fn prefixes(template: &Template) -> impl Iterator<Item = (&str, &str)> {
+    template.parts.windows(2).filter_map(|pair| match pair {
+        [Part::Text(text), Part::Field { name, .. }] => {
+            let word = text.trim_end_matches('#').rsplit('#').next().unwrap_or_default();
+            Some((name.as_str(), word))
+        }
+        _ => None,
+    })
+}
+
+/// So many attributes are found as quickly one by one.
+const FEW: usize = 16;
+
+/// Where attributes of an entity stand, by their names.
+#[derive(Clone, Debug)]
+pub struct AttributeNumbers {
+    numbers: HashMap<String, usize>,
+}
+
+impl AttributeNumbers {
+    /// The attribute of a name, by way of numbers if there are many.
+    pub fn find<'a>(
+        numbers: &OnceLock<AttributeNumbers>,
+        attributes: &'a [Attribute],
+        name: &str,
+    ) -> Option<&'a Attribute> {
+        if attributes.len() <= FEW {
+            return attributes.iter().find(|attribute| attribute.name == name);
+        }
+        let all = numbers.get_or_init(|| AttributeNumbers::new(attributes));
+        match all.numbers.get(name) {
+            Some(number) => attributes.get(*number),
+            // Some may have come since.
+            None => attributes.get(all.numbers.len()..)?.iter().find(|attribute| attribute.name == name),
+        }
+    }
+
+    fn new(attributes: &[Attribute]) -> AttributeNumbers {
+        let mut numbers = HashMap::new();
+        for (number, attribute) in attributes.iter().enumerate() {
+            numbers.entry(attribute.name.clone()).or_insert(number);
+        }
+        AttributeNumbers { numbers }
+    }
+}
