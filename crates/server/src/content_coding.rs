@@ -5,7 +5,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 use partita_auth::Headers;
-use partita_engine::slices::let_others;
+use partita_engine::let_others;
 use std::io::{Read, Write};
 
 /// How a gzip member begins.

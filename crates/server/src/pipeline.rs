@@ -30,7 +30,7 @@ use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::heavy_work::{LARGE_BYTES, elsewhere, weighed};
-use partita_engine::slices::let_others;
+use partita_engine::let_others;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;

@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import boto3
 import pytest
@@ -81,6 +82,7 @@ def serving(certificate, key):
         def check(*more):
             return subprocess.run([server_binary(), "healthcheck", "--port", port, *more], capture_output=True, text=True, timeout=20)
 
+        check.server = server
         yield check
     finally:
         server.terminate()
@@ -144,3 +146,19 @@ basicConstraints = critical, CA:TRUE
 subjectAltName = IP:127.0.0.1
 """)
     return folder / "ca.conf"
+
+
+def test_health_is_told_by_no_thread_that_serves_requests(tmp_path):
+    certificate, key = self_signed(tmp_path, "own")
+    with serving(certificate, key) as check:
+        assert check("--tls-ca", certificate).returncode == 0
+        before = wakings(check.server.pid)
+        assert all(check("--tls-ca", certificate).returncode == 0 for _ in range(5))
+        assert before and wakings(check.server.pid) == before
+
+
+def wakings(pid):
+    """How often each thread that serves requests has gone to sleep."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    workers = [task for task in tasks if (task / "comm").read_text().startswith("worker")]
+    return {task.name: re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text()).group(1) for task in workers}
