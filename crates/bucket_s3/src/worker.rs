@@ -34,7 +34,7 @@ impl Worker {
         waiting(|| answered.recv().ok())
     }
 
-    /// Lets go of the job under way, and of all that wait.
+    /// Lets go of all jobs.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
@@ -43,8 +43,9 @@ impl Worker {
 async fn work(mut queue: mpsc::UnboundedReceiver<Job>, mut stop: watch::Receiver<bool>) {
     let work = async {
         while let Some(job) = queue.recv().await {
-            // A task of its own: if it panics, only its own answer is missing.
-            let _ = tokio::spawn(job).await;
+            // A task of its own: if it panics, only its own answer is missing, and if it waits, none of the others does. All end
+            // with the runtime.
+            drop(tokio::spawn(job));
         }
     };
     tokio::select! {
@@ -72,6 +73,20 @@ mod tests {
         let worker = Worker::start().unwrap();
         assert_eq!(worker.run(async { panic!("as expected") }), None::<()>);
         assert_eq!(worker.run(async { 1 }), Some(1));
+    }
+
+    #[test]
+    fn a_job_that_waits_keeps_no_other_waiting() {
+        let worker = Arc::new(Worker::start().unwrap());
+        let waits = Arc::clone(&worker);
+        let waiting = std::thread::spawn(move || waits.run(std::future::pending::<()>()));
+        std::thread::sleep(Duration::from_millis(20));
+        let (answer, answered) = std::sync::mpsc::channel();
+        let other = Arc::clone(&worker);
+        std::thread::spawn(move || answer.send(other.run(async { 1 })));
+        assert_eq!(answered.recv_timeout(Duration::from_secs(10)), Ok(Some(1)));
+        worker.stop();
+        assert_eq!(waiting.join().unwrap(), None);
     }
 
     #[test]

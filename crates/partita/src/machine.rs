@@ -16,6 +16,8 @@ const KEPT_DESCRIPTORS: (u64, u64) = (12, 256);
 const MOST_CONNECTIONS: u64 = 100_000;
 /// What a thread with a runtime of its own opens.
 const DESCRIPTORS_A_THREAD: u64 = 4;
+/// Threads with a runtime beside those that serve requests: one accepts, one agrees on keys, those of the background share one.
+const OTHER_THREADS: u64 = 3;
 
 /// How much requests may take, unless the user says it.
 pub fn usual_budget() -> u64 {
@@ -68,7 +70,7 @@ fn group_files(groups: &str) -> Vec<PathBuf> {
 pub fn usual_connections(budget: u64, threads: usize) -> usize {
     let limit = raised_descriptors();
     let open = std::fs::read_dir("/dev/fd").map_or(0, |entries| entries.count() as u64);
-    connections_of(limit, open + DESCRIPTORS_A_THREAD * (threads as u64 + 2), budget)
+    connections_of(limit, open + DESCRIPTORS_A_THREAD * (threads as u64 + OTHER_THREADS), budget)
 }
 
 fn connections_of(descriptors: u64, taken: u64, budget: u64) -> usize {

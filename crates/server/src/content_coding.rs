@@ -5,7 +5,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 use partita_auth::Headers;
-use partita_engine::slices::let_others;
+use partita_engine::let_others;
 use std::io::{Read, Write};
 
 /// How a gzip member begins.
@@ -204,6 +204,7 @@ async fn inflate(bytes: &[u8], into: &mut Decoded<'_>) -> Result<(), DecodeError
 mod tests {
     use super::*;
     use crate::budget::Budget;
+    use crate::turns::turns_beside;
 
     const BOTH: [Coding; 2] = [Coding::Gzip, Coding::Deflate];
 
@@ -255,6 +256,16 @@ mod tests {
             assert_eq!(decode(coding, &encoded, 16 << 20).unwrap().len(), 10 << 20);
             let narrow = Budget::new(4 << 20, || ());
             assert_eq!(decode_within(narrow, coding, &encoded, 16 << 20), Err(DecodeError::NoRoom));
+        }
+    }
+
+    #[tokio::test]
+    async fn others_have_their_turn_meanwhile() {
+        for coding in BOTH {
+            let encoded = coding.encode_behind(0, &vec![b' '; 16 * TURN_BYTES - 1]).unwrap();
+            let mut share = Budget::new(1 << 30, || ()).share();
+            let (decoded, turns) = turns_beside(coding.decode(&encoded, 16 * TURN_BYTES, &mut share)).await;
+            assert_eq!((decoded.unwrap().len(), turns), (16 * TURN_BYTES - 1, 15));
         }
     }
 

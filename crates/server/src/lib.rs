@@ -29,6 +29,8 @@ mod silence;
 mod spare_descriptor;
 mod stopping;
 pub mod tls;
+#[cfg(test)]
+mod turns;
 pub mod verification;
 mod workers;
 

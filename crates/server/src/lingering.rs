@@ -9,6 +9,7 @@ use crate::pace::Pace;
 use partita_store::patience;
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice};
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -36,6 +37,13 @@ struct Closing {
 impl Lingering {
     pub fn new(stream: TcpStream, pace: Pace) -> Lingering {
         Lingering { stream, pace, closing: None }
+    }
+
+    /// From now on the thread that calls this serves it.
+    pub fn settle_here(&mut self) -> Result<(), Error> {
+        let same = std::net::TcpStream::from(self.stream.as_fd().try_clone_to_owned()?);
+        self.stream = TcpStream::from_std(same)?;
+        Ok(())
     }
 
     /// What came of a write, or that the client reads too slowly.

@@ -1,7 +1,7 @@
 //! Accepts connections and serves each until it ends or the server is told to stop.
 //!
 //! The thread that accepts does nothing else but answer who asks how the server is (`lobby.rs`), so that neither requests nor
-//! background work keep it from either.
+//! background work keep it from either. With those who encrypt their connections another thread does that.
 
 use crate::budget::Budget;
 use crate::connections::{Connections, Place};
@@ -28,6 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// How long requests and background work under way may take once the server is told to stop.
 const GRACE: Duration = Duration::from_secs(7);
@@ -62,13 +63,20 @@ pub struct Listen<'a> {
 /// A bound socket and what answers on it.
 pub struct Server<S> {
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    encryption: Option<Encryption>,
     pipeline: Arc<Pipeline<S>>,
     connections: Arc<Connections>,
     workers: Workers,
     spare: SpareDescriptor,
     /// Who may be told at a time why there is no place.
     turning_away: Arc<Semaphore>,
+}
+
+/// What encrypted connections need.
+struct Encryption {
+    acceptor: TlsAcceptor,
+    /// Agrees on keys.
+    lobby: Workers,
 }
 
 /// What is left once a server has stopped.
@@ -83,11 +91,13 @@ impl<S: Store> Server<S> {
     pub async fn bind(options: Listen<'_>, pipeline: Pipeline<S>) -> std::io::Result<Server<S>> {
         let listener = TcpListener::bind((options.host, options.port)).await?;
         pipeline.engine.set_endpoint(listener.local_addr()?.to_string());
-        let workers = Workers::start(options.threads)?;
+        let workers = Workers::start("worker", options.threads)?;
+        let encrypt = |acceptor| Workers::start("lobby", 1).map(|lobby| Encryption { acceptor, lobby });
+        let encryption = options.tls.map(encrypt).transpose()?;
         let connections = Connections::new(options.connections, pipeline.budget);
         Ok(Server {
             listener,
-            tls: options.tls,
+            encryption,
             pipeline: Arc::new(pipeline),
             connections,
             workers,
@@ -98,7 +108,7 @@ impl<S: Store> Server<S> {
 
     /// Where clients find it: `http://127.0.0.1:8000`.
     pub fn endpoint(&self) -> std::io::Result<String> {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let scheme = if self.encryption.is_some() { "https" } else { "http" };
         Ok(format!("{scheme}://{}", self.listener.local_addr()?))
     }
 
@@ -111,6 +121,9 @@ impl<S: Store> Server<S> {
         let all_ended = async { tokio::join!(background.stop(), stopping.all_ended()) };
         if tokio::time::timeout(GRACE, all_ended).await.is_err() {
             tracing::warn!("some requests or background work did not finish in time");
+        }
+        if let Some(encryption) = self.encryption {
+            encryption.lobby.stop();
         }
         self.workers.stop();
         Ok(Stopped { pipeline: Arc::into_inner(self.pipeline), failure })
@@ -138,23 +151,21 @@ impl<S: Store> Server<S> {
         let Some(place) = self.connections.place().await else {
             self.pipeline.budget.note_turned_away();
             // Without encryption it can be told why, as long as not too many are.
-            if let (None, Ok(permit)) = (&self.tls, Arc::clone(&self.turning_away).try_acquire_owned()) {
+            if let (None, Ok(permit)) = (&self.encryption, Arc::clone(&self.turning_away).try_acquire_owned())
+            {
                 tokio::spawn(turn_away(stream, self.pipeline.budget, permit));
             }
             return;
         };
-        let visit = Visit {
-            tls: self.tls.clone(),
-            pipeline: Arc::clone(&self.pipeline),
-            stay: stopping.watcher().stay(place),
+        let visit = Visit { pipeline: Arc::clone(&self.pipeline), stay: stopping.watcher().stay(place) };
+        let desks = self.workers.desks();
+        let Some(Encryption { acceptor, lobby }) = &self.encryption else {
+            tokio::spawn(visit.begin(stream, desks));
+            return;
         };
-        match visit.tls {
-            // To agree on a key takes long enough that it is not done here.
-            Some(_) => visit.go_on(stream, &self.workers.desks()),
-            None => {
-                let desks = self.workers.desks();
-                tokio::spawn(visit.begin(stream, desks));
-            }
+        // To agree on a key takes long enough that it is not done here.
+        if let Some(stream) = on_its_own(stream) {
+            lobby.desks().serve(|guest| visit.agree(stream, acceptor.clone(), desks, guest));
         }
     }
 
@@ -195,49 +206,70 @@ async fn turn_away(mut stream: TcpStream, budget: &'static Budget, _permit: Owne
     let _ = tokio::time::timeout(TURNING_AWAY, told).await;
 }
 
+/// A connection that belongs to no thread.
+fn on_its_own(stream: TcpStream) -> Option<std::net::TcpStream> {
+    let stream = stream.into_std();
+    stream.inspect_err(|error| tracing::debug!(%error, "a connection ended at once")).ok()
+}
+
 /// A connection and all it needs.
 struct Visit<S> {
-    tls: Option<TlsAcceptor>,
     pipeline: Arc<Pipeline<S>>,
     stay: Stay,
 }
 
 impl<S: Store> Visit<S> {
     async fn begin(mut self, stream: TcpStream, desks: Desks) {
-        if let Some(stream) = lobby::receive(stream, &self.pipeline, &mut self.stay).await {
-            self.go_on(stream, &desks);
-        }
-    }
-
-    /// Goes on at a thread that serves requests.
-    fn go_on(self, stream: TcpStream, desks: &Desks) {
-        match stream.into_std() {
-            Ok(stream) => desks.serve(|guest| self.serve(stream, guest)),
-            Err(error) => tracing::debug!(%error, "a connection ended at once"),
+        let stream = lobby::receive(stream, &self.pipeline, &mut self.stay).await;
+        if let Some(stream) = stream.and_then(on_its_own) {
+            desks.serve(|guest| self.serve(stream, guest));
         }
     }
 
     /// Serves the connection until it ends.
-    async fn serve(mut self, stream: std::net::TcpStream, guest: Guest) {
+    async fn serve(self, stream: std::net::TcpStream, guest: Guest) {
         guest.sits_down();
-        // It belongs to the runtime of the thread that serves it.
-        let stream = match TcpStream::from_std(stream) {
-            Ok(stream) => stream,
-            Err(error) => return tracing::warn!(%error, "a connection could not be served"),
-        };
+        match self.settled(stream) {
+            Ok(stream) => self.talk(stream).await,
+            Err(error) => tracing::warn!(%error, "a connection could not be served"),
+        }
+    }
+
+    /// The connection as one of the thread that serves it.
+    fn settled(&self, stream: std::net::TcpStream) -> std::io::Result<Lingering> {
+        let stream = TcpStream::from_std(stream)?;
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY was refused");
         }
-        let stream = Lingering::new(stream, self.pipeline.pace());
-        let Some(tls) = self.tls.take() else { return self.talk(stream).await };
+        Ok(Lingering::new(stream, self.pipeline.pace()))
+    }
+
+    /// Agrees on a key and hears the first words, at a thread for nothing else; goes on at one that serves requests.
+    async fn agree(mut self, stream: std::net::TcpStream, tls: TlsAcceptor, desks: Desks, _guest: Guest) {
+        let stream = match self.settled(stream) {
+            Ok(stream) => stream,
+            Err(error) => return tracing::warn!(%error, "a connection could not be served"),
+        };
         let agreed = tokio::select! {
             agreed = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => agreed,
             () = self.stay.is_over() => return,
         };
-        match agreed {
-            Ok(Ok(stream)) => self.talk(stream).await,
-            Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
-            Err(_) => tracing::debug!("a handshake took too long"),
+        let mut stream = match agreed {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return tracing::debug!(%error, "a handshake failed"),
+            Err(_) => return tracing::debug!("a handshake took too long"),
+        };
+        if let Some(words) = lobby::receive_encrypted(&mut stream, &self.pipeline, &mut self.stay).await {
+            desks.serve(|guest| self.serve_encrypted(words, stream, guest));
+        }
+    }
+
+    /// Serves an encrypted connection whose first words were heard.
+    async fn serve_encrypted(self, words: Vec<u8>, mut stream: TlsStream<Lingering>, guest: Guest) {
+        guest.sits_down();
+        match stream.get_mut().0.settle_here() {
+            Ok(()) => self.talk(Prefixed::new(words, stream)).await,
+            Err(error) => tracing::warn!(%error, "a connection could not be served"),
         }
     }
 

@@ -1,14 +1,16 @@
 //! Where connections wait until they say what they want.
 //!
-//! Those who only ask how the server is are answered here, by the thread that accepts connections and does nothing else:
-//! however busy the others are, it says so at once. All others go on to a thread that serves requests.
+//! Those who only ask how the server is are answered here, by the thread that accepts connections and does nothing else, or by
+//! the one that agrees on keys with those who encrypt theirs: however busy the others are, they say so at once. All others go
+//! on to a thread that serves requests.
 
 use crate::pipeline::Pipeline;
 use crate::stopping::Stay;
 use hyper::Method;
 use partita_store::Store;
+use std::io;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// How long someone may stand there and say nothing.
@@ -30,18 +32,50 @@ pub async fn receive<S: Store>(
     if heard == 0 {
         return None;
     }
-    let Some((length, path)) = question(&words[..heard]) else { return Some(stream) };
-    let Some(notice) = pipeline.notice(&Method::GET, path) else { return Some(stream) };
-    let answer = notice.and_no_more().into_http1();
+    let Some((length, answer)) = answer(&words[..heard], pipeline) else { return Some(stream) };
     let ended = async {
         stream.read_exact(&mut words[..length]).await?;
-        stream.write_all(&answer).await?;
-        stream.shutdown().await
+        say_goodbye(&mut stream, &answer).await
     };
-    if let Err(error) = ended.await {
-        tracing::debug!(%error, "a connection ended early");
+    note(ended.await);
+    None
+}
+
+/// The same of an encrypted connection, which gives its first words away. Returns them if it is to be served elsewhere.
+pub async fn receive_encrypted<S: Store>(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    pipeline: &Pipeline<S>,
+    stay: &mut Stay,
+) -> Option<Vec<u8>> {
+    let mut words = Vec::with_capacity(QUESTION_BYTES);
+    let heard = tokio::select! {
+        heard = tokio::time::timeout(LONGEST_SILENCE, stream.read_buf(&mut words)) => heard.ok()?.ok()?,
+        () = stay.is_over() => 0,
+    };
+    match answer(&words, pipeline) {
+        None if heard > 0 => return Some(words),
+        None => note(stream.shutdown().await),
+        Some((_, answer)) => note(say_goodbye(stream, &answer).await),
     }
     None
+}
+
+async fn say_goodbye(stream: &mut (impl AsyncWrite + Unpin), answer: &[u8]) -> io::Result<()> {
+    stream.write_all(answer).await?;
+    stream.shutdown().await
+}
+
+fn note(ended: io::Result<()>) {
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// The answer to a question, and the question's length; none if this is anything else.
+fn answer<S: Store>(words: &[u8], pipeline: &Pipeline<S>) -> Option<(usize, Vec<u8>)> {
+    let (length, path) = question(words)?;
+    let notice = pipeline.notice(&Method::GET, path)?;
+    Some((length, notice.and_no_more().into_http1()))
 }
 
 /// The length and the path of a whole GET request without a body.

@@ -21,7 +21,8 @@ use crate::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
 use crate::verification::{VERIFY_PATH, Verification};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
+use hyper::header::EXPECT;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use partita_api::{Exception, ExceptionKind, Operation};
@@ -29,7 +30,7 @@ use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::heavy_work::{LARGE_BYTES, elsewhere, weighed};
-use partita_engine::slices::let_others;
+use partita_engine::let_others;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
@@ -86,6 +87,9 @@ impl<S: Store> Pipeline<S> {
         let mut share = self.budget.share();
         if let Err(text) = self.check_names(parts, headers) {
             return Reply::last(Refusal::Forbidden(text), share).into_response();
+        }
+        if waits_with_too_large_a_body(parts, &incoming) {
+            return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response();
         }
         let body = match body::read(incoming, &mut share, self.pace()).await {
             Ok(body) => body,
@@ -232,19 +236,25 @@ impl<S: Store> Pipeline<S> {
         Ok(reply::behind_room(&json))
     }
 
-    /// Hashes the body in pieces: others need not wait for a large one.
     async fn check_signature(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
-        let Some(mut claim) = self.authentication.claim(signed, self.clock.now_seconds())? else {
-            return Ok(());
-        };
-        let mut pieces = signed.body.chunks(HASHED_BYTES);
-        claim.hash(pieces.next().unwrap_or_default());
-        for piece in pieces {
-            let_others().await;
-            claim.hash(piece);
-        }
-        claim.check()
+        check_signature(&self.authentication, signed, self.clock.now_seconds()).await
     }
+}
+
+/// Hashes the body in pieces: others need not wait for a large one.
+async fn check_signature(
+    authentication: &Authentication,
+    signed: &SignedRequest<'_>,
+    now: u64,
+) -> Result<(), Exception> {
+    let Some(mut claim) = authentication.claim(signed, now)? else { return Ok(()) };
+    let mut pieces = signed.body.chunks(HASHED_BYTES);
+    claim.hash(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let_others().await;
+        claim.hash(piece);
+    }
+    claim.check()
 }
 
 /// Takes an answer's share. What is done cannot be taken back for want of room to say so: only reads are refused lightly.
@@ -312,7 +322,44 @@ fn is_head_too_long(parts: &Parts) -> bool {
     line > HEAD_BYTES || headers > HEAD_BYTES
 }
 
+/// Whether a client asks before it sends a body that would be refused.
+fn waits_with_too_large_a_body(parts: &Parts, incoming: &Incoming) -> bool {
+    parts.headers.contains_key(EXPECT) && incoming.size_hint().lower() > REQUEST_BYTES as u64
+}
+
 /// The status of an exception.
 pub fn status(exception: &Exception) -> StatusCode {
     StatusCode::from_u16(exception.kind.http_status()).unwrap_or(StatusCode::BAD_REQUEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turns::turns_beside;
+    use partita_auth::{Credential, Signer, Verifier};
+
+    const NOW: u64 = 1_800_000_000;
+
+    /// What is said of a body that was signed as another, and how often others had their turn meanwhile.
+    async fn checked(signed: &[u8], sent: &[u8]) -> (Result<(), Exception>, usize) {
+        let credential = Credential::new("key", "secret");
+        let authentication = Authentication::Verified(Verifier::new([credential.clone()]));
+        let target = "DynamoDB_20120810.ListTables";
+        let headers = Signer::new(credential, "here").headers("localhost", target, signed, NOW as i64);
+        let pairs: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+        let headers = Headers::new(&pairs);
+        let request = SignedRequest { method: "POST", path: "/", query: "", headers, body: sent };
+        turns_beside(check_signature(&authentication, &request, NOW)).await
+    }
+
+    #[tokio::test]
+    async fn large_bodies_are_hashed_in_turns() {
+        let mut body = vec![b' '; 16 * HASHED_BYTES];
+        assert_eq!(checked(&body, &body).await, (Ok(()), 15));
+        let signed = body.clone();
+        body[15 * HASHED_BYTES] = b'x';
+        assert!(checked(&signed, &body).await.0.is_err());
+        assert_eq!(checked(b"{}", b"{}").await, (Ok(()), 0));
+        assert_eq!(checked(b"", b"").await, (Ok(()), 0));
+    }
 }

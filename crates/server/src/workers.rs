@@ -34,8 +34,11 @@ struct Thread {
 }
 
 impl Workers {
-    pub fn start(threads: usize) -> io::Result<Workers> {
-        let started: Vec<(Desk, Thread)> = (1..=threads.max(1)).map(start).collect::<io::Result<_>>()?;
+    /// Starts threads of this name.
+    pub fn start(name: &str, threads: usize) -> io::Result<Workers> {
+        let numbers = 1..=threads.max(1);
+        let started: Vec<(Desk, Thread)> =
+            numbers.map(|number| start(format!("{name} {number}"))).collect::<io::Result<_>>()?;
         let (desks, threads): (Vec<_>, Vec<_>) = started.into_iter().unzip();
         Ok(Workers { desks: Desks(desks.into()), threads })
     }
@@ -65,11 +68,11 @@ impl Desks {
     }
 }
 
-fn start(number: usize) -> io::Result<(Desk, Thread)> {
+fn start(name: String) -> io::Result<(Desk, Thread)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let desk = Desk { runtime: runtime.handle().clone(), connections: Arc::default() };
     let (stop, stopped) = oneshot::channel();
-    let handle = std::thread::Builder::new().name(format!("worker {number}")).spawn(move || {
+    let handle = std::thread::Builder::new().name(name).spawn(move || {
         giving_back::this_thread_serves();
         let _ = runtime.block_on(stopped);
     })?;

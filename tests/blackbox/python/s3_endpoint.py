@@ -119,3 +119,47 @@ class Wire:
 
     def mend(self):
         self.listener = self.listen(self.port)
+
+
+class Choosy:
+    """Passes requests on to a port, but leaves those about one bucket without an answer, until it is told to close."""
+
+    def __init__(self, port, silent_about):
+        self.target = port
+        self.silent_about = silent_about.encode()
+        self.held = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(near,), daemon=True).start()
+
+    def serve(self, near):
+        first = near.recv(65536)
+        if self.silent_about in first.split(b"\r\n")[0]:
+            self.held.append(near)
+            return
+        with near, socket.create_connection(("127.0.0.1", self.target)) as far:
+            far.sendall(first)
+            threading.Thread(target=pour, args=(near, far), daemon=True).start()
+            pour(far, near)
+
+    def close(self):
+        self.listener.close()
+        for held in self.held:
+            held.close()
+
+
+def pour(source, into):
+    try:
+        while piece := source.recv(65536):
+            into.sendall(piece)
+        into.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass

@@ -67,8 +67,8 @@ class Server:
         return int(answer[9:12]), json.loads(answer.split(b"\r\n\r\n")[1])
 
 
-def head(operation, length):
-    fields = headers(operation) | {"Host": "localhost", "Content-Length": str(length)}
+def head(operation, length, **more):
+    fields = headers(operation) | {"Host": "localhost", "Content-Length": str(length)} | more
     return ("POST / HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items()) + "\r\n").encode()
 
 
@@ -121,6 +121,23 @@ def test_bodies_that_never_end():
         while server.ready()[0] != 200 and time.monotonic() < end:
             time.sleep(0.2)
         assert server.ready()[0] == 200
+
+
+def test_bodies_that_break_off_take_no_more_than_before():
+    with running("--memory-limit", f"{LIMIT}MB") as server:
+        with ExitStack() as stack:
+            for _ in range(5):
+                server.connect(stack).sendall(head("PutItem", 16 * MEGABYTE) + b" " * (15 * MEGABYTE))
+            end = time.monotonic() + 10
+            while server.megabytes() < 70 and time.monotonic() < end:
+                time.sleep(0.05)
+            held = server.megabytes()
+        seen = []
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            seen.append(server.megabytes())
+            time.sleep(0.005)
+        assert max(seen) < held + 20 and seen[-1] < 60, (held, max(seen), seen[-1])
 
 
 def test_compressed_bodies_that_grow():
@@ -255,6 +272,37 @@ def test_a_request_line_and_headers_without_end():
             except OSError:
                 pass
             assert status_of(stream) == 400
+
+
+def test_more_headers_than_anyone_sends_end_the_connection():
+    with running() as server, ExitStack() as stack:
+        for count, status in (100, 200), (101, 431), (1000, 431):
+            stream = server.connect(stack)
+            fields = head("ListTables", 2).split(b"\r\n\r\n")[0]
+            more = b"".join(b"\r\nx%d: y" % n for n in range(count - fields.count(b"\r\n")))
+            try:
+                # What follows is no request of its own.
+                stream.sendall(fields + more + b"\r\n\r\n{}" + head("ListTables", 2) + b"{}")
+            except OSError:
+                pass
+            answers = b"".join(iter(lambda: received(stream), b""))
+            assert [int(answer[:3]) for answer in answers.split(b"HTTP/1.1 ")[1:]] == [status] * (2 if status == 200 else 1), count
+
+
+def received(stream):
+    stream.settimeout(2)
+    try:
+        return stream.recv(65536)
+    except OSError:
+        return b""
+
+
+def test_a_client_that_asks_before_it_sends_too_much_is_told_at_once():
+    with running() as server, ExitStack() as stack:
+        for length, status in (2, 100), (16 * MEGABYTE + 1, 413):
+            stream = server.connect(stack)
+            stream.sendall(head("ListTables", length, Expect="100-continue"))
+            assert status_of(stream) == status
 
 
 class TestConnections:

@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 
 from conftest import server_binary
 from dynamo import eventually
-from s3_endpoint import PAGE_KEYS, REGION, Moto, Wire
+from s3_endpoint import PAGE_KEYS, REGION, Choosy, Moto, Wire
 from test_dump_load import items_of
 from test_exports_imports import VALUES, data_prefix, export, exported, imported, parameters, start_import
 from test_process import Running
@@ -245,6 +245,32 @@ def test_an_endpoint_that_stays_away_is_a_failure_and_holds_nothing_up(s3, tmp_p
         assert "cannot be reached" in done["FailureMessage"] and "127.0.0.1" not in done["FailureMessage"]
         failed = imported(client, start_import(client, "Target", "x")["ImportArn"], 20)
         assert (failed["ImportStatus"], failed["FailureCode"]) == ("FAILED", "S3ServiceUnavailable")
+
+
+def test_a_bucket_that_does_not_answer_keeps_no_other_waiting(moto, s3, tmp_path):
+    endpoint = Choosy(moto.port, silent_about="silent")
+    with started(tmp_path / "data", endpoint.url) as running:
+        client = running.client()
+        arn = fill(client, items=10)
+        silent = [client.export_table_to_point_in_time(TableArn=arn, S3Bucket="silent")["ExportDescription"]["ExportArn"] for _ in range(4)]
+        importing = client.import_table(S3BucketSource={"S3Bucket": "silent"}, InputFormat="ION", TableCreationParameters=parameters("Waits"))
+
+        def all_wait():
+            assert len(endpoint.held) == 3, "two exports and an import"
+
+        eventually(all_wait, 10)
+        done = exported(client, export(client, arn)["ExportArn"], 10)
+        assert done["ExportStatus"] == "COMPLETED"
+        result = imported(client, start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"], 10)
+        assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 10)
+        assert {client.describe_export(ExportArn=one)["ExportDescription"]["ExportStatus"] for one in silent} == {"IN_PROGRESS"}
+        arn = importing["ImportTableDescription"]["ImportArn"]
+        assert client.describe_import(ImportArn=arn)["ImportTableDescription"]["ImportStatus"] == "IN_PROGRESS"
+        all_wait()
+        before = time.monotonic()
+        assert running.stop(signal.SIGTERM) == 0
+        assert time.monotonic() - before < 5
+    endpoint.close()
 
 
 def test_a_server_stops_at_once_and_goes_on_with_what_waits(moto, s3, tmp_path):

@@ -3,6 +3,8 @@
 import re
 import socket
 import subprocess
+from contextlib import contextmanager
+from pathlib import Path
 
 import boto3
 import pytest
@@ -62,10 +64,17 @@ def test_a_missing_file_is_named(certificate):
     assert "nowhere.pem" in server.stderr.read()
 
 
-def test_healthcheck_asks_over_tls(tmp_path):
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
-                    "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"], check=True, capture_output=True)
+def self_signed(folder, name, *more, address="127.0.0.1"):
+    """A certificate as most make theirs: openssl lets it sign others, unless told otherwise."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
+                    "-addext", f"subjectAltName=IP:{address}", "-days", "2", *more], check=True, capture_output=True)
+    return certificate, key
+
+
+@contextmanager
+def serving(certificate, key):
+    """Asks a server with this certificate how it is."""
     server = started_server("--tls-cert", certificate, "--tls-key", key)
     try:
         port = re.search(r"https://127\.0\.0\.1:(\d+)", server.stdout.readline()).group(1)
@@ -73,10 +82,83 @@ def test_healthcheck_asks_over_tls(tmp_path):
         def check(*more):
             return subprocess.run([server_binary(), "healthcheck", "--port", port, *more], capture_output=True, text=True, timeout=20)
 
+        check.server = server
+        yield check
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+@pytest.mark.parametrize("may_sign", ["TRUE", "FALSE"])
+def test_healthcheck_asks_over_tls(tmp_path, may_sign):
+    certificate, key = self_signed(tmp_path, "own", "-addext", f"basicConstraints=critical,CA:{may_sign}")
+    with serving(certificate, key) as check:
         assert check("--tls-ca", certificate).stdout.startswith("ready: ")
         assert check("--insecure").returncode == 0
         assert check().returncode == 1
         assert "this machine only" in check("--host", "192.0.2.1", "--insecure").stderr
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
+        other, _ = self_signed(tmp_path, "other")
+        assert check("--tls-ca", other).returncode == 1
+        (tmp_path / "both.pem").write_bytes(other.read_bytes() + certificate.read_bytes())
+        assert check("--tls-ca", tmp_path / "both.pem").returncode == 0
+
+
+def test_a_named_certificate_must_be_of_this_server(tmp_path):
+    certificate, key = self_signed(tmp_path, "own", address="127.0.0.2")
+    with serving(certificate, key) as check:
+        asked = check("--tls-ca", certificate)
+        assert asked.returncode == 1 and "not valid for" in asked.stderr, asked.stderr
+
+
+def test_a_named_certificate_must_be_of_this_time(tmp_path):
+    certificate, key = self_signed(tmp_path, "own")
+    # Made again with the same key, for a day that is over.
+    subprocess.run(["openssl", "ca", "-selfsign", "-batch", "-config", settings(tmp_path), "-keyfile", key, "-out", tmp_path / "old.pem",
+                    "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-in", request(tmp_path, key)],
+                   check=True, capture_output=True)
+    with serving(tmp_path / "old.pem", key) as check:
+        asked = check("--tls-ca", tmp_path / "old.pem")
+        assert asked.returncode == 1 and "expired" in asked.stderr, asked.stderr
+
+
+def request(folder, key):
+    subprocess.run(["openssl", "req", "-new", "-key", key, "-subj", "/CN=localhost", "-out", folder / "request.pem"], check=True, capture_output=True)
+    return folder / "request.pem"
+
+
+def settings(folder):
+    (folder / "index.txt").touch()
+    (folder / "serial").write_text("01")
+    (folder / "ca.conf").write_text(f"""
+[ca]
+default_ca = this
+[this]
+database = {folder}/index.txt
+serial = {folder}/serial
+new_certs_dir = {folder}
+default_md = sha256
+policy = any
+x509_extensions = more
+[any]
+commonName = supplied
+[more]
+basicConstraints = critical, CA:TRUE
+subjectAltName = IP:127.0.0.1
+""")
+    return folder / "ca.conf"
+
+
+def test_health_is_told_by_no_thread_that_serves_requests(tmp_path):
+    certificate, key = self_signed(tmp_path, "own")
+    with serving(certificate, key) as check:
+        assert check("--tls-ca", certificate).returncode == 0
+        before = wakings(check.server.pid)
+        assert all(check("--tls-ca", certificate).returncode == 0 for _ in range(5))
+        assert before and wakings(check.server.pid) == before
+
+
+def wakings(pid):
+    """How often each thread that serves requests has gone to sleep."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    workers = [task for task in tasks if (task / "comm").read_text().startswith("worker")]
+    return {task.name: re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text()).group(1) for task in workers}
