@@ -1,7 +1,8 @@
 //! Reading a table as it was at a moment, and what changed between two. See [`crate::history`] for how it is kept.
 //!
 //! Every page may be read out of a snapshot of its own: while the moment is pinned, what there was then does not
-//! change. What cannot be read is passed over and noted ([`Past::lost`]): whoever reads the past tells of it.
+//! change. What cannot be read is passed over and noted ([`Past::lost`]): whoever reads the past tells of it. Where several
+//! rows of a history are lost, it is not known which items have changed: then all that may have are left out.
 
 use crate::change::Change;
 use crate::history::{History, Moment};
@@ -57,6 +58,8 @@ pub struct Past<'a, S> {
     item_rows: KeyRange,
     history_rows: KeyRange,
     lost: RefCell<Vec<Damage>>,
+    /// Ranges of the history that are lost.
+    gaps: RefCell<Vec<KeyRange>>,
 }
 
 /// An item that has a row in the history behind some moment: what it was then.
@@ -65,6 +68,14 @@ struct Changed {
     item: Vec<u8>,
     moment: Moment,
     was: Was,
+}
+
+/// The first of some rows of a history.
+enum Met {
+    Row(Changed),
+    /// Several rows that are lost.
+    Gap(Damage),
+    Nothing,
 }
 
 /// What an item was, if it was there, unless that cannot be read.
@@ -82,7 +93,15 @@ impl<'a, S: Snapshot> Past<'a, S> {
     pub fn of(snapshot: &'a S, history: &History) -> Past<'a, S> {
         let (items, history) = (history.items(), history.space());
         let (item_rows, history_rows) = (stored_key::all_rows(items), stored_key::all_rows(history));
-        Past { snapshot, items, history, item_rows, history_rows, lost: RefCell::default() }
+        Past {
+            snapshot,
+            items,
+            history,
+            item_rows,
+            history_rows,
+            lost: RefCell::default(),
+            gaps: RefCell::default(),
+        }
     }
 
     /// The same, of a range of the items' rows only.
@@ -164,8 +183,10 @@ impl<'a, S: Snapshot> Past<'a, S> {
 
     fn item_at(&self, item: &[u8], moment: Moment) -> Result<Option<Item>, Exception> {
         let range = KeyRange { start: self.key(item, moment + 1), end: self.behind_item(item) };
-        if let Some(changed) = self.first_in(&range, Direction::Ascending)? {
-            return Ok(self.known(changed.was));
+        match self.first_in(&range, Direction::Ascending)? {
+            Met::Row(changed) => return Ok(self.known(changed.was)),
+            Met::Gap(damage) => return Ok(self.known(Err(damage))),
+            Met::Nothing => {}
         }
         match self.snapshot.get(&stored_key::in_space(self.items, item)) {
             Ok(row) => Ok(row.as_deref().and_then(ItemRef::new).map(|item| item.to_owned())),
@@ -176,7 +197,10 @@ impl<'a, S: Snapshot> Past<'a, S> {
 
     fn last_change(&self, item: &[u8], until: Moment) -> Result<Option<Moment>, Exception> {
         let range = KeyRange { start: self.key(item, 0), end: self.key(item, until + 1) };
-        Ok(self.first_in(&range, Direction::Descending)?.map(|changed| changed.moment))
+        Ok(match self.first_in(&range, Direction::Descending)? {
+            Met::Row(changed) => Some(changed.moment),
+            Met::Gap(_) | Met::Nothing => None,
+        })
     }
 
     fn first_changed(&self, moment: Moment, behind: Option<&[u8]>) -> Result<Option<Changed>, Exception> {
@@ -196,30 +220,62 @@ impl<'a, S: Snapshot> Past<'a, S> {
             let range = KeyRange { start, end: self.history_rows.end.clone() };
             match self.first_in(&range, Direction::Ascending)? {
                 // The item's older rows are jumped over.
-                Some(older) if older.moment <= moment => start = self.key(&older.item, moment + 1),
-                found => return Ok(found),
+                Met::Row(older) if older.moment <= moment => start = self.key(&older.item, moment + 1),
+                Met::Row(mut changed) => {
+                    if self.may_have_changed(&changed.item, moment, changed.moment) {
+                        let key = stored_key::in_space(self.items, &changed.item);
+                        let reason = "it may have changed in a part of its history that is lost".to_owned();
+                        changed.was = Err(Damage { keys: Some(KeyRange::of_row(&key)), reason });
+                    }
+                    return Ok(Some(changed));
+                }
+                Met::Gap(damage) => start = self.pass_gap(damage, &range)?,
+                Met::Nothing => return Ok(None),
             }
         }
     }
 
-    fn first_in(&self, range: &KeyRange, direction: Direction) -> Result<Option<Changed>, Exception> {
-        let found = RefCell::new(Ok(None));
+    /// Notes that rows are lost, unless it was noted when what lies before was read. Says where the next ones are.
+    fn pass_gap(&self, damage: Damage, looked_at: &KeyRange) -> Result<Vec<u8>, Exception> {
+        let Some(gap) = damage.keys.clone().filter(|gap| gap.end > looked_at.start) else {
+            return Err(storage_failed(StoreError::Damaged(damage)));
+        };
+        if gap.start >= looked_at.start || looked_at.start == self.history_rows.start {
+            self.lost.borrow_mut().push(damage);
+        }
+        let behind = gap.end.clone();
+        self.gaps.borrow_mut().push(gap);
+        Ok(behind)
+    }
+
+    /// Whether a lost row may have told of a change of an item after one moment and before another.
+    fn may_have_changed(&self, item: &[u8], after: Moment, before: Moment) -> bool {
+        let gaps = self.gaps.borrow();
+        if gaps.is_empty() {
+            return false;
+        }
+        let (first, last) = (self.key(item, after + 1), self.key(item, before));
+        gaps.iter().any(|gap| gap.start < last && first < gap.end)
+    }
+
+    fn first_in(&self, range: &KeyRange, direction: Direction) -> Result<Met, Exception> {
+        let met = RefCell::new(Met::Nothing);
         let take = |key: &[u8], was: Was| {
-            let changed = |(item, moment): (&[u8], Moment)| Changed { item: item.to_vec(), moment, was };
-            *found.borrow_mut() = Ok(stored_key::item_and_moment(key).map(changed));
+            if let Some((item, moment)) = stored_key::item_and_moment(key) {
+                *met.borrow_mut() = Met::Row(Changed { item: item.to_vec(), moment, was });
+            }
             ControlFlow::Break(())
         };
         let damaged = |damage: Damage| match damage.keys.clone() {
             Some(keys) if keys.row().is_some() => take(&keys.start, Err(damage)),
-            // It is not even known which items have changed.
             _ => {
-                *found.borrow_mut() = Err(StoreError::Damaged(damage));
+                *met.borrow_mut() = Met::Gap(damage);
                 ControlFlow::Break(())
             }
         };
         let visit = |key: &[u8], row: &[u8]| take(key, decode_row(key, row));
         self.snapshot.range_past_damage(range, direction, visit, damaged).map_err(storage_failed)?;
-        found.into_inner().map_err(storage_failed)
+        Ok(met.into_inner())
     }
 
     fn key(&self, item: &[u8], moment: Moment) -> Vec<u8> {
@@ -249,7 +305,8 @@ impl<S: Snapshot, V: FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>> Merge
         if self.changed.as_ref().is_some_and(|changed| changed.item == key) {
             return self.show_changed();
         }
-        (self.visit)(key, item)
+        let is_sure = !self.past.may_have_changed(key, self.moment, Moment::MAX);
+        (self.visit)(key, item.filter(|_| is_sure))
     }
 
     /// Notes what cannot be read of the items as they are. What one of them was may be known all the same.

@@ -187,7 +187,7 @@ pub struct Verify {
     /// The data folder of a database that does not run; one that runs is reached with --endpoint
     pub folder: Option<PathBuf>,
 
-    /// Mend index entries and totals that do not fit the items
+    /// Mend index entries, totals and the catalog, and take for lost what was lost with damaged pages: copy the folder first
     #[arg(long, requires = "folder")]
     pub repair: bool,
 

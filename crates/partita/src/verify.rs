@@ -7,6 +7,7 @@ use crate::client::{Client, VERIFY};
 use crate::progress::Progress;
 use partita_engine::clock::Clock;
 use partita_engine::verify::{Event, Finding, Pace, mend, verify};
+use partita_store::StoreError;
 use partita_store_embedded::{EmbeddedStore, OpenError, Options};
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -58,26 +59,42 @@ fn in_folder(folder: &Path, repair: bool) -> Result<Sum, String> {
         return Err(format!("{} is not the data folder of a database", folder.display()));
     }
     let damaged_pages = look_at_pages(folder)?;
-    let store = match EmbeddedStore::open(folder, Options::default()) {
-        Ok(store) => store,
-        Err(error @ OpenError::Damaged { .. }) => {
-            println!("damaged: {error}");
-            return Ok(Sum { rows: 0, findings: damaged_pages + 1 });
-        }
-        Err(error) => return Err(error.to_string()),
-    };
-    let (mut sum, mut mendable) = look(&store)?;
     for _ in 0..MOST_ROUNDS {
-        if !repair || mendable.is_empty() {
-            break;
+        let store = match EmbeddedStore::open(folder, Options::default()) {
+            Ok(store) => store,
+            Err(error @ OpenError::Damaged { .. }) => {
+                println!("damaged: {error}");
+                return Ok(Sum { rows: 0, findings: damaged_pages + 1 });
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        let (sum, mendable) = look(&store)?;
+        if !repair {
+            return Ok(Sum { findings: sum.findings + damaged_pages, ..sum });
         }
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
-        let mended = runtime.block_on(mend(&store, mendable)).map_err(|error| error.to_string())?;
-        println!("{mended} rows were mended; once more from the beginning:");
-        (sum, mendable) = look(&store)?;
+        if !mended(&store, mendable)? {
+            store.close();
+            return Ok(Sum { findings: sum.findings + look_at_pages(folder)?, ..sum });
+        }
+        println!("once more from the beginning:");
     }
-    Ok(Sum { findings: sum.findings + damaged_pages, ..sum })
+    Err(format!("after {MOST_ROUNDS} rounds there is still something to mend"))
+}
+
+/// Mends what can be mended, and takes what was lost with damaged pages for lost. Says whether there was anything.
+fn mended(store: &EmbeddedStore, mendable: Vec<Finding>) -> Result<bool, String> {
+    let told = |error: StoreError| error.to_string();
+    let given_up = store.forget_damage().map_err(told)?;
+    if given_up > 0 {
+        println!("what was lost in {given_up} ranges of keys is given up");
+    }
+    if mendable.is_empty() {
+        return Ok(given_up > 0);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
+    let rows = runtime.block_on(mend(store, mendable)).map_err(told)?;
+    println!("{rows} rows were mended");
+    Ok(true)
 }
 
 /// What is below the rows: every page of the data file. Those of early versions have no checksums yet.
@@ -85,7 +102,7 @@ fn look_at_pages(folder: &Path) -> Result<u64, String> {
     if !folder.join("sums").exists() {
         return Ok(0);
     }
-    let mut shown = Shown::default();
+    let mut shown = Shown::of("pages");
     let verified = partita_store_embedded::verify(folder, |done, all| shown.advance_to(done, all));
     shown.finish();
     let verified = verified.map_err(|error| error.to_string())?;
@@ -96,7 +113,7 @@ fn look_at_pages(folder: &Path) -> Result<u64, String> {
 
 /// Verifies a store that nobody else uses, and shows what it finds. What can be mended comes back.
 fn look(store: &EmbeddedStore) -> Result<(Sum, Vec<Finding>), String> {
-    let (mut shown, mut mendable) = (Shown::default(), Vec::new());
+    let (mut shown, mut mendable) = (Shown::of("rows"), Vec::new());
     let verified = verify(store, &Clock::System, Pace::ALONE, |event| {
         match event {
             Event::Finding(finding) => {
@@ -118,7 +135,7 @@ fn look(store: &EmbeddedStore) -> Result<(Sum, Vec<Finding>), String> {
 fn on_server(arguments: &Verify) -> Result<Sum, String> {
     let mut client = Client::new(&arguments.endpoint)?;
     let mut report = client.administer(VERIFY, "POST", &[], b"")?;
-    let mut shown = Shown::default();
+    let mut shown = Shown::of("rows");
     let mut told = 0;
     loop {
         let number = |name: &str| report[name].as_u64().unwrap_or_default();
@@ -153,20 +170,25 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// A bar that is told totals.
-#[derive(Default)]
 struct Shown {
     bar: Option<Progress>,
-    rows: u64,
+    done: u64,
+    /// Of what.
+    unit: &'static str,
 }
 
 impl Shown {
-    fn advance_to(&mut self, rows: u64, expected: u64) {
-        if rows <= self.rows {
+    fn of(unit: &'static str) -> Shown {
+        Shown { bar: None, done: 0, unit }
+    }
+
+    fn advance_to(&mut self, done: u64, expected: u64) {
+        if done <= self.done {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| Progress::counting(expected, "rows"));
-        bar.advance(rows - self.rows);
-        self.rows = rows;
+        let bar = self.bar.get_or_insert_with(|| Progress::counting(expected, self.unit));
+        bar.advance(done - self.done);
+        self.done = done;
     }
 
     fn finish(&self) {

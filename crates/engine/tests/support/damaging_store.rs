@@ -15,9 +15,16 @@ type Keys = Arc<Mutex<BTreeSet<Vec<u8>>>>;
 pub struct DamagingStore {
     pub rows: Arc<MemoryStore>,
     damaged: Keys,
+    /// All rows of these keys are lost, and nobody knows which there were.
+    lost: Arc<Mutex<Vec<KeyRange>>>,
 }
 
+#[allow(dead_code, reason = "each test file uses a part")]
 impl DamagingStore {
+    pub fn lose(&self, range: KeyRange) {
+        self.lost.lock().unwrap().push(range);
+    }
+
     pub fn damage(&self, key: &[u8]) {
         self.damaged.lock().unwrap().insert(key.to_vec());
     }
@@ -34,12 +41,23 @@ fn damage_of(key: &[u8]) -> Damage {
 pub struct DamagedSnapshot {
     rows: partita_store_memory::Snapshot,
     damaged: BTreeSet<Vec<u8>>,
+    lost: Vec<KeyRange>,
+}
+
+impl DamagedSnapshot {
+    fn lost(&self, key: &[u8]) -> Option<Damage> {
+        let range = self.lost.iter().find(|range| range.contains(key))?.clone();
+        Some(Damage { keys: Some(range), reason: "a page is lost".to_owned() })
+    }
 }
 
 impl Snapshot for DamagedSnapshot {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         if self.damaged.contains(key) {
             return Err(StoreError::Damaged(damage_of(key)));
+        }
+        if let Some(damage) = self.lost(key) {
+            return Err(StoreError::Damaged(damage));
         }
         self.rows.get(key)
     }
@@ -65,9 +83,15 @@ impl Snapshot for DamagedSnapshot {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         mut damaged: impl FnMut(Damage) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.rows.range(range, direction, |key, row| match self.damaged.contains(key) {
-            true => damaged(damage_of(key)),
-            false => visit(key, row),
+        let mut told = None;
+        self.rows.range(range, direction, |key, row| match self.lost(key) {
+            Some(damage) if told.as_ref() == Some(&damage) => ControlFlow::Continue(()),
+            Some(damage) => {
+                told = Some(damage.clone());
+                damaged(damage)
+            }
+            None if self.damaged.contains(key) => damaged(damage_of(key)),
+            None => visit(key, row),
         })
     }
 }
@@ -76,7 +100,8 @@ impl Store for DamagingStore {
     type Snapshot<'a> = DamagedSnapshot;
 
     fn snapshot(&self) -> Result<DamagedSnapshot, StoreError> {
-        Ok(DamagedSnapshot { rows: self.rows.snapshot()?, damaged: self.damaged.lock().unwrap().clone() })
+        let (damaged, lost) = (self.damaged.lock().unwrap().clone(), self.lost.lock().unwrap().clone());
+        Ok(DamagedSnapshot { rows: self.rows.snapshot()?, damaged, lost })
     }
 
     fn decide<T: Send + 'static>(
