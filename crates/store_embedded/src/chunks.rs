@@ -24,7 +24,7 @@ use crate::damaged_leaf::Part;
 use crate::entry::{self, Entry, LongValue, PAGE_PAYLOAD_BYTES, checksum};
 use crate::failure::Failure;
 use crate::page::Node;
-use crate::root::{Root, damaged};
+use crate::root::{Root, damaged, judge};
 use crate::walk::Found;
 
 const SUM_BYTES: usize = 4;
@@ -159,7 +159,8 @@ pub(crate) fn read(root: &Root, long: LongValue) -> Result<Vec<u8>, StoreError> 
     tree.range(&range, Direction::Ascending, |found| match found {
         Found::Row(node) => take(node),
         Found::Lost(lost, bounds) => {
-            let leaf = root.judge(&lost, bounds, false).ok_or_else(|| damaged(lost))?;
+            let copy = root.view.damaged_leaf(lost.number).ok_or_else(|| damaged(lost.clone()))?;
+            let leaf = judge(&copy, bounds, false).ok_or_else(|| damaged(lost))?;
             // One that is lost is missed further down.
             let parts = leaf.range(&range.start, &range.end, Direction::Ascending).into_iter();
             let mut rows =

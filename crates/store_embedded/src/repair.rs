@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use partita_store::StoreError;
 use twox_hash::XxHash3_64;
@@ -22,9 +23,9 @@ use crate::failure::io_error;
 use crate::page::{HEADER_BYTES, Node, Value, new_leaf, overflow_header, overflow_pages, u64_at};
 use crate::page_bits::PageBits;
 use crate::page_sums::PageSum;
-use crate::pages::{LostPage, Pages};
+use crate::pages::{LostPage, Pages, View};
 use crate::private_files::{self, sync_folder};
-use crate::root::{Root, damaged};
+use crate::root::{Root, damaged, judge};
 use crate::walk::{Bounds, Tree};
 use crate::write_paths::Unfit;
 
@@ -32,11 +33,17 @@ const FILE_NAME: &str = "REPAIR";
 const UNFINISHED_NAME: &str = "REPAIR.new";
 /// An entry that no reader takes for a row or a chunk.
 const NOTHING: [u8; 5] = [0xFF; 5];
+/// How often a page is asked for again before it counts as one that the disk does not give back, and how long apart.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(100);
 const OF_NODES: u8 = 1;
 const OF_BYTES: u8 = 2;
 
 /// Repairs what is unfit. Fails if that cannot be done.
 pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) -> Result<(), StoreError> {
+    if comes_back(&root.view, unfit.page()) {
+        return Ok(());
+    }
     match unfit {
         Unfit::Value { page, bytes } => repair_value(folder, root, page, bytes),
         Unfit::Page(lost) => {
@@ -58,6 +65,17 @@ pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) 
             }
             Err(damaged(lost))
         }
+    }
+}
+
+/// Whether a page that could not be read can be read after all.
+fn comes_back(view: &View, number: u64) -> bool {
+    match view.copy_of(number) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => (0..TRIES).any(|_| {
+            std::thread::sleep(PAUSE);
+            view.copy_of(number).is_ok()
+        }),
+        _ => false,
     }
 }
 
@@ -85,7 +103,8 @@ fn repair_leaf(
     bounds: Bounds<'_>,
     are_rows: bool,
 ) -> Result<(), StoreError> {
-    let leaf = root.judge(lost, bounds, are_rows);
+    let copy = root.view.damaged_leaf(lost.number);
+    let leaf = copy.as_ref().and_then(|copy| judge(copy, bounds, are_rows));
     if are_rows {
         note(root, leaf.as_ref().map_or_else(|| vec![DamageNote::of_page(bounds)], DamagedLeaf::notes))?;
     }
@@ -103,8 +122,8 @@ fn repair_value(folder: &Path, root: &Root, first: u64, bytes: usize) -> Result<
     let page_bytes = root.view.page_bytes;
     for place in 0..overflow_pages(bytes, page_bytes) {
         let number = first + place;
-        // What lies beyond the end of a file that was cut is zeros.
-        let mut page = root.view.run(number, 1).map_or_else(|| vec![0; page_bytes], <[u8]>::to_vec);
+        // What lies beyond the end of a file that was cut is zeros, and what the disk does not give back.
+        let mut page = root.view.copy_of(number).unwrap_or_else(|_| vec![0; page_bytes]);
         if place == 0 {
             let header = overflow_header(first, overflow_pages(bytes, page_bytes));
             page.get_mut(..HEADER_BYTES).ok_or_else(|| damaged(tree.broken(first)))?.copy_from_slice(&header);
@@ -140,4 +159,57 @@ fn put_in_place(pages: &Pages, number: u64, kind: u8, page: &[u8]) -> io::Result
     pages.sums.amend(&[(number, sum(number, page))])?;
     pages.look_for_end()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::pages;
+
+    fn key(number: u8) -> Vec<u8> {
+        [b"row ".as_slice(), &[number]].concat()
+    }
+
+    fn value(number: u8) -> Vec<u8> {
+        vec![number; 100 + usize::from(number)]
+    }
+
+    /// A folder with some rows on one leaf, and one of them damaged.
+    fn damaged_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        crate::creation::make_data_file(folder.path()).unwrap();
+        let environment = Environment::open(folder.path()).unwrap();
+        put(&environment, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        drop(environment);
+        let file = pages::file_of(folder.path());
+        let mut bytes = fs::read(&file).unwrap();
+        let at = bytes.windows(100).rposition(|window| window == &value(4)[..100]).unwrap();
+        bytes[at + 50] ^= 1;
+        fs::write(file, bytes).unwrap();
+        folder
+    }
+
+    fn put(environment: &Environment, numbers: &[u8]) {
+        let keys: Vec<_> = numbers.iter().map(|number| key(*number)).collect();
+        let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), false)).collect();
+        let write = |tree: &crate::tree::Tree, txn: &mut heed::RwTxn<'_>| {
+            numbers.iter().try_for_each(|number| tree.put(txn, &key(*number), &value(*number)))
+        };
+        environment.write_rows(&touched, write).unwrap();
+    }
+
+    #[test]
+    fn what_was_read_of_a_damaged_page_stays_what_it_was() {
+        let folder = damaged_folder();
+        let environment = Environment::open(folder.path()).unwrap();
+        let root = environment.root();
+        assert!(root.get(&key(4)).is_err());
+        let read: Vec<_> = [1, 2, 3, 5, 6, 7, 8, 9].map(|n| (n, root.get(&key(n)).unwrap().unwrap())).into();
+        put(&environment, &[20]);
+        assert!(root.get(&key(4)).is_err());
+        for (number, found) in read {
+            assert_eq!(found, value(number), "row {number}");
+        }
+    }
 }
