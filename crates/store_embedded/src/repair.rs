@@ -4,8 +4,14 @@
 //! of its children, which are all still there. The pages of a value get their header back; whether the value is
 //! whole, its row's checksum tells.
 //!
-//! The new page goes to the file `REPAIR` first, with a checksum. So a crash leaves either the damaged page or, once
-//! the next start has looked at that file, the new one.
+//! The new page goes to the file `REPAIR` first. So a crash leaves either the damaged page or, once the next start has
+//! looked at that file, the new one.
+//!
+//! ```text
+//! number of the page (8) │ what it is (1) │ xxh3 of the slot it is of (8) │ the page │ xxh3 of these (8)
+//! ```
+//! A file that comes back, since its removal was not durable, is of another transaction: its page may be in use for
+//! something else by now.
 
 use std::fs;
 use std::io::{self, Write};
@@ -87,13 +93,42 @@ pub(crate) fn finish(folder: &Path, pages: &Pages) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if let Some((rest, sum)) = bytes.split_last_chunk::<8>()
-        && u64::from_le_bytes(*sum) == XxHash3_64::oneshot(rest)
-        && let (Some(number), Some((kind, page))) = (u64_at(rest, 0), rest[8..].split_first())
+    if let Some(Repaired { number, kind, slot, page }) = Repaired::read(&bytes)
+        && newest_slot(pages)? == Some(slot)
     {
-        put_in_place(pages, number, *kind, page)?;
+        put_in_place(pages, number, kind, page)?;
     }
-    fs::remove_file(&file)
+    fs::remove_file(&file)?;
+    sync_folder(folder)
+}
+
+/// A page that is to be written anew.
+struct Repaired<'p> {
+    number: u64,
+    kind: u8,
+    slot: u64,
+    page: &'p [u8],
+}
+
+impl<'p> Repaired<'p> {
+    fn read(bytes: &'p [u8]) -> Option<Repaired<'p>> {
+        let (rest, sum) = bytes.split_last_chunk::<8>()?;
+        let (head, page) = rest.split_at_checked(17)?;
+        let is_whole = u64::from_le_bytes(*sum) == XxHash3_64::oneshot(rest);
+        is_whole.then_some(Repaired { number: u64_at(head, 0)?, kind: head[8], slot: u64_at(head, 9)?, page })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let head = [&self.number.to_le_bytes()[..], &[self.kind], &self.slot.to_le_bytes()].concat();
+        let mut bytes = [&head, self.page].concat();
+        bytes.extend(XxHash3_64::oneshot(&bytes).to_le_bytes());
+        bytes
+    }
+}
+
+/// The transaction whose pages are in use, and how they are used.
+fn newest_slot(pages: &Pages) -> io::Result<Option<u64>> {
+    Ok(pages.sums.slots()?.first().map(|slot| XxHash3_64::oneshot(&slot.page)))
 }
 
 fn repair_leaf(
@@ -138,16 +173,18 @@ fn note(root: &Root, notes: Vec<DamageNote>) -> Result<(), StoreError> {
 }
 
 fn write(folder: &Path, root: &Root, number: u64, kind: u8, page: Vec<u8>) -> Result<(), StoreError> {
+    let pages = &root.view.pages;
     let do_it = || -> io::Result<()> {
-        let mut bytes = [&number.to_le_bytes()[..], &[kind], &page].concat();
-        bytes.extend(XxHash3_64::oneshot(&bytes).to_le_bytes());
+        let slot = newest_slot(pages)?.ok_or_else(|| io::Error::other("the file sums has no slot"))?;
+        let repaired = Repaired { number, kind, slot, page: &page };
         let mut file = private_files::options().truncate(true).open(folder.join(UNFINISHED_NAME))?;
-        file.write_all(&bytes)?;
+        file.write_all(&repaired.to_bytes())?;
         file.sync_all()?;
         fs::rename(folder.join(UNFINISHED_NAME), folder.join(FILE_NAME))?;
         sync_folder(folder)?;
-        put_in_place(&root.view.pages, number, kind, &page)?;
-        fs::remove_file(folder.join(FILE_NAME))
+        put_in_place(pages, number, kind, &page)?;
+        fs::remove_file(folder.join(FILE_NAME))?;
+        sync_folder(folder)
     };
     do_it().map_err(|error| io_error(&error))
 }
@@ -211,5 +248,33 @@ mod tests {
         for (number, found) in read {
             assert_eq!(found, value(number), "row {number}");
         }
+    }
+    /// A removal may not be durable when the power fails.
+    #[test]
+    fn a_repair_that_comes_back_later_is_left_alone() {
+        let folder = damaged_folder();
+        let environment = Environment::open(folder.path()).unwrap();
+        let root = environment.root();
+        let leaf = root.named.rows.root.unwrap();
+        let as_it_was = root.view.copy_of(leaf).unwrap();
+        let file = folder.path().join(FILE_NAME);
+        let slot = newest_slot(&root.view.pages).unwrap().unwrap();
+        let repaired = Repaired { number: leaf, kind: OF_NODES, slot, page: &as_it_was };
+        // Cut short, it is made up for.
+        fs::write(&file, repaired.to_bytes()).unwrap();
+        finish(folder.path(), &root.view.pages).unwrap();
+        assert!(!file.exists() && root.view.page(leaf).is_ok());
+        drop(root);
+        // The page is used for something else.
+        put(&environment, &[20]);
+        put(&environment, &[21]);
+        put(&environment, &[22]);
+        let in_use = environment.root().view.copy_of(leaf).unwrap();
+        assert_ne!(in_use, as_it_was);
+        fs::write(&file, repaired.to_bytes()).unwrap();
+        drop(environment);
+        let environment = Environment::open(folder.path()).unwrap();
+        assert_eq!(environment.root().view.copy_of(leaf).unwrap(), in_use);
+        assert!(!file.exists());
     }
 }
