@@ -10,9 +10,16 @@ use crate::damage_notes::DamageNote;
 use crate::page::{Kind, Node, Page, Value};
 use crate::walk::Bounds;
 
+/// A leaf as the file had it at one moment, and which of its rows are known to have been written there.
+pub(crate) struct LeafCopy {
+    pub bytes: Vec<u8>,
+    pub known: Vec<bool>,
+}
+
 pub(crate) struct DamagedLeaf<'v> {
     page: Page<'v>,
     bounds: Bounds<'v>,
+    known: &'v [bool],
     bad: Vec<bool>,
 }
 
@@ -23,8 +30,9 @@ pub(crate) enum Part<'v> {
 }
 
 impl<'v> DamagedLeaf<'v> {
-    /// `None` if no row on the page can be relied on. Which rows the page's sums know is told by `known`.
-    pub fn judge(page: Page<'v>, bounds: Bounds<'v>, known: &[bool]) -> Option<DamagedLeaf<'v>> {
+    /// `None` if no row on the page can be relied on.
+    pub fn judge(LeafCopy { bytes, known }: &'v LeafCopy, bounds: Bounds<'v>) -> Option<DamagedLeaf<'v>> {
+        let page = Page(bytes);
         if page.kind() != Some(Kind::Leaf) {
             return None;
         }
@@ -38,7 +46,7 @@ impl<'v> DamagedLeaf<'v> {
             node.is_none()
         };
         let bad: Vec<_> = known.iter().enumerate().map(&mut is_bad).collect();
-        bad.contains(&false).then_some(DamagedLeaf { page, bounds, bad })
+        bad.contains(&false).then_some(DamagedLeaf { page, bounds, known, bad })
     }
 
     /// The row of a key, if there is one. An error gives the keys among which it may have been.
@@ -80,7 +88,8 @@ impl<'v> DamagedLeaf<'v> {
             let is_alone = |index: Option<usize>| index.is_none_or(|index| self.row(index).is_some());
             let alone =
                 is_alone(index.checked_sub(1)) && is_alone(Some(index + 1).filter(|i| *i < self.bad.len()));
-            let key = self.page.key(index).filter(|key| alone && around.has(key));
+            // What was damaged of a row that is not known may be its key.
+            let key = self.page.key(index).filter(|key| alone && self.known[index] && around.has(key));
             // The neighbour before it is not lost.
             let low = match (self.good_below(index), around.low) {
                 (Some(node), _) => Some([node.key, &[0]].concat()),

@@ -115,16 +115,24 @@ impl Environment {
     pub fn write_rows<T>(
         &self,
         rows: &[Touched<'_>],
-        mut change: impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
+        change: impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
         let mut accounts = self.lock();
-        self.make_fit(&accounts, rows)?;
+        self.make_fit(&mut accounts, rows)?;
+        let result = self.write_fit(&mut accounts, change)?;
+        self.heal(rows);
+        Ok(result)
+    }
+
+    /// Makes a change for which all pages are fit.
+    fn write_fit<T>(
+        &self,
+        accounts: &mut PageAccounts,
+        mut change: impl FnMut(&Tree, &mut RwTxn<'_>) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
         loop {
-            match self.write_once(&mut accounts, &mut change) {
-                Ok(result) => {
-                    self.heal(rows);
-                    return Ok(result);
-                }
+            match self.write_once(accounts, &mut change) {
+                Ok(result) => return Ok(result),
                 Err(Failure::MapFull) => self.grow()?,
                 Err(Failure::Store(error)) => return Err(error),
             }
@@ -213,10 +221,16 @@ impl Environment {
     }
 
     /// Has all pages that LMDB will read checked, and those written anew that are damaged.
-    fn make_fit(&self, accounts: &PageAccounts, rows: &[Touched<'_>]) -> Result<(), StoreError> {
-        let root = self.root();
+    fn make_fit(&self, accounts: &mut PageAccounts, rows: &[Touched<'_>]) -> Result<(), StoreError> {
+        let mut root = self.root();
         let mut repaired = HashSet::new();
         while let Err(unfit) = check_paths(&root, rows) {
+            if !self.tree.chunks.is_reserved(&root)? {
+                // Later nobody can tell which ids were lost.
+                self.write_fit(accounts, |tree, txn| tree.chunks.reserve(txn))?;
+                root = self.root();
+                continue;
+            }
             if !repaired.insert(unfit.page()) {
                 return Err(StoreError::damaged(format!("page {} cannot be repaired", unfit.page())));
             }
@@ -370,7 +384,7 @@ fn open_tree(env: &Env<WithoutTls>) -> heed::Result<Tree> {
     match opened {
         CommitOrAbort::Commit((rows, chunks, dropped, log)) => Ok(Tree {
             rows,
-            chunks: Chunks::new(chunks),
+            chunks: Chunks::new(chunks, log),
             dropped: DroppedSpaces { database: dropped },
             position: PositionRow { database: log },
         }),

@@ -6,8 +6,9 @@ use partita_store::StoreError;
 
 use crate::branch_repair::remove_reached;
 use crate::chunks;
+use crate::damaged_leaf::LeafCopy;
 use crate::entry::{self, Entry};
-use crate::page::{Kind, Node, Value};
+use crate::page::{Kind, Node, Page, Value};
 use crate::page_bits::PageBits;
 use crate::pages::View;
 use crate::root::Root;
@@ -30,7 +31,8 @@ pub(crate) fn each_row(
     root.iter().flat_map(|root| root.trees()).for_each(|tree| remove_reached(tree, &mut pages));
     for number in pages.iter() {
         let is_fit = view.page(number).is_ok();
-        let Some((page, known)) = view.damaged_page(number) else { continue };
+        let Some(LeafCopy { bytes, known }) = view.damaged_leaf(number) else { continue };
+        let page = Page(&bytes);
         if page.kind() != Some(Kind::Leaf) {
             continue;
         }

@@ -20,6 +20,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use twox_hash::XxHash3_64;
 
@@ -53,6 +54,16 @@ pub(crate) struct PageSums {
     file: File,
     /// How many pages the last slot's transaction had: of blocks beyond these nothing was ever written.
     pages: AtomicU64,
+    /// Held by whoever writes blocks, and by whoever must not read one that is half written.
+    blocks: Mutex<()>,
+}
+
+/// What is known of a page's sum.
+pub(crate) struct KnownSum {
+    /// `None` if the disk does not give it back.
+    pub sum: Option<PageSum>,
+    /// Whether the block it stands in is as it was written. One that a crash cut short is not.
+    pub is_certain: bool,
 }
 
 /// The meta page of the last transaction whose sums are all there.
@@ -72,7 +83,7 @@ impl PageSums {
     }
 
     fn of(file: File) -> io::Result<PageSums> {
-        let sums = PageSums { file, pages: AtomicU64::new(0) };
+        let sums = PageSums { file, pages: AtomicU64::new(0), blocks: Mutex::default() };
         let last_page = sums.slots()?.first().map_or(0, |slot| slot.meta.last_page);
         sums.pages.store(last_page.saturating_add(1), Ordering::Relaxed);
         Ok(sums)
@@ -81,7 +92,7 @@ impl PageSums {
     /// An empty file.
     pub fn create(path: &Path) -> io::Result<PageSums> {
         let file = private_files::options().truncate(true).open(path)?;
-        Ok(PageSums { file, pages: AtomicU64::new(0) })
+        Ok(PageSums { file, pages: AtomicU64::new(0), blocks: Mutex::default() })
     }
 
     pub fn bytes(&self) -> io::Result<u64> {
@@ -93,15 +104,19 @@ impl PageSums {
         let mut slots = Vec::new();
         for block in 0..SLOT_BLOCKS {
             let mut bytes = [0; SLOT_BYTES];
-            read_some(&self.file, &mut bytes, block * BLOCK_BYTES as u64)?;
-            slots.extend(read_slot(&bytes));
+            match read_some(&self.file, &mut bytes, block * BLOCK_BYTES as u64) {
+                Ok(()) => slots.extend(read_slot(&bytes)),
+                Err(error) => {
+                    tracing::warn!(%error, block, "a slot of the file of checksums is not readable")
+                }
+            }
         }
         slots.sort_by_key(|slot| std::cmp::Reverse(slot.meta.transaction));
         slots.dedup_by_key(|slot| slot.meta.transaction);
         Ok(slots)
     }
 
-    /// What the page must sum up to.
+    /// What the page must sum up to, if nothing is damaged.
     pub fn get(&self, page: u64) -> io::Result<PageSum> {
         let (block, place) = place_of(page);
         let mut sum = [0; SUM_BYTES];
@@ -109,9 +124,20 @@ impl PageSums {
         Ok(PageSum::read(&sum))
     }
 
-    /// Whether the block with this page's sum is as it was written. One that a crash cut short is not.
-    pub fn is_whole_around(&self, page: u64) -> io::Result<bool> {
-        Ok(is_whole(&self.block(place_of(page).0)?))
+    /// The same, looked at closely.
+    pub fn known(&self, page: u64) -> KnownSum {
+        let (at, place) = place_of(page);
+        let _alone = self.lock();
+        match self.block(at) {
+            Ok(block) => KnownSum {
+                sum: block[place..].first_chunk().map(PageSum::read),
+                is_certain: is_whole(&block),
+            },
+            Err(error) => {
+                tracing::warn!(%error, page, "the file of checksums is not readable");
+                KnownSum { sum: None, is_certain: false }
+            }
+        }
     }
 
     /// Writes the sums of a transaction's pages; then its slot says that they count.
@@ -124,9 +150,11 @@ impl PageSums {
     pub fn amend(&self, sums: &[(u64, PageSum)]) -> io::Result<()> {
         let pages = self.pages.load(Ordering::Relaxed);
         let mut left = sums.iter().peekable();
+        let alone = self.lock();
         while let Some((first, _)) = left.peek() {
             let at = place_of(*first).0;
-            let mut block = self.block(at)?;
+            // To write it anew is what mends a block that the disk does not give back.
+            let mut block = self.block(at).unwrap_or_else(|_| vec![0; BLOCK_BYTES]);
             let was_whole = is_whole(&block) || *first / BLOCK_ENTRIES * BLOCK_ENTRIES >= pages;
             while let Some((page, sum)) = left.next_if(|(page, _)| place_of(*page).0 == at) {
                 let place = place_of(*page).1;
@@ -138,6 +166,7 @@ impl PageSums {
             sum.copy_from_slice(&if was_whole { whole } else { !whole }.to_le_bytes());
             self.file.write_all_at(&block, at)?;
         }
+        drop(alone);
         self.file.sync_data()
     }
 
@@ -151,6 +180,10 @@ impl PageSums {
         self.file.sync_data()?;
         self.pages.store(meta.last_page.saturating_add(1), Ordering::Relaxed);
         Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn block(&self, at: u64) -> io::Result<Vec<u8>> {

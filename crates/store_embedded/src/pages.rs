@@ -5,14 +5,18 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{Advice, Mmap, MmapOptions};
 
+use crate::chunks;
 use crate::damage_notes::DamageNotes;
-use crate::page::{HEADER_BYTES, Kind, Page, overflow_pages};
+use crate::damaged_leaf::LeafCopy;
+use crate::entry;
+use crate::page::{HEADER_BYTES, Kind, Node, Page, Value, overflow_pages};
 use crate::page_bits::SharedPageBits;
 use crate::page_sums::{PageSum, PageSums};
 
@@ -75,17 +79,28 @@ impl Pages {
     }
 
     fn check(&self, number: u64, bytes: &[u8], fits: fn(&PageSum, u64, &[u8]) -> bool) -> Result<(), String> {
-        let sum = self.sums.get(number).map_err(|error| format!("cannot be checked: {error}"))?;
-        if !fits(&sum, number, bytes) {
-            let sum_is_whole =
-                self.sums.is_whole_around(number).map_err(|error| format!("cannot be checked: {error}"))?;
-            // What is damaged is the sum: then the page must do with being well formed.
-            if sum_is_whole || !Page(bytes).is_well_formed(number) {
-                return Err("is not what was written: its checksum does not fit".to_string());
-            }
-            tracing::warn!(page = number, "the file of checksums is damaged; a page is taken as it is");
+        if !self.sums.get(number).is_ok_and(|sum| fits(&sum, number, bytes)) {
+            self.check_closely(number, bytes, fits)?;
         }
         self.checked.set(number, true);
+        Ok(())
+    }
+
+    fn check_closely(
+        &self,
+        number: u64,
+        bytes: &[u8],
+        fits: fn(&PageSum, u64, &[u8]) -> bool,
+    ) -> Result<(), String> {
+        let known = self.sums.known(number);
+        if known.sum.is_some_and(|sum| fits(&sum, number, bytes)) {
+            return Ok(());
+        }
+        // If what is damaged is the sum, the page must do with being well formed.
+        if known.is_certain || !Page(bytes).is_well_formed(number) {
+            return Err("is not what was written: its checksum does not fit".to_string());
+        }
+        tracing::warn!(page = number, "the file of checksums is damaged; a page is taken as it is");
         Ok(())
     }
 }
@@ -123,7 +138,7 @@ impl View {
     pub fn page(&self, number: u64) -> Result<Page<'_>, LostPage> {
         match self.run(number, 1) {
             Some(bytes) if self.pages.checked.has(number) => Ok(Page(bytes)),
-            Some(bytes) => self.first_look(number, bytes, PageSum::fits_nodes).map(|()| Page(bytes)),
+            Some(bytes) => self.first_look(number, PageSum::fits_nodes).map(|()| Page(bytes)),
             None => Err(self.lost(number, "lies beyond the end of the file")),
         }
     }
@@ -133,10 +148,9 @@ impl View {
         let count = overflow_pages(bytes, self.page_bytes);
         let beyond = || self.lost(first, "is said to have more bytes than the file");
         let run = self.run(first, count).ok_or_else(beyond)?;
-        for (place, page) in run.chunks_exact(self.page_bytes).enumerate() {
-            let number = first + place as u64;
+        for number in first..first + count {
             if !self.pages.checked.has(number) {
-                self.first_look(number, page, PageSum::fits_bytes)?;
+                self.first_look(number, PageSum::fits_bytes)?;
             }
         }
         let page = Page(run);
@@ -160,11 +174,37 @@ impl View {
         self.map.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    /// A leaf unchecked, and which of its rows are known to have been written there.
-    pub fn damaged_page(&self, number: u64) -> Option<(Page<'_>, Vec<bool>)> {
-        let page = Page(self.run(number, 1)?);
-        let known = self.pages.sums.get(number).ok()?.known_rows(number, page);
-        Some((page, known))
+    /// A page unchecked, read from the disk: where the map would end the process, this is an error.
+    pub fn copy_of(&self, number: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; self.page_bytes];
+        let at = number.checked_mul(self.page_bytes as u64).ok_or(io::ErrorKind::UnexpectedEof)?;
+        self.pages.file.read_exact_at(&mut bytes, at)?;
+        Ok(bytes)
+    }
+
+    /// A leaf unchecked, and which of its rows are known to have been written there. It may be written anew at any
+    /// time, so this is a copy.
+    pub fn damaged_leaf(&self, number: u64) -> Option<LeafCopy> {
+        let bytes = self.copy_of(number).ok()?;
+        let page = Page(&bytes);
+        let known = match self.pages.sums.known(number).sum {
+            Some(sum) => sum.known_rows(number, page),
+            None => (0..page.nodes()).map(|index| self.has_own_checksum(page.leaf_node(index))).collect(),
+        };
+        Some(LeafCopy { bytes, known })
+    }
+
+    /// Whether a node is a row or a chunk, by its own checksum.
+    fn has_own_checksum(&self, node: Option<Node<'_>>) -> bool {
+        let Some(node) = node else { return false };
+        let stored = match node.value {
+            Value::Here(stored) => Some(stored),
+            Value::Elsewhere { page, bytes } => self.overflow(page, bytes).ok(),
+            Value::Database(_) => None,
+        };
+        stored.is_some_and(|stored| {
+            entry::read(node.key, stored).is_ok() || chunks::read_chunk(node.key, stored).is_some()
+        })
     }
 
     pub fn lost(&self, number: u64, why: &str) -> LostPage {
@@ -172,13 +212,9 @@ impl View {
     }
 
     #[cold]
-    fn first_look(
-        &self,
-        number: u64,
-        bytes: &[u8],
-        fits: fn(&PageSum, u64, &[u8]) -> bool,
-    ) -> Result<(), LostPage> {
-        self.pages.check(number, bytes, fits).map_err(|why| self.lost(number, &why))
+    fn first_look(&self, number: u64, fits: fn(&PageSum, u64, &[u8]) -> bool) -> Result<(), LostPage> {
+        let bytes = self.copy_of(number).map_err(|error| format!("cannot be read: {error}"));
+        bytes.and_then(|bytes| self.pages.check(number, &bytes, fits)).map_err(|why| self.lost(number, &why))
     }
 }
 
@@ -189,7 +225,8 @@ fn map(file: &File, map_bytes: usize) -> io::Result<Mmap> {
     let map = loop {
         // SAFETY: The bytes of a map must not change while somebody looks at them. The folder is locked against
         // other processes; within this one only the pages of finished transactions are looked at, and LMDB writes
-        // to none of these while a transaction that may see them is open, as one is for every view in use.
+        // to none of these while a transaction that may see them is open, as one is for every view in use. `repair`
+        // writes only to pages that did not fit when they were checked; of these nobody looks at more than a copy.
         match unsafe { MmapOptions::new().len(wanted).map(file) } {
             Ok(map) => break map,
             Err(error)

@@ -4,13 +4,20 @@
 //! of its children, which are all still there. The pages of a value get their header back; whether the value is
 //! whole, its row's checksum tells.
 //!
-//! The new page goes to the file `REPAIR` first, with a checksum. So a crash leaves either the damaged page or, once
-//! the next start has looked at that file, the new one.
+//! The new page goes to the file `REPAIR` first. So a crash leaves either the damaged page or, once the next start has
+//! looked at that file, the new one.
+//!
+//! ```text
+//! number of the page (8) │ what it is (1) │ xxh3 of the slot it is of (8) │ the page │ xxh3 of these (8)
+//! ```
+//! A file that comes back, since its removal was not durable, is of another transaction: its page may be in use for
+//! something else by now.
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
 use partita_store::StoreError;
 use twox_hash::XxHash3_64;
@@ -22,7 +29,7 @@ use crate::failure::io_error;
 use crate::page::{HEADER_BYTES, Node, Value, new_leaf, overflow_header, overflow_pages, u64_at};
 use crate::page_bits::PageBits;
 use crate::page_sums::PageSum;
-use crate::pages::{LostPage, Pages};
+use crate::pages::{LostPage, Pages, View};
 use crate::private_files::{self, sync_folder};
 use crate::reading;
 use crate::root::{Root, damaged};
@@ -33,11 +40,17 @@ const FILE_NAME: &str = "REPAIR";
 const UNFINISHED_NAME: &str = "REPAIR.new";
 /// An entry that no reader takes for a row or a chunk.
 const NOTHING: [u8; 5] = [0xFF; 5];
+/// How often a page is asked for again before it counts as one that the disk does not give back, and how long apart.
+const TRIES: usize = 5;
+const PAUSE: Duration = Duration::from_millis(100);
 const OF_NODES: u8 = 1;
 const OF_BYTES: u8 = 2;
 
 /// Repairs what is unfit. Fails if that cannot be done.
 pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) -> Result<(), StoreError> {
+    if comes_back(&root.view, unfit.page()) {
+        return Ok(());
+    }
     match unfit {
         Unfit::Value { page, bytes } => repair_value(folder, root, page, bytes),
         Unfit::Page(lost) => {
@@ -62,6 +75,17 @@ pub(crate) fn repair(folder: &Path, root: &Root, live: &PageBits, unfit: Unfit) 
     }
 }
 
+/// Whether a page that could not be read can be read after all.
+fn comes_back(view: &View, number: u64) -> bool {
+    match view.copy_of(number) {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => (0..TRIES).any(|_| {
+            std::thread::sleep(PAUSE);
+            view.copy_of(number).is_ok()
+        }),
+        _ => false,
+    }
+}
+
 /// Does what a crash has left undone.
 pub(crate) fn finish(folder: &Path, pages: &Pages) -> io::Result<()> {
     let file = folder.join(FILE_NAME);
@@ -70,13 +94,42 @@ pub(crate) fn finish(folder: &Path, pages: &Pages) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    if let Some((rest, sum)) = bytes.split_last_chunk::<8>()
-        && u64::from_le_bytes(*sum) == XxHash3_64::oneshot(rest)
-        && let (Some(number), Some((kind, page))) = (u64_at(rest, 0), rest[8..].split_first())
+    if let Some(Repaired { number, kind, slot, page }) = Repaired::read(&bytes)
+        && newest_slot(pages)? == Some(slot)
     {
-        put_in_place(pages, number, *kind, page)?;
+        put_in_place(pages, number, kind, page)?;
     }
-    fs::remove_file(&file)
+    fs::remove_file(&file)?;
+    sync_folder(folder)
+}
+
+/// A page that is to be written anew.
+struct Repaired<'p> {
+    number: u64,
+    kind: u8,
+    slot: u64,
+    page: &'p [u8],
+}
+
+impl<'p> Repaired<'p> {
+    fn read(bytes: &'p [u8]) -> Option<Repaired<'p>> {
+        let (rest, sum) = bytes.split_last_chunk::<8>()?;
+        let (head, page) = rest.split_at_checked(17)?;
+        let is_whole = u64::from_le_bytes(*sum) == XxHash3_64::oneshot(rest);
+        is_whole.then_some(Repaired { number: u64_at(head, 0)?, kind: head[8], slot: u64_at(head, 9)?, page })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let head = [&self.number.to_le_bytes()[..], &[self.kind], &self.slot.to_le_bytes()].concat();
+        let mut bytes = [&head, self.page].concat();
+        bytes.extend(XxHash3_64::oneshot(&bytes).to_le_bytes());
+        bytes
+    }
+}
+
+/// The transaction whose pages are in use, and how they are used.
+fn newest_slot(pages: &Pages) -> io::Result<Option<u64>> {
+    Ok(pages.sums.slots()?.first().map(|slot| XxHash3_64::oneshot(&slot.page)))
 }
 
 fn repair_leaf(
@@ -86,7 +139,8 @@ fn repair_leaf(
     bounds: Bounds<'_>,
     are_rows: bool,
 ) -> Result<(), StoreError> {
-    let leaf = root.judge(lost, bounds);
+    let copy = root.view.damaged_leaf(lost.number);
+    let leaf = copy.as_ref().and_then(|copy| DamagedLeaf::judge(copy, bounds));
     if are_rows {
         note(root, leaf.as_ref().map_or_else(|| vec![DamageNote::of_page(bounds)], DamagedLeaf::notes))?;
     }
@@ -104,8 +158,8 @@ fn repair_value(folder: &Path, root: &Root, first: u64, bytes: usize) -> Result<
     let page_bytes = root.view.page_bytes;
     for place in 0..overflow_pages(bytes, page_bytes) {
         let number = first + place;
-        // What lies beyond the end of a file that was cut is zeros.
-        let mut page = root.view.run(number, 1).map_or_else(|| vec![0; page_bytes], <[u8]>::to_vec);
+        // What lies beyond the end of a file that was cut is zeros, and what the disk does not give back.
+        let mut page = root.view.copy_of(number).unwrap_or_else(|_| vec![0; page_bytes]);
         if place == 0 {
             let header = overflow_header(first, overflow_pages(bytes, page_bytes));
             page.get_mut(..HEADER_BYTES).ok_or_else(|| damaged(tree.broken(first)))?.copy_from_slice(&header);
@@ -120,16 +174,18 @@ fn note(root: &Root, notes: Vec<DamageNote>) -> Result<(), StoreError> {
 }
 
 fn write(folder: &Path, root: &Root, number: u64, kind: u8, page: Vec<u8>) -> Result<(), StoreError> {
+    let pages = &root.view.pages;
     let do_it = || -> io::Result<()> {
-        let mut bytes = [&number.to_le_bytes()[..], &[kind], &page].concat();
-        bytes.extend(XxHash3_64::oneshot(&bytes).to_le_bytes());
+        let slot = newest_slot(pages)?.ok_or_else(|| io::Error::other("the file sums has no slot"))?;
+        let repaired = Repaired { number, kind, slot, page: &page };
         let mut file = private_files::options().truncate(true).open(folder.join(UNFINISHED_NAME))?;
-        file.write_all(&bytes)?;
+        file.write_all(&repaired.to_bytes())?;
         file.sync_all()?;
         fs::rename(folder.join(UNFINISHED_NAME), folder.join(FILE_NAME))?;
         sync_folder(folder)?;
-        put_in_place(&root.view.pages, number, kind, &page)?;
-        fs::remove_file(folder.join(FILE_NAME))
+        put_in_place(pages, number, kind, &page)?;
+        fs::remove_file(folder.join(FILE_NAME))?;
+        sync_folder(folder)
     };
     do_it().map_err(|error| io_error(&error))
 }
@@ -141,4 +197,85 @@ fn put_in_place(pages: &Pages, number: u64, kind: u8, page: &[u8]) -> io::Result
     pages.sums.amend(&[(number, sum(number, page))])?;
     pages.look_for_end()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::Environment;
+    use crate::pages;
+
+    fn key(number: u8) -> Vec<u8> {
+        [b"row ".as_slice(), &[number]].concat()
+    }
+
+    fn value(number: u8) -> Vec<u8> {
+        vec![number; 100 + usize::from(number)]
+    }
+
+    /// A folder with some rows on one leaf, and one of them damaged.
+    fn damaged_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        crate::creation::make_data_file(folder.path()).unwrap();
+        let environment = Environment::open(folder.path()).unwrap();
+        put(&environment, &[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        drop(environment);
+        let file = pages::file_of(folder.path());
+        let mut bytes = fs::read(&file).unwrap();
+        let at = bytes.windows(100).rposition(|window| window == &value(4)[..100]).unwrap();
+        bytes[at + 50] ^= 1;
+        fs::write(file, bytes).unwrap();
+        folder
+    }
+
+    fn put(environment: &Environment, numbers: &[u8]) {
+        let keys: Vec<_> = numbers.iter().map(|number| key(*number)).collect();
+        let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), false)).collect();
+        let write = |tree: &crate::tree::Tree, txn: &mut heed::RwTxn<'_>| {
+            numbers.iter().try_for_each(|number| tree.put(txn, &key(*number), &value(*number)))
+        };
+        environment.write_rows(&touched, write).unwrap();
+    }
+
+    #[test]
+    fn what_was_read_of_a_damaged_page_stays_what_it_was() {
+        let folder = damaged_folder();
+        let environment = Environment::open(folder.path()).unwrap();
+        let root = environment.root();
+        assert!(root.get(&key(4)).is_err());
+        let read: Vec<_> = [1, 2, 3, 5, 6, 7, 8, 9].map(|n| (n, root.get(&key(n)).unwrap().unwrap())).into();
+        put(&environment, &[20]);
+        assert!(root.get(&key(4)).is_err());
+        for (number, found) in read {
+            assert_eq!(found, value(number), "row {number}");
+        }
+    }
+    /// A removal may not be durable when the power fails.
+    #[test]
+    fn a_repair_that_comes_back_later_is_left_alone() {
+        let folder = damaged_folder();
+        let environment = Environment::open(folder.path()).unwrap();
+        let root = environment.root();
+        let leaf = root.named.rows.root.unwrap();
+        let as_it_was = root.view.copy_of(leaf).unwrap();
+        let file = folder.path().join(FILE_NAME);
+        let slot = newest_slot(&root.view.pages).unwrap().unwrap();
+        let repaired = Repaired { number: leaf, kind: OF_NODES, slot, page: &as_it_was };
+        // Cut short, it is made up for.
+        fs::write(&file, repaired.to_bytes()).unwrap();
+        finish(folder.path(), &root.view.pages).unwrap();
+        assert!(!file.exists() && root.view.page(leaf).is_ok());
+        drop(root);
+        // The page is used for something else.
+        put(&environment, &[20]);
+        put(&environment, &[21]);
+        put(&environment, &[22]);
+        let in_use = environment.root().view.copy_of(leaf).unwrap();
+        assert_ne!(in_use, as_it_was);
+        fs::write(&file, repaired.to_bytes()).unwrap();
+        drop(environment);
+        let environment = Environment::open(folder.path()).unwrap();
+        assert_eq!(environment.root().view.copy_of(leaf).unwrap(), in_use);
+        assert!(!file.exists());
+    }
 }

@@ -139,20 +139,25 @@ impl Root {
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         match self.rows().get(key) {
             Ok(Some(value)) => self.value(key, value).map(Some),
-            Ok(None) => match self.view.pages.damage.covering(key, self.transaction) {
-                Some(note) => Err(noted(&note).into()),
-                None => Ok(None),
-            },
+            Ok(None) => self.missing(key),
             Err(lost) => self.get_from_damaged(key, &lost),
         }
     }
 
+    /// A row that is not found was lost, or is not there.
+    fn missing<'r>(&self, key: &[u8]) -> Result<Option<Cow<'r, [u8]>>, StoreError> {
+        match self.view.pages.damage.covering(key, self.transaction) {
+            Some(note) => Err(noted(&note).into()),
+            None => Ok(None),
+        }
+    }
+
     /// Shows `visit` the rows of `range` in order until it breaks, and between them what is damaged.
-    pub fn range<'r>(
-        &'r self,
+    pub fn range(
+        &self,
         range: &KeyRange,
         direction: Direction,
-        mut visit: impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+        mut visit: impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut notes = self.notes(range, direction);
         let mut ended = false;
@@ -160,7 +165,9 @@ impl Root {
             self.renew(&mut notes, range, direction);
             let flow = match found {
                 Found::Row(node) => self.show(node, direction, &mut notes, &mut visit)?,
-                Found::Lost(lost, bounds) => self.show_rest(&lost, bounds, range, direction, &mut visit)?,
+                Found::Lost(lost, bounds) => {
+                    self.show_rest(&lost, bounds, range, direction, &mut notes, &mut visit)?
+                }
             };
             ended = flow.is_break();
             Ok::<_, StoreError>(flow)
@@ -189,12 +196,12 @@ impl Root {
     }
 
     /// Shows a row, and before it the notes of what was lost before it.
-    fn show<'r>(
-        &'r self,
-        node: Node<'r>,
+    fn show(
+        &self,
+        node: Node<'_>,
         direction: Direction,
         notes: &mut Notes,
-        visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+        visit: &mut impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         while let Some(note) = notes.left.pop_if(|note| note.begins_before(node.key, direction)) {
             if visit(Part::Lost(noted(&note)))?.is_break() {
@@ -206,22 +213,24 @@ impl Root {
 
     /// Shows what is left of a damaged page.
     #[cold]
-    fn show_rest<'r>(
-        &'r self,
+    fn show_rest(
+        &self,
         lost: &LostPage,
-        bounds: Bounds<'r>,
+        bounds: Bounds<'_>,
         range: &KeyRange,
         direction: Direction,
-        visit: &mut impl FnMut(Part<'r>) -> Result<ControlFlow<()>, StoreError>,
+        notes: &mut Notes,
+        visit: &mut impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        let Some(leaf) = self.judge(lost, bounds) else {
+        let copy = self.view.damaged_leaf(lost.number);
+        // It may be of a page that was written anew just now.
+        self.renew(notes, range, direction);
+        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::judge(copy, bounds)) else {
             return visit(Part::Lost(lost_rows(lost, bounds)));
         };
         for part in leaf.range(&range.start, &range.end, direction) {
             let flow = match part {
-                LeafPart::Row(node) => {
-                    visit(Part::Row(StoredRow { key: node.key, value: node.value, root: self }))?
-                }
+                LeafPart::Row(node) => self.show(node, direction, notes, visit)?,
                 LeafPart::Lost(around) => visit(Part::Lost(lost_rows(lost, around)))?,
             };
             if flow.is_break() {
@@ -234,18 +243,15 @@ impl Root {
     #[cold]
     fn get_from_damaged(&self, key: &[u8], lost: &LostPage) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         let bounds = self.rows().bounds_of_lost(key);
-        let Some(leaf) = self.judge(lost, bounds) else { return Err(lost_rows(lost, bounds).into()) };
+        let copy = self.view.damaged_leaf(lost.number);
+        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::judge(copy, bounds)) else {
+            return Err(lost_rows(lost, bounds).into());
+        };
         match leaf.get(key) {
-            Ok(Some(node)) => self.value(key, node.value).map(Some),
-            Ok(None) => Ok(None),
+            Ok(Some(node)) => Ok(Some(Cow::Owned(self.value(key, node.value)?.into_owned()))),
+            Ok(None) => self.missing(key),
             Err(around) => Err(lost_rows(lost, around).into()),
         }
-    }
-
-    /// The leaf that was lost, if some of its rows, or chunks, can be told from the damaged ones.
-    pub fn judge<'r>(&'r self, lost: &LostPage, bounds: Bounds<'r>) -> Option<DamagedLeaf<'r>> {
-        let (page, known) = self.view.damaged_page(lost.number)?;
-        DamagedLeaf::judge(page, bounds, &known)
     }
 
     fn value<'r>(&'r self, key: &[u8], value: Value<'r>) -> Result<Cow<'r, [u8]>, StoreError> {

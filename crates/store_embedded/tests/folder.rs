@@ -181,8 +181,11 @@ fn altered_values_are_never_shown() {
     let hit = [3_u32, 40, 77, 150, 199];
     for number in hit {
         let part = &value(number)[100..116];
-        let at = bytes.windows(16).rposition(|window| window == part).unwrap();
-        bytes[at + 7] ^= 0x10;
+        // Wherever it stands: pages have remnants of others where they are unused.
+        let is_part = |at: &usize| &bytes[*at..*at + 16] == part;
+        let places: Vec<_> = (0..bytes.len() - 16).filter(is_part).collect();
+        assert!(!places.is_empty());
+        places.iter().for_each(|at| bytes[at + 7] ^= 0x10);
     }
     fs::write(&file, bytes).unwrap();
 
@@ -190,7 +193,7 @@ fn altered_values_are_never_shown() {
     let snapshot = store.snapshot().unwrap();
     for number in 0..200_u32 {
         match snapshot.get(&key(1, &number.to_be_bytes())) {
-            Ok(found) => assert!(!hit.contains(&number) && found.unwrap() == value(number)),
+            Ok(found) => assert!(!hit.contains(&number) && found.unwrap() == value(number), "row {number}"),
             Err(StoreError::Damaged(_)) => assert!(hit.contains(&number)),
             Err(other) => panic!("{other}"),
         }

@@ -20,11 +20,12 @@ fn read_a_file_that_is_cut() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let folder = Path::new(&folder);
     let store = EmbeddedStore::open(folder, Options::default()).unwrap();
+    let read_all = || (0..2_000_u32).try_for_each(|n| get(&store, &key(1, &n.to_be_bytes())).map(drop));
+    // Once read they are known to be whole, and looked at in the mapped file.
+    read_all().unwrap();
     let length = File::open(folder.join("data.mdb")).unwrap().metadata().unwrap().len();
     File::options().write(true).open(folder.join("data.mdb")).unwrap().set_len(length / 2).unwrap();
-    for number in 0..2_000_u32 {
-        get(&store, &key(1, &number.to_be_bytes())).unwrap();
-    }
+    read_all().unwrap();
 }
 
 #[test]
