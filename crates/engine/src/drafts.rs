@@ -31,8 +31,11 @@ pub struct Drafts(Vec<Option<Arc<Drafted>>>);
 struct Drafted {
     table: Arc<Table>,
     row: Option<Vec<u8>>,
-    draft: Result<Draft, Exception>,
+    draft: MadeDraft,
 }
+
+/// A draft, or why the write cannot be.
+pub type MadeDraft = Result<Draft, Exception>;
 
 impl Drafted {
     fn is_from(&self, table: &Arc<Table>, item: Option<ItemRef<'_>>) -> bool {
@@ -41,13 +44,12 @@ impl Drafted {
 }
 
 impl Drafts {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The draft of a write, if it was made from this table and item.
-    pub fn of(
-        &self,
-        number: usize,
-        table: &Arc<Table>,
-        item: Option<ItemRef<'_>>,
-    ) -> Option<&Result<Draft, Exception>> {
+    pub fn of(&self, number: usize, table: &Arc<Table>, item: Option<ItemRef<'_>>) -> Option<&MadeDraft> {
         let drafted = self.0.get(number)?.as_ref()?;
         drafted.is_from(table, item).then_some(&drafted.draft)
     }

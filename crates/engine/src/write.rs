@@ -15,7 +15,7 @@ use crate::Engine;
 use crate::capacity::Consumption;
 use crate::catalog::Catalog;
 use crate::clock::Clock;
-use crate::drafts::{ATTEMPTS, Drafts, LIGHT};
+use crate::drafts::{ATTEMPTS, Drafts, LIGHT, MadeDraft};
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
@@ -341,11 +341,12 @@ impl Plan {
             }
             Some(Verdict::New) | None => {}
         }
-        if ahead.insist && self.is_heavy(rows, &ahead.drafts) {
+        let drafts = self.drafts(rows, &ahead.drafts);
+        if ahead.insist && self.is_heavy(rows, &drafts) {
             return Decision::rejection(Decided::Undrafted);
         }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows, ahead);
+        let outcomes = self.plan_all(&mut batch, rows, &drafts, &ahead.gone);
         if !batch.needed.is_empty() {
             return Decision::rejection(Decided::Needs(batch.needed));
         }
@@ -364,17 +365,22 @@ impl Plan {
         gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
     }
 
-    /// Whether it takes long to draft what was not drafted yet.
-    fn is_heavy(&self, rows: &Rows<'_>, drafts: &Drafts) -> bool {
-        let works = with_rows(&self.writes, rows).map(|(write, old, _)| work(&write.table, write, old));
-        if works.sum::<usize>() <= LIGHT {
-            return false;
+    /// What was drafted and still holds, by the numbers of the writes; none of them if nothing was drafted.
+    fn drafts<'a>(&self, rows: &Rows<'_>, drafts: &'a Drafts) -> Vec<Option<&'a MadeDraft>> {
+        if drafts.is_empty() {
+            return Vec::new();
         }
-        let is_undrafted = |(number, (write, old, _)): &(usize, RowsOfWrite<'_>)| {
-            let table = self.catalog.current(&write.table);
-            table.is_none_or(|table| drafts.of(*number, &table, *old).is_none())
+        let draft = |(number, (write, old, _)): (usize, RowsOfWrite<'_>)| {
+            let table = self.catalog.current(&write.table)?;
+            drafts.of(number, &table, old)
         };
-        let undrafted = with_rows(&self.writes, rows).enumerate().filter(is_undrafted);
+        with_rows(&self.writes, rows).enumerate().map(draft).collect()
+    }
+
+    /// Whether it takes long to draft what was not drafted yet.
+    fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&MadeDraft>]) -> bool {
+        let is_undrafted = |number: usize| drafts.get(number).is_none_or(Option::is_none);
+        let undrafted = with_rows(&self.writes, rows).enumerate().filter(|(number, _)| is_undrafted(*number));
         undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > LIGHT
     }
 
@@ -382,7 +388,8 @@ impl Plan {
         &self,
         batch: &mut Batch<'_>,
         rows: &Rows<'_>,
-        ahead: &Ahead<'_>,
+        drafts: &[Option<&MadeDraft>],
+        gone: &Gone<'_>,
     ) -> Vec<Result<Outcome, Exception>> {
         let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
@@ -397,11 +404,11 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            let draft = match ahead.drafts.of(number, &table, old) {
+            let draft = match drafts.get(number).copied().flatten() {
                 Some(draft) => draft.clone(),
                 None => Draft::new(&table, write, old),
             };
-            let lost = ahead.gone.lost(&write.key.stored);
+            let lost = gone.lost(&write.key.stored);
             let stored = Stored { old, collection: Counters::read(collection), lost };
             plan(batch, &table, record, (write, draft?), stored)
         });

@@ -12,6 +12,8 @@ use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::Update;
 use partita_value::{Item, ItemRef, limits};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 #[derive(Clone)]
 pub struct Draft {
@@ -30,7 +32,7 @@ pub enum After {
     Same,
     /// What the write brings.
     Sent,
-    Made(Item),
+    Made(Arc<Item>),
 }
 
 impl Draft {
@@ -71,9 +73,8 @@ impl After {
     pub fn item<'a>(&'a self, write: &'a ItemWrite, old: Option<ItemRef<'a>>) -> Option<ItemRef<'a>> {
         match (self, &write.action) {
             (After::Same, _) => old,
-            (After::Made(item), _) | (After::Sent, Action::Put(item) | Action::Restore(item)) => {
-                Some(item.view())
-            }
+            (After::Made(item), _) => Some(item.view()),
+            (After::Sent, Action::Put(item) | Action::Restore(item)) => Some(item.view()),
             (After::Nothing | After::Sent, _) => None,
         }
     }
@@ -90,8 +91,8 @@ pub struct EntryDraft {
 impl From<Entry<'_>> for EntryDraft {
     fn from(entry: Entry<'_>) -> EntryDraft {
         let part = match entry.value {
-            std::borrow::Cow::Borrowed(_) => None,
-            std::borrow::Cow::Owned(part) => Some(part),
+            Cow::Borrowed(_) => None,
+            Cow::Owned(part) => Some(part),
         };
         EntryDraft { key: entry.key, part, size: entry.size }
     }
@@ -155,7 +156,7 @@ fn new_item(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Resul
         }
         Action::Update { key, update: None } => Ok(match old {
             Some(_) => After::Same,
-            None => After::Made(key.clone()),
+            None => After::Made(Arc::new(key.clone())),
         }),
         Action::Update { key, update: Some(update) } => updated_item(table, key, update, old),
     }
@@ -176,7 +177,7 @@ fn updated_item(
     }
     index_entry::check_updated(table, update, item.view())?;
     let exists = old.is_some() || update.creates_item();
-    Ok(if exists { After::Made(item) } else { After::Nothing })
+    Ok(if exists { After::Made(Arc::new(item)) } else { After::Nothing })
 }
 
 fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'_>>) -> Option<Item> {
