@@ -29,6 +29,8 @@ impl<'a> Change<'a> {
         match (old, new) {
             (None, None) => None,
             (None, Some(new)) => Some(Change::Insert { new }),
+            // What was not even copied need not be compared.
+            (Some(old), Some(new)) if std::ptr::eq(old.bytes(), new.bytes()) => None,
             (Some(old), Some(new)) => (old.bytes() != new.bytes()).then_some(Change::Modify { old, new }),
             (Some(old), None) => Some(Change::Remove { old }),
         }

@@ -24,7 +24,7 @@ impl<S: Store> Engine<S> {
         let keys =
             vec![Key::TableRecord { name: request.name.as_str() }.to_bytes(), Key::NextSpace.to_bytes()];
         let now = self.clock.now_millis();
-        let (id, token_key) = (self.new_id(), self.new_token_key());
+        let (id, token_key) = (self.new_id(), self.new_token_key()?);
         let (catalog, options) = (self.catalog.clone(), self.stream_options);
         let decision = move |rows: &partita_store::Rows<'_>| {
             if rows[0].is_some() {

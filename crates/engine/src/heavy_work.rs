@@ -4,27 +4,32 @@
 //! hundreds of times: each takes tens of milliseconds in one piece. Such pieces go to threads of their own, of which few work
 //! at a time; the thread that serves the connection goes on with others meanwhile.
 
-use crate::storage_failed;
+use crate::aside::aside;
 use partita_api::Exception;
 use partita_expression::Condition;
-use partita_store::StoreError;
 use partita_value::ItemRef;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// What is smaller is done at once: the way to another thread and back costs more.
 pub const LARGE_BYTES: usize = 256 * 1_024;
-/// A condition that looks at more bytes than these to decide about one item is decided aside.
-pub(crate) const HEAVY_WORK: usize = 16 << 20;
-/// Pieces that are worked on at a time.
-static TURNS: Semaphore = Semaphore::const_new(2);
+/// What looks at more bytes than these in one piece is done aside.
+pub(crate) const HEAVY_WORK: usize = 2 << 20;
+/// Pieces that are worked on at a time: those of milliseconds do not wait for those that may take a second.
+static SHORT_TURNS: Semaphore = Semaphore::const_new(2);
+static LONG_TURNS: Semaphore = Semaphore::const_new(2);
+/// Pieces that look at more bytes than these are long.
+const LONG_WORK: usize = 4 << 20;
 
-/// Does a piece of work on another thread, when its turn has come.
-pub async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Exception> {
+/// Does a piece of work that looks at about so many bytes on another thread, when its turn has come.
+pub async fn elsewhere<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Exception> {
+    let turns = if bytes > LONG_WORK { &LONG_TURNS } else { &SHORT_TURNS };
     // Nobody closes it.
-    let _turn = TURNS.acquire().await;
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| storage_failed(StoreError::Io(format!("work done elsewhere: {error}"))))
+    let _turn = turns.acquire().await;
+    aside(work).await
 }
 
 /// Does work on so many bytes, aside if they are many.
@@ -32,7 +37,7 @@ pub async fn weighed<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Exception> {
-    if bytes > LARGE_BYTES { elsewhere(work).await } else { Ok(work()) }
+    if bytes > LARGE_BYTES { elsewhere(bytes, work).await } else { Ok(work()) }
 }
 
 /// What a condition said of a row; of none, if there was no item.
@@ -44,14 +49,15 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Decides, aside if that takes long.
     pub(crate) async fn of(condition: &Condition, row: Option<Vec<u8>>) -> Result<Verdict, Exception> {
-        if condition.work(row.as_ref().map_or(0, Vec::len)) <= HEAVY_WORK {
+        let work = condition.work(row.as_ref().map_or(0, Vec::len));
+        if work <= HEAVY_WORK {
             let holds = condition.matches(row.as_deref().and_then(ItemRef::new))?;
             return Ok(Verdict { row, holds });
         }
         let (condition, row) = (condition.clone(), row.map(Arc::new));
         let shared = row.clone();
         let decide = move || condition.matches(shared.as_deref().and_then(|row| ItemRef::new(row)));
-        let holds = elsewhere(decide).await??;
+        let holds = elsewhere(work, decide).await??;
         Ok(Verdict { row: row.map(Arc::unwrap_or_clone), holds })
     }
 

@@ -28,7 +28,7 @@ impl<S: Store> Engine<S> {
             Key::NextSpace.to_bytes(),
         ];
         keys.extend(token.iter().map(ExchangeToken::key));
-        let (catalog, new, token_key) = (self.catalog.clone(), record.clone(), self.new_token_key());
+        let (catalog, new, token_key) = (self.catalog.clone(), record.clone(), self.new_token_key()?);
         let decision = move |rows: &Rows<'_>| {
             // A repeated request finds its own table.
             if let Some(token) = &token {

@@ -79,12 +79,15 @@ impl ItemKey {
     pub fn checked<'i>(&self, key: &KeySchema, item: ItemRef<'i>) -> Result<ItemRef<'i>, Exception> {
         match self.is_of(key, item) {
             true => Ok(item),
-            false => {
-                tracing::error!(key = ?self.stored, "an item lies where another's place is");
-                Err(Exception::internal("Internal server error"))
-            }
+            false => Err(misplaced_item(&self.stored)),
         }
     }
+}
+
+/// The error of an item that is found where `wanted` should be.
+pub fn misplaced_item(wanted: &dyn std::fmt::Debug) -> Exception {
+    tracing::error!(?wanted, "an item lies where another's place is");
+    Exception::internal("Internal server error")
 }
 
 /// Exactly the attributes of a key, each of its type.

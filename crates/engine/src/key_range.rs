@@ -1,6 +1,6 @@
 //! A key condition against a key schema: which rows it means.
 
-use crate::item_key::refuse_empty;
+use crate::item_key::{misplaced_item, refuse_empty};
 use crate::stored_key::{Token, after, partition_prefix, rows_beginning_with};
 use crate::table::Index;
 use partita_api::Exception;
@@ -76,6 +76,12 @@ impl<'a> KeyBounds<'a> {
         self.partition.iter().map(|value| value.view())
     }
 
+    /// The partition that all rows of the range belong to.
+    pub fn owner(&self, schema: &'a KeySchema) -> Partition<'a> {
+        let names = schema.partition.iter().map(|attribute| attribute.name.as_str());
+        Partition(names.zip(self.partition.iter().map(|value| value.view())).collect())
+    }
+
     /// Whether every attribute of the key has one value.
     pub fn pins(&self, schema: &KeySchema) -> bool {
         self.equal.len() == schema.sort.len()
@@ -128,6 +134,21 @@ impl<'a> KeyBounds<'a> {
                 Some((attribute.name.as_str(), bytes))
             }
             _ => None,
+        }
+    }
+}
+
+/// The partition that rows are expected of, by its key's attributes; of any, if there are none.
+///
+/// In stored keys stands only a hash of them, and another partition's could be the same.
+#[derive(Clone, Debug, Default)]
+pub struct Partition<'a>(Vec<(&'a str, ValueRef<'a>)>);
+
+impl Partition<'_> {
+    pub fn check(&self, item: ItemRef<'_>) -> Result<(), Exception> {
+        match self.0.iter().all(|(name, value)| item.get(name) == Some(*value)) {
+            true => Ok(()),
+            false => Err(misplaced_item(&self.0)),
         }
     }
 }

@@ -50,6 +50,7 @@ mod describe_limits;
 mod describe_stream;
 mod describe_table;
 mod describe_time_to_live;
+mod drafts;
 mod exchange_record;
 mod exchange_upkeep;
 mod execute_statement;
@@ -116,12 +117,12 @@ mod update_continuous_backups;
 mod update_item;
 mod update_table;
 mod update_time_to_live;
-mod verdicts;
 pub mod verify;
 mod warm_throughput;
 mod workplace;
 mod write;
 mod write_batch;
+mod write_draft;
 mod write_plan;
 mod write_report;
 
@@ -260,11 +261,13 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// What a new table's tokens are made with: as random as the keys of the standard library's maps, which come from
-    /// the operating system.
-    fn new_token_key(&self) -> Option<[u64; 2]> {
-        use std::hash::{BuildHasher, RandomState};
-        (!self.fixed_tokens).then(|| [1, 2].map(|half: u64| RandomState::new().hash_one(half)))
+    /// What a new table's tokens are made with: the operating system's random bytes.
+    fn new_token_key(&self) -> Result<Option<[u64; 2]>, Exception> {
+        if self.fixed_tokens {
+            return Ok(None);
+        }
+        let random = || getrandom::u64().map_err(|error| storage_failed(StoreError::Io(error.to_string())));
+        Ok(Some([random()?, random()?]))
     }
 
     /// An id in the form of a UUID, unique in this database.

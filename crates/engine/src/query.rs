@@ -50,6 +50,7 @@ impl<S: Store> Engine<S> {
             table: &table,
             index: selection.index,
             range,
+            partition: bounds.owner(schema),
             direction,
             sort_prefix: bounds.sort_prefix(),
             limit: request.limit,

@@ -3,7 +3,7 @@
 use crate::capacity::{Consistency, Consumption, read_units};
 use crate::heavy_work::{HEAVY_WORK, Verdict};
 use crate::item_key::{ItemKey, key_item};
-use crate::key_range::has_sort_prefix;
+use crate::key_range::{Partition, has_sort_prefix};
 use crate::lost_item::{damaged_rows, item_read_failed, told_damage};
 use crate::selection::{go_on_at, go_on_behind};
 use crate::slices::{Slice, let_others};
@@ -14,6 +14,7 @@ use partita_api::reporting::Page;
 use partita_expression::{Condition, ExpressionError, Projection};
 use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// Reads one item and shows it to `look`; the size of what was found comes back too.
@@ -27,6 +28,18 @@ pub fn read_item<T>(
     let item = row.as_deref().and_then(ItemRef::new);
     let item = item.map(|item| key.checked(&table.key, item)).transpose()?;
     Ok((item.map(look), item.map_or(0, |item| item.size())))
+}
+
+/// The row of the item that an index entry is of.
+fn fetch_item<'s>(
+    snapshot: &'s impl Snapshot,
+    table: &Table,
+    entry: ItemRef<'_>,
+) -> Result<Option<Cow<'s, [u8]>>, Exception> {
+    let key = ItemKey::of_stored_item(table, entry);
+    let row = snapshot.get(&key.stored).map_err(item_read_failed)?;
+    row.as_deref().and_then(ItemRef::new).map(|item| key.checked(&table.key, item)).transpose()?;
+    Ok(row)
 }
 
 /// An item as a projection wants it.
@@ -51,6 +64,7 @@ pub struct PageRequest<'a> {
     pub table: &'a Table,
     pub index: Option<&'a Index>,
     pub range: KeyRange,
+    pub partition: Partition<'a>,
     pub direction: Direction,
     /// A text or binary that the last sort attribute must begin with; the range alone may hold more.
     pub sort_prefix: Option<(&'a str, &'a [u8])>,
@@ -79,8 +93,18 @@ enum Next {
     End,
     /// Others are to have their turn; it goes on behind this key.
     Behind(Vec<u8>),
-    /// What the filter says of the row at this key takes long to find out.
+    /// What the filter says of the item at this key takes long to find out.
     Weigh(Vec<u8>, Vec<u8>),
+}
+
+/// What became of one row.
+enum Visited {
+    /// It is done with; looking at it has cost so much.
+    Kept(usize),
+    /// It is done with, and the page is whole.
+    Last,
+    /// What the filter says of this item takes long to find out.
+    Heavy(Vec<u8>),
 }
 
 /// Reads rows until the range, the limit or the bytes end.
@@ -105,9 +129,9 @@ pub async fn read_page(store: &impl Store, request: &PageRequest<'_>) -> Result<
 }
 
 impl PageRequest<'_> {
-    /// What looking at a row costs.
-    fn work(&self, row: &[u8]) -> usize {
-        row.len() + self.filter.map_or(0, |filter| filter.work(row.len()))
+    /// What looking at an item of so many bytes costs.
+    fn work(&self, item_bytes: usize) -> usize {
+        item_bytes + self.filter.map_or(0, |filter| filter.work(item_bytes))
     }
 
     /// The attributes that say where to go on: the table's key and the index's.
@@ -122,7 +146,8 @@ struct Reading<'a> {
     request: &'a PageRequest<'a>,
     page: Page,
     bytes_read: usize,
-    /// Units for items read besides their index entries.
+    /// Of items read besides their index entries.
+    fetched_bytes: usize,
     fetched: Consumption,
     /// What the filter says of the row that took long last.
     verdict: Option<Verdict>,
@@ -135,6 +160,7 @@ impl<'a> Reading<'a> {
             request,
             page: Page { items, ..Page::default() },
             bytes_read: 0,
+            fetched_bytes: 0,
             fetched: Consumption::default(),
             verdict: None,
         }
@@ -152,15 +178,12 @@ impl<'a> Reading<'a> {
         };
         let visit = |key: &[u8], row: &[u8]| {
             let Some(entry) = ItemRef::new(row) else { return ControlFlow::Continue(()) };
-            let work = request.work(row);
-            if work > HEAVY_WORK && !self.has_verdict(entry) {
-                next = Ok(Next::Weigh(key.to_vec(), row.to_vec()));
-                return ControlFlow::Break(());
-            }
             let is_wanted = has_sort_prefix(entry, request.sort_prefix);
-            match if is_wanted { self.visit(&snapshot, entry) } else { Ok(ControlFlow::Continue(())) } {
-                Ok(ControlFlow::Continue(())) if slice.spend(work) => next = Ok(Next::Behind(key.to_vec())),
-                Ok(flow) => return flow,
+            match if is_wanted { self.visit(&snapshot, entry) } else { Ok(Visited::Kept(row.len())) } {
+                Ok(Visited::Kept(work)) if !slice.spend(work) => return ControlFlow::Continue(()),
+                Ok(Visited::Kept(_)) => next = Ok(Next::Behind(key.to_vec())),
+                Ok(Visited::Last) => {}
+                Ok(Visited::Heavy(row)) => next = Ok(Next::Weigh(key.to_vec(), row)),
                 Err(exception) => next = Err(exception),
             }
             ControlFlow::Break(())
@@ -181,28 +204,34 @@ impl<'a> Reading<'a> {
         self.verdict.as_ref().is_some_and(|verdict| verdict.is_about(Some(item)))
     }
 
-    fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<ControlFlow<()>, Exception> {
+    fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<Visited, Exception> {
+        self.request.partition.check(entry)?;
+        let fetches = self.request.fetch != Fetch::Nothing;
+        let fetched = if fetches { fetch_item(snapshot, self.request.table, entry)? } else { None };
+        let fetched = fetched.as_deref().and_then(ItemRef::new);
+        let item = if fetches { fetched } else { Some(entry) };
+        let work = self.request.work(item.map_or(0, |item| item.bytes().len()));
+        if let Some(item) = item.filter(|item| work > HEAVY_WORK && !self.has_verdict(*item)) {
+            return Ok(Visited::Heavy(item.bytes().to_vec()));
+        }
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
-        if self.request.fetch == Fetch::Nothing {
-            self.keep(entry, entry)?;
-        } else {
-            let key = ItemKey::of_stored_item(self.request.table, entry);
-            let consistency = self.request.consistency;
+        if fetches {
+            let size = item.map_or(0, |item| item.size());
+            self.fetched_bytes += size;
+            self.fetched.table += read_units(size, self.request.consistency);
+        }
+        if let Some(item) = item {
             let shows_item = self.request.fetch == Fetch::ToShow;
-            let (kept, size) = read_item(snapshot, self.request.table, &key, |item| {
-                self.keep(item, if shows_item { item } else { entry })
-            })?;
-            self.fetched.table += read_units(size, consistency);
-            kept.transpose()?;
+            self.keep(item, if shows_item { item } else { entry })?;
         }
         let limit_reached =
             self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
-        if limit_reached || self.bytes_read >= self.request.most_bytes {
+        if limit_reached || self.bytes_read + self.fetched_bytes >= self.request.most_bytes {
             self.page.last_evaluated_key = Some(self.request.position(entry));
-            return Ok(ControlFlow::Break(()));
+            return Ok(Visited::Last);
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(Visited::Kept(entry.bytes().len() + work))
     }
 
     /// Takes what is shown of the item into the page if the filter lets the item through.
@@ -227,6 +256,6 @@ impl<'a> Reading<'a> {
             Some(index) => consumption.charge_index(&index.name, index.kind, units),
             None => consumption.table += units,
         }
-        PageRead { page: self.page, bytes: self.bytes_read, consumption }
+        PageRead { page: self.page, bytes: self.bytes_read + self.fetched_bytes, consumption }
     }
 }

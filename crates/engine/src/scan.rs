@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::capacity::Consistency;
 use crate::item_key::check_shape;
+use crate::key_range::Partition;
 use crate::read::{PageRequest, read_page};
 use crate::selection::{Selection, check_start_attribute, go_on_behind, start_key_mismatch};
 use crate::{scalar_keys, stored_key};
@@ -34,6 +35,7 @@ impl<S: Store> Engine<S> {
             table: &table,
             index: selection.index,
             range,
+            partition: Partition::default(),
             direction: Direction::Ascending,
             sort_prefix: None,
             limit: request.limit,

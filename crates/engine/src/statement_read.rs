@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption};
-use crate::key_range::KeyBounds;
+use crate::key_range::{KeyBounds, Partition};
 use crate::read::{Fetch, PageRequest, read_page};
 use crate::selection::{Selection, filter_not_projected, go_on_behind};
 use crate::table::{Index, Table};
@@ -104,6 +104,7 @@ fn read_selection<'a>(
 /// Rows to read and what is asked of them.
 struct PlannedRange<'a> {
     rows: KeyRange,
+    owner: Partition<'a>,
     sort_prefix: Option<(&'a str, &'a [u8])>,
     filter: Option<&'a Condition>,
     /// Which partition, for ordering.
@@ -173,6 +174,7 @@ impl<'a> Plan<'a> {
                 table: self.selection.table,
                 index: self.selection.index,
                 range: rows_behind(planned, self.direction, position)?,
+                partition: planned.owner.clone(),
                 direction: self.direction,
                 sort_prefix: planned.sort_prefix,
                 limit: request.limit.map(|limit| limit - scanned),
@@ -255,7 +257,14 @@ fn rows_behind(
 
 fn whole<'a>(selection: &Selection<'_>, filter: Option<&'a Condition>) -> PlannedRange<'a> {
     let rows = stored_key::segment(selection.space(), 0, 1);
-    PlannedRange { rows, sort_prefix: None, filter, partition: &[], single: false }
+    PlannedRange {
+        rows,
+        owner: Partition::default(),
+        sort_prefix: None,
+        filter,
+        partition: &[],
+        single: false,
+    }
 }
 
 fn planned<'a>(selection: &Selection<'a>, range: &'a ReadRange) -> Result<PlannedRange<'a>, Exception> {
@@ -264,6 +273,7 @@ fn planned<'a>(selection: &Selection<'a>, range: &'a ReadRange) -> Result<Planne
     let pins_all = selection.index.is_none() && bounds.pins(schema);
     Ok(PlannedRange {
         rows: bounds.range(selection.space(), selection.table.token_key),
+        owner: bounds.owner(schema),
         sort_prefix: bounds.sort_prefix(),
         filter: range.filter.as_ref(),
         partition: range.key.terms.get(..schema.partition.len()).unwrap_or_default(),

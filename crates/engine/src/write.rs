@@ -3,8 +3,8 @@
 //!
 //! 1. An operation makes [`ItemWrite`]s: key, action, condition.
 //! 2. [`Engine::write_each`] or [`Engine::write_together`] names the rows they depend on to the store.
-//! 3. The store reads these rows and calls back; [`plan`] (`write_plan.rs`) decides for each write what changes, and collects the
-//!    rows of all of them (`write_batch.rs`).
+//! 3. The store reads these rows and calls back. Each write is drafted ([`Draft`]), unless that was done ahead because it takes
+//!    long (`drafts.rs`); [`plan`] (`write_plan.rs`) decides what changes, and collects the rows of all writes (`write_batch.rs`).
 //! 4. The store commits all rows at once, and the outcomes come back.
 //!
 //! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
@@ -15,6 +15,7 @@ use crate::Engine;
 use crate::capacity::Consumption;
 use crate::catalog::{Catalog, lost_companion};
 use crate::clock::Clock;
+use crate::drafts::{ATTEMPTS, Drafts, LIGHT, MadeDraft};
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
@@ -22,8 +23,8 @@ use crate::lost_item::{LostItem, unreadable_item};
 use crate::storage_failed;
 use crate::stored_key::Key;
 use crate::table::Table;
-use crate::verdicts::{ATTEMPTS, Verdicts};
 use crate::write_batch::{Batch, past_key};
+use crate::write_draft::{Draft, work};
 use crate::write_plan::{Recording, Stored, plan};
 use partita_api::reporting::ReturnValues;
 use partita_api::transact_write_items::ClientRequestToken;
@@ -96,8 +97,8 @@ enum Decided {
     Needs(Vec<Vec<u8>>),
     /// Nothing was decided yet: this row cannot be read, and more must be known of it.
     Unreadable(Vec<u8>),
-    /// Conditions were decided ahead about items that have changed since.
-    Outdated,
+    /// Nothing was decided yet: this takes long, and is to be drafted from the items there are now.
+    Undrafted,
     /// The store gave other rows than it was asked for; nothing was written.
     Impossible,
 }
@@ -170,16 +171,14 @@ impl<S: Store> Engine<S> {
     ) -> Result<Committed, Exception> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
         let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
-        let plan = Arc::new(Plan { writes, unity, token, catalog, clock });
+        let plan = Arc::new(Plan { writes: Arc::new(writes), unity, token, catalog, clock });
         let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
-        let mut attempts = 1;
-        let mut verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
+        let (mut attempts, mut drafts) = (0, Drafts::default());
         loop {
             let (asked, told, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
-            let insist = attempts < ATTEMPTS;
-            let ahead = Ahead { verdicts: Arc::clone(&verdicts), insist, gone: Gone::default() };
+            let ahead = Ahead { drafts: drafts.clone(), insist: true, gone: Gone::default() };
             let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*told);
             let decided = match self.store.decide(keys, decision).await {
                 Err(StoreError::Damaged(damage)) => {
@@ -191,9 +190,11 @@ impl<S: Store> Engine<S> {
             match decided {
                 Decided::Committed(committed) => return Ok(committed),
                 Decided::Needs(more) => extra_keys.extend(more),
-                Decided::Outdated => {
+                Decided::Undrafted if attempts == ATTEMPTS => return Err(overtaken()),
+                Decided::Undrafted => {
                     attempts += 1;
-                    verdicts = Arc::new(Verdicts::ahead(&self.store, &plan.writes).await?);
+                    let current = |write: &ItemWrite| plan.catalog.current(&write.table);
+                    drafts = drafts.ahead(&self.store, &plan.writes, current).await?;
                 }
                 Decided::Unreadable(_) | Decided::Impossible => {
                     return Err(impossible("other rows than were asked for"));
@@ -216,7 +217,7 @@ impl<S: Store> Engine<S> {
             let named_keys = keys.clone();
             let decision = move |rows: &Rows<'_>, damaged: &[usize]| {
                 let gone = Gone::at(damaged, &named_keys, &known);
-                let ahead = Ahead { verdicts: Arc::default(), insist: false, gone };
+                let ahead = Ahead { drafts: Drafts::default(), insist: false, gone };
                 asked.decide(&named, rows, &ahead, &*told)
             };
             match self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)? {
@@ -227,7 +228,7 @@ impl<S: Store> Engine<S> {
                     let Some(write) = write else { return Err(unreadable_item()) };
                     lost.insert(key, Arc::new(self.lost_item(write).await?));
                 }
-                Decided::Outdated | Decided::Impossible => {
+                Decided::Undrafted | Decided::Impossible => {
                     return Err(impossible("other rows than were asked for"));
                 }
             }
@@ -237,8 +238,8 @@ impl<S: Store> Engine<S> {
 
 /// What was found out before the decision.
 struct Ahead<'a> {
-    verdicts: Arc<Verdicts>,
-    /// Whether it is to be found out again where it no longer holds.
+    drafts: Drafts,
+    /// Whether what takes long must have been drafted.
     insist: bool,
     gone: Gone<'a>,
 }
@@ -268,7 +269,7 @@ impl<'a> Gone<'a> {
 
 /// All that a commit is decided by, besides the rows.
 struct Plan {
-    writes: Vec<ItemWrite>,
+    writes: Arc<Vec<ItemWrite>>,
     unity: Unity,
     token: Option<TokenUse>,
     catalog: Catalog,
@@ -284,7 +285,7 @@ impl Plan {
                 keys.push(key);
             }
         };
-        for write in &self.writes {
+        for write in self.writes.iter() {
             if let Some(stream) = write.table.stream.as_ref().and_then(|name| self.catalog.stream(name)) {
                 add(Key::NextSequence { of: stream.space() }.to_bytes());
             }
@@ -304,7 +305,7 @@ impl Plan {
         let mut keys = Vec::with_capacity(extra_keys.len() + self.writes.len() * 2 + 1);
         keys.extend_from_slice(extra_keys);
         keys.extend(self.token.iter().map(TokenUse::key));
-        for write in &self.writes {
+        for write in self.writes.iter() {
             keys.push(write.key.stored.clone());
             keys.extend(collection_key(write));
         }
@@ -341,12 +342,12 @@ impl Plan {
             }
             Some(Verdict::New) | None => {}
         }
-        let items = with_rows(&self.writes, rows).map(|(_, old, _)| old);
-        if ahead.insist && !ahead.verdicts.are_about(items) {
-            return Decision::rejection(Decided::Outdated);
+        let drafts = self.drafts(rows, &ahead.drafts);
+        if ahead.insist && self.is_heavy(rows, &drafts) {
+            return Decision::rejection(Decided::Undrafted);
         }
         let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows, ahead);
+        let outcomes = self.plan_all(&mut batch, rows, &drafts, &ahead.gone);
         if !batch.needed.is_empty() {
             return Decision::rejection(Decided::Needs(batch.needed));
         }
@@ -365,11 +366,31 @@ impl Plan {
         gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
     }
 
+    /// What was drafted and still holds, by the numbers of the writes; none of them if nothing was drafted.
+    fn drafts<'a>(&self, rows: &Rows<'_>, drafts: &'a Drafts) -> Vec<Option<&'a MadeDraft>> {
+        if drafts.is_empty() {
+            return Vec::new();
+        }
+        let draft = |(number, (write, old, _)): (usize, RowsOfWrite<'_>)| {
+            let table = self.catalog.current(&write.table)?;
+            drafts.of(number, &table, old)
+        };
+        with_rows(&self.writes, rows).enumerate().map(draft).collect()
+    }
+
+    /// Whether it takes long to draft what was not drafted yet.
+    fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&MadeDraft>]) -> bool {
+        let is_undrafted = |number: usize| drafts.get(number).is_none_or(Option::is_none);
+        let undrafted = with_rows(&self.writes, rows).enumerate().filter(|(number, _)| is_undrafted(*number));
+        undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > LIGHT
+    }
+
     fn plan_all(
         &self,
         batch: &mut Batch<'_>,
         rows: &Rows<'_>,
-        ahead: &Ahead<'_>,
+        drafts: &[Option<&MadeDraft>],
+        gone: &Gone<'_>,
     ) -> Vec<Result<Outcome, Exception>> {
         let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
             // The table as it is now: an index or a stream may have come or gone since the request was checked.
@@ -394,10 +415,13 @@ impl Plan {
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
             };
-            let verdict = ahead.verdicts.of(number, old);
-            let lost = ahead.gone.lost(&write.key.stored);
+            let draft = match drafts.get(number).copied().flatten() {
+                Some(draft) => draft.clone(),
+                None => Draft::new(&table, write, old),
+            };
+            let lost = gone.lost(&write.key.stored);
             let stored = Stored { old, collection: Counters::read(collection), lost };
-            plan(batch, &table, record, (write, verdict), stored)
+            plan(batch, &table, record, (write, draft?), stored)
         });
         each.collect()
     }
@@ -409,16 +433,24 @@ fn impossible(what: &str) -> Exception {
     Exception::internal("Internal server error")
 }
 
+/// Others have changed the items again and again while writes were drafted.
+fn overtaken() -> Exception {
+    Exception::new(
+        ExceptionKind::ServiceUnavailable,
+        "The items are changed too often to write them; try again",
+    )
+}
+
 fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {
     let space = write.table.collections?;
     Some(Key::Collection { space, token: write.key.partition }.to_bytes())
 }
 
+/// A write, its item, and its collection's row.
+type RowsOfWrite<'a> = (&'a ItemWrite, Option<ItemRef<'a>>, Option<&'a [u8]>);
+
 /// Walks the writes together with their rows: the item's, then the collection's where there is one.
-fn with_rows<'a, 'r>(
-    writes: &'a [ItemWrite],
-    rows: &'a Rows<'r>,
-) -> impl Iterator<Item = (&'a ItemWrite, Option<ItemRef<'a>>, Option<&'a [u8]>)> {
+fn with_rows<'a, 'r>(writes: &'a [ItemWrite], rows: &'a Rows<'r>) -> impl Iterator<Item = RowsOfWrite<'a>> {
     let mut rows = rows.iter().map(Option::as_deref);
     writes.iter().map(move |write| {
         let old = rows.next().flatten().and_then(ItemRef::new);

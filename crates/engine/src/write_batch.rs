@@ -4,13 +4,13 @@
 
 use crate::change::Change;
 use crate::history::{self, History, Keeping, Moment};
-use crate::index_entry::Entry;
 use crate::past;
 use crate::read_stream::read_number;
 use crate::stored_key::{Key, within_space};
 use crate::stream::{FIRST_SEQUENCE, Stream};
 use crate::stream_record;
 use crate::write::{Action, ItemWrite};
+use crate::write_draft::EntryDraft;
 use partita_api::Exception;
 use partita_store::{Counters, Rows, Space, Write};
 
@@ -46,7 +46,7 @@ impl<'r> Batch<'r> {
     }
 
     /// An old item's entry, if it is stored: in an index that is being filled it may not be yet.
-    pub fn stored<'a>(&mut self, entry: Option<Entry<'a>>, backfilling: bool) -> Option<Entry<'a>> {
+    pub fn stored(&mut self, entry: Option<EntryDraft>, backfilling: bool) -> Option<EntryDraft> {
         let entry = entry?;
         if !backfilling {
             return Some(entry);

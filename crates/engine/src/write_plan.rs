@@ -1,25 +1,21 @@
-//! What one write changes, as a pure function from the item there was: the item, its index entries, its expiry entry, the counters,
-//! the stream's record, what its history remembers.
+//! What one write changes, by its draft (`write_draft.rs`): the item, its index entries, its expiry entry, the counters, the
+//! stream's record, what its history remembers.
 
 use crate::capacity::{Consumption, write_units};
 use crate::change::Change;
 use crate::history::History;
-use crate::index_entry::{self, Entry};
-use crate::item_key::ItemKey;
+use crate::index_entry;
 use crate::lost_item::LostItem;
-use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::stream::Stream;
 use crate::table::{IndexKind, Table};
-use crate::write::{Action, ItemWrite, Outcome};
+use crate::write::{ItemWrite, Outcome};
 use crate::write_batch::{Batch, difference, shard_of};
+use crate::write_draft::{Draft, EntryDraft};
 use partita_api::capacity::Units;
-use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
-use partita_expression::Update;
 use partita_store::{Counters, Space};
-use partita_value::{Item, ItemRef, limits};
-use std::borrow::Cow;
+use partita_value::{ItemRef, limits};
 
 /// What keeps track of a table's changes, and the time of a change.
 #[derive(Clone, Copy)]
@@ -37,40 +33,18 @@ pub struct Stored<'a> {
     pub lost: Option<&'a LostItem>,
 }
 
-/// Decides one write: checks it, and adds the rows it changes to the batch. It is given what is stored,
-/// and of the condition what was found out before.
+/// Decides one write by its draft: checks what is left to check, and adds the rows it changes to the batch.
 pub fn plan(
     batch: &mut Batch<'_>,
     table: &Table,
     record: Recording<'_>,
-    (write, verdict): (&ItemWrite, Option<bool>),
+    (write, draft): (&ItemWrite, Draft),
     Stored { old, collection, lost }: Stored<'_>,
 ) -> Result<Outcome, Exception> {
-    // Index keys that are known without the old item are checked before the condition.
-    let put_entries = match &write.action {
-        Action::Put(item) => Some(entries(table, &write.key, Some(item.view()))?),
-        Action::Update { update: Some(update), .. } => {
-            index_entry::check_update(table, update)?;
-            None
-        }
-        _ => None,
-    };
-    check_condition(table, (write, verdict), old)?;
-    let new = new_item(table, write, old)?;
-    let new = new.as_ref().map(Cow::as_ref).map(Item::view);
-    let after = match (put_entries, &write.action) {
-        (Some(entries), _) => entries,
-        (None, Action::Restore(_)) => fitting_entries(table, &write.key, new),
-        (None, _) => entries(table, &write.key, new)?,
-    };
+    let Draft { after, attributes, entries } = draft;
+    let new = after.item(write, old);
     let (old_size, new_size) = (old.map(|item| item.size()), new.map(|item| item.size()));
     let size = old_size.unwrap_or(0).max(new_size.unwrap_or(0));
-    let mut outcome = Outcome {
-        attributes: attributes(write, old, new),
-        consumption: Consumption::of_table(write_units(size)),
-        collection_bytes: None,
-    };
-    let before = fitting_entries(table, &write.key, old);
     let change = match lost {
         Some(lost) => Some(Change::Replace { keys: lost.keys.view(), new }),
         None => Change::between(old, new),
@@ -80,8 +54,12 @@ pub fn plan(
         (Some(stream), Some(_)) => Some((stream, shard_of(stream, write)?)),
         _ => None,
     };
-    let added = collection_growth(table, (old_size, new_size), &before, &after);
-    outcome.collection_bytes = grow_collection(batch, table, write, collection, added)?;
+    let added = collection_growth(table, (old_size, new_size), &entries);
+    let mut outcome = Outcome {
+        attributes,
+        consumption: Consumption::of_table(write_units(size)),
+        collection_bytes: grow_collection(batch, table, write, collection, added)?,
+    };
     if let Some(lost) = lost {
         lost.clear(batch, table, write);
     }
@@ -93,107 +71,15 @@ pub fn plan(
         if let Some(history) = record.history {
             batch.remember(history, record.now, write, &change);
         }
-        for (index, (before, after)) in table.indexes.iter().zip(before.into_iter().zip(after)) {
+        for (index, (before, after)) in table.indexes.iter().zip(entries) {
             let before = batch.stored(before, index.backfilling);
-            let units = change_entry(batch, index.space, before, after);
+            let units = change_entry(batch, index.space, before, after.zip(new));
             if units != Units::ZERO {
                 outcome.consumption.charge_index(&index.name, index.kind, units);
             }
         }
     }
     Ok(outcome)
-}
-
-/// `verdict` is what the condition says of the item, where that was found out before.
-fn check_condition(
-    table: &Table,
-    (write, verdict): (&ItemWrite, Option<bool>),
-    old: Option<ItemRef<'_>>,
-) -> Result<(), Exception> {
-    let Some(condition) = &write.condition else { return Ok(()) };
-    scalar_keys::check(table, condition.nested_roots())?;
-    if verdict.map_or_else(|| condition.matches(old), Ok)? {
-        return Ok(());
-    }
-    let mut exception =
-        Exception::new(ExceptionKind::ConditionalCheckFailedException, messages::CONDITION_FAILED);
-    if write.return_item_on_condition_failure {
-        exception.item = old.map(|item| item.to_owned());
-    }
-    Err(exception)
-}
-
-/// The item after the write; `None` if there is none then.
-fn new_item<'a>(
-    table: &Table,
-    write: &'a ItemWrite,
-    old: Option<ItemRef<'_>>,
-) -> Result<Option<Cow<'a, Item>>, Exception> {
-    match &write.action {
-        Action::Put(item) | Action::Restore(item) => Ok(Some(Cow::Borrowed(item))),
-        Action::Delete { .. } => Ok(None),
-        Action::Check => Ok(old.map(|item| Cow::Owned(item.to_owned()))),
-        Action::Expire { before, .. } => {
-            let due = |item: &ItemRef<'_>| {
-                let expiry = table.expiry.as_ref();
-                expiry
-                    .and_then(|expiry| index_entry::expires_at(expiry, *item))
-                    .is_some_and(|at| at < *before)
-            };
-            Ok(old.filter(|item| !due(item)).map(|item| Cow::Owned(item.to_owned())))
-        }
-        Action::Update { key, update } => {
-            let creates = update.as_ref().is_none_or(Update::creates_item);
-            let item = match (update, old) {
-                (Some(update), old) => update.apply(old, key.view())?,
-                (None, Some(old)) => old.to_owned(),
-                (None, None) => key.clone(),
-            };
-            if item.size() > limits::ITEM_BYTES {
-                return Err(Exception::validation(messages::ITEM_TOO_LARGE_AFTER_UPDATE));
-            }
-            if item.view().is_nested_beyond(limits::NESTING_LEVELS) {
-                return Err(Exception::validation(messages::NESTED_TOO_DEEP));
-            }
-            update.iter().try_for_each(|update| index_entry::check_updated(table, update, item.view()))?;
-            Ok((old.is_some() || creates).then_some(Cow::Owned(item)))
-        }
-    }
-}
-
-fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'_>>) -> Option<Item> {
-    let touched = || match &write.action {
-        Action::Update { update: Some(update), .. } => Some(update.touched()),
-        _ => None,
-    };
-    let item = match write.return_values {
-        ReturnValues::None => None,
-        ReturnValues::AllOld => old.map(|item| item.to_owned()),
-        ReturnValues::AllNew => new.map(|item| item.to_owned()),
-        ReturnValues::UpdatedOld => old.and_then(|item| Some(touched()?.apply(item))),
-        ReturnValues::UpdatedNew => new.and_then(|item| Some(touched()?.apply(item))),
-    };
-    item.filter(|item| !item.is_empty())
-}
-
-/// The item's entry in each index, in the table's order.
-fn entries<'a>(
-    table: &Table,
-    key: &ItemKey,
-    item: Option<ItemRef<'a>>,
-) -> Result<Vec<Option<Entry<'a>>>, Exception> {
-    let entry = |index| match item {
-        Some(item) => index_entry::in_index(index, key, item),
-        None => Ok(None),
-    };
-    table.indexes.iter().map(entry).collect()
-}
-
-/// The same of an item that was stored before: where it could not be indexed when an index was added, it has no
-/// entry.
-fn fitting_entries<'a>(table: &Table, key: &ItemKey, item: Option<ItemRef<'a>>) -> Vec<Option<Entry<'a>>> {
-    let entry = |index| item.and_then(|item| index_entry::in_index(index, key, item).ok().flatten());
-    table.indexes.iter().map(entry).collect()
 }
 
 /// Changes the item's row, its expiry entry and the table's counters.
@@ -210,28 +96,29 @@ fn change_rows(
     }
     batch.count_in(table.space, old.map(|item| item.size()), new.map(|item| item.size()));
     if let Some(expiry) = &table.expiry {
-        let entry = |item| index_entry::in_expiry(expiry, table, &write.key, item);
+        let entry = |item| index_entry::in_expiry(expiry, table, &write.key, item).map(EntryDraft::from);
         let before = batch.stored(old.and_then(entry), expiry.backfilling);
-        change_entry(batch, expiry.space, before, new.and_then(entry));
+        change_entry(batch, expiry.space, before, new.and_then(entry).zip(new));
     }
 }
 
-/// Replaces one entry by another, if they differ; returns what an index is charged for it.
+/// Replaces one entry by another and its item, if they differ; returns what an index is charged for it.
 fn change_entry(
     batch: &mut Batch<'_>,
     space: Space,
-    before: Option<Entry<'_>>,
-    after: Option<Entry<'_>>,
+    before: Option<EntryDraft>,
+    after: Option<(EntryDraft, ItemRef<'_>)>,
 ) -> Units {
-    batch.count_in(space, before.as_ref().map(|e| e.size), after.as_ref().map(|e| e.size));
+    batch.count_in(space, before.as_ref().map(|e| e.size), after.as_ref().map(|(e, _)| e.size));
     match (before, after) {
         (None, None) => Units::ZERO,
-        (Some(before), Some(after)) if before.key == after.key => {
-            if before.value == after.value {
+        (Some(before), Some((after, item))) if before.key == after.key => {
+            if after.has_value_of(&before) {
                 return Units::ZERO;
             }
             let units = write_units(before.size.max(after.size));
-            batch.put(after.key, after.value.into_owned());
+            let (key, value) = after.into_row(item);
+            batch.put(key, value);
             units
         }
         (before, after) => {
@@ -240,9 +127,10 @@ fn change_entry(
                 units += write_units(entry.size);
                 batch.delete(entry.key);
             }
-            if let Some(entry) = after {
+            if let Some((entry, item)) = after {
                 units += write_units(entry.size);
-                batch.put(entry.key, entry.value.into_owned());
+                let (key, value) = entry.into_row(item);
+                batch.put(key, value);
             }
             units
         }
@@ -253,13 +141,12 @@ fn change_entry(
 fn collection_growth(
     table: &Table,
     item: (Option<usize>, Option<usize>),
-    before: &[Option<Entry<'_>>],
-    after: &[Option<Entry<'_>>],
+    entries: &[(Option<EntryDraft>, Option<EntryDraft>)],
 ) -> Counters {
     let mut total = difference(item.0, item.1);
-    for (index, (before, after)) in table.indexes.iter().zip(before.iter().zip(after)) {
+    for (index, (before, after)) in table.indexes.iter().zip(entries) {
         if index.kind == IndexKind::Local {
-            let size = |entry: &Option<Entry<'_>>| entry.as_ref().map(|entry| entry.size);
+            let size = |entry: &Option<EntryDraft>| entry.as_ref().map(|entry| entry.size);
             total.bytes += difference(size(before), size(after)).bytes;
         }
     }

@@ -397,3 +397,24 @@ async fn write_on(database: &Database<EmbeddedStore>, is_over: &AtomicBool) -> u
     }
     writes
 }
+
+#[tokio::test]
+async fn a_query_refuses_rows_of_another_partition() {
+    let store = Shared::default();
+    let database = filled(store.clone()).await;
+    let rows = store.rows(Spaces::of(&store).items);
+    let customer = |row: &[u8]| {
+        let item = partita_value::ItemRef::new(row).unwrap();
+        partita_value::AttributeValue::from(item.get("customer").unwrap())
+    };
+    let other = rows.iter().find(|(_, row)| customer(row) != customer(&rows[0].1)).unwrap();
+    store.set(&rows[0].0, Some(other.1.clone())).await;
+    for number in 0..4 {
+        let values = json!({":c": {"S": format!("c{number}")}});
+        let query = json!({"TableName": "Orders", "KeyConditionExpression": "customer = :c", "ExpressionAttributeValues": values});
+        let answer: Value = serde_json::from_str(&database.run("Query", &query.to_string()).await).unwrap();
+        let own = partita_value::AttributeValue::S(format!("c{number}"));
+        let is_spoilt = customer(&rows[0].1) == own;
+        assert_eq!(answer.get("__type").is_some(), is_spoilt, "{answer}");
+    }
+}

@@ -371,7 +371,8 @@ fn contains(value: ValueRef<'_>, part: Looked<'_>) -> bool {
     };
     match (value, part) {
         (ValueRef::S(value), ValueRef::S(part)) | (ValueRef::B(value), ValueRef::B(part)) => {
-            memmem::find(value, part).is_some()
+            // A search looks at the whole part first, however short the value is.
+            part.len() <= value.len() && memmem::find(value, part).is_some()
         }
         (ValueRef::Ss(set), ValueRef::S(part))
         | (ValueRef::Ns(set), ValueRef::N(part))

@@ -40,6 +40,11 @@ impl ParsedUpdate {
     }
 }
 
+/// Taking a set apart and putting it together takes as long as looking at it so often.
+const SET_LOOKS: usize = 32;
+/// The same of a document.
+const DOCUMENT_LOOKS: usize = 16;
+
 /// A bound update expression, or lowered `AttributeUpdates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
@@ -210,6 +215,16 @@ impl Update {
         Ok(merge(base.item, &outcomes))
     }
 
+    /// About how many bytes are looked at to change an item of so many bytes, at most.
+    pub fn work(&self, item_bytes: usize) -> usize {
+        let (looks, value_bytes) = self.changes.iter().map(|(_, change)| change.work()).fold(
+            (0, 0),
+            // No two change the same attribute.
+            |(looks, sum), (more, bytes)| (looks.max(more), sum + more * bytes),
+        );
+        item_bytes + looks * item_bytes + value_bytes
+    }
+
     /// Whether an item comes into being where there was none: not by taking something away.
     pub fn creates_item(&self) -> bool {
         let gives = |action: &Action| matches!(action, Action::Set(_) | Action::Add(..));
@@ -257,6 +272,20 @@ impl Update {
     /// All paths it reads in right-hand sides, in the order written.
     pub fn source_paths(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter()
+    }
+}
+
+impl Change {
+    /// As how many looks at the attribute it counts, and how many bytes come to it.
+    fn work(&self) -> (usize, usize) {
+        match self {
+            Change::Attribute(Action::Add(value, _) | Action::Delete(value, _)) => match value.view() {
+                ValueRef::N(_) => (0, 0),
+                set => (SET_LOOKS, set.size()),
+            },
+            Change::Attribute(Action::Set(_) | Action::Remove) => (0, 0),
+            Change::Document(_) => (DOCUMENT_LOOKS, 0),
+        }
     }
 }
 

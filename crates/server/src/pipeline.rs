@@ -181,7 +181,7 @@ impl<S: Store> Pipeline<S> {
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
-            elsewhere(move || partita_wire::decode(operation, &body)).await?
+            elsewhere(body.len(), move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
