@@ -395,11 +395,25 @@ impl<'a> Base<'a> {
                 Some(value) => Ok(Evaluated::View(value)),
                 None => self.operand(otherwise),
             },
-            SetOperand::ListAppend(left, right) => {
-                evaluated::list_append(&self.operand(left)?, &self.operand(right)?)
+            SetOperand::ListAppend(..) => {
+                let mut lists = Vec::new();
+                self.appended(operand, &mut lists)?;
+                evaluated::list_append(&lists)
             }
             SetOperand::Computed(value) => self.set_value(value),
         }
+    }
+
+    /// What appends put one behind the other, however deep they stand inside each other.
+    fn appended(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
+        match operand {
+            SetOperand::ListAppend(left, right) => {
+                self.appended(left, lists)?;
+                self.appended(right, lists)?;
+            }
+            other => lists.push(self.operand(other)?),
+        }
+        Ok(())
     }
 }
 
