@@ -4,7 +4,7 @@
 
 use crate::error::Problem;
 use partita_value::limits::ITEM_BYTES;
-use partita_value::{AttributeValue, Encoder, Number, Value, ValueRef};
+use partita_value::{AttributeValue, Encoder, ListRef, Number, Value, ValueRef};
 
 /// A value that is stored somewhere, or one that was made.
 pub(crate) enum Evaluated<'a> {
@@ -63,27 +63,30 @@ pub(crate) fn minus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<E
     number(left)?.subtract(&number(right)?).map(owned_number).map_err(Problem::Number)
 }
 
-/// Lists, one behind the other. More than an item has room for is refused before it is copied.
-pub(crate) fn list_append<'a>(lists: &[ValueRef<'_>]) -> Result<Evaluated<'a>, Problem> {
-    let mut size = 0;
-    for list in lists {
-        size += list.size();
-        if size > ITEM_BYTES {
-            return Err(Problem::ItemSize);
-        }
-    }
-    append(lists).ok_or(Problem::UpdateOperandType)
+/// All lists one behind the other, each copied once. One that no item has room for is refused before it is made.
+pub(crate) fn list_append<'a>(lists: &[Evaluated<'_>]) -> Result<Evaluated<'a>, Problem> {
+    let lists: Vec<ListRef<'_>> = lists.iter().map(list).collect::<Result<_, _>>()?;
+    let bytes = lists.iter().try_fold(0, |bytes, list| {
+        let bytes = bytes + list.elements_size();
+        (bytes <= ITEM_BYTES).then_some(bytes)
+    });
+    let list = bytes.map(|_| append(lists)).filter(|list| list.view().size() <= ITEM_BYTES);
+    list.ok_or(Problem::ItemSize)
 }
 
-fn append<'a>(lists: &[ValueRef<'_>]) -> Option<Evaluated<'a>> {
+fn list<'a>(value: &'a Evaluated<'_>) -> Result<ListRef<'a>, Problem> {
+    match value.view() {
+        ValueRef::L(list) => Ok(list),
+        _ => Err(Problem::UpdateOperandType),
+    }
+}
+
+fn append<'a, 'b>(lists: impl IntoIterator<Item = ListRef<'b>>) -> Evaluated<'a> {
     let mut encoder = Encoder::new();
     let mark = encoder.begin_list();
-    for list in lists {
-        let ValueRef::L(list) = list else { return None };
-        list.into_iter().for_each(|element| encoder.value(element));
-    }
+    lists.into_iter().flatten().for_each(|element| encoder.value(element));
     encoder.end_list(mark);
-    Some(Evaluated::Owned(Value::from_encoder(encoder)))
+    Evaluated::Owned(Value::from_encoder(encoder))
 }
 
 /// ADD: the sum of numbers, the union of sets; of lists, in legacy parameters, one behind the other.
@@ -96,9 +99,7 @@ pub(crate) fn add<'a>(
     let Some(old) = old else { return Ok(Evaluated::View(operand)) };
     match (old, operand) {
         (ValueRef::N(_), ValueRef::N(_)) => plus(&Evaluated::View(old), &Evaluated::View(operand)),
-        (ValueRef::L(_), ValueRef::L(_)) if style == Style::Legacy => {
-            append(&[old, operand]).ok_or_else(|| style.mismatch())
-        }
+        (ValueRef::L(old), ValueRef::L(operand)) if style == Style::Legacy => Ok(append([old, operand])),
         _ => {
             let mut set = AttributeValue::from(old);
             match (&mut set, AttributeValue::from(operand)) {

@@ -426,25 +426,23 @@ impl<'a> Base<'a> {
             },
             SetOperand::ListAppend(..) => {
                 let mut lists = Vec::new();
-                self.lists(operand, &mut lists)?;
-                evaluated::list_append(&lists.iter().map(Evaluated::view).collect::<Vec<_>>())
+                self.appended(operand, &mut lists)?;
+                evaluated::list_append(&lists)
             }
             SetOperand::Computed(value) => self.set_value(value),
         }
     }
 
-    /// The lists that are to stand one behind the other: those of appends inside an append are copied only once.
-    fn lists(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
+    /// What appends put one behind the other, however deep they stand inside each other.
+    fn appended(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
         match operand {
             SetOperand::ListAppend(left, right) => {
-                self.lists(left, lists)?;
-                self.lists(right, lists)
+                self.appended(left, lists)?;
+                self.appended(right, lists)?;
             }
-            operand => {
-                lists.push(self.operand(operand)?);
-                Ok(())
-            }
+            other => lists.push(self.operand(other)?),
         }
+        Ok(())
     }
 }
 

@@ -136,6 +136,24 @@ mod tests {
     }
 
     #[test]
+    fn appends_inside_appends_keep_the_order_and_the_limit() {
+        let after = |value: &str, a: Vec<AttributeValue>| {
+            let statement = parsed(&format!("UPDATE Music SET b = {value} WHERE pk = 1"));
+            let Statement::Update(update) = statement else { panic!("no update") };
+            let item: Item = [("a", AttributeValue::L(a)), ("t", AttributeValue::Null)].into_iter().collect();
+            let after = update.update.apply(Some(item.view()), Item::default().view());
+            after.map(|item| format!("{:?}", item.get("b"))).map_err(|error| error.to_string())
+        };
+        let texts = |count: usize| vec![AttributeValue::S("x".to_owned()); count];
+        let nested = "list_append(list_append(['1'], a), list_append(['2'], list_append(a, ['3'])))";
+        let flat = "['1', 'x', '2', 'x', '3']";
+        assert_eq!(after(nested, texts(1)), after(flat, texts(1)));
+        assert!(after("list_append(list_append(a, a), t)", texts(1)).is_err());
+        assert!(after("list_append(list_append(a, a), a)", texts(60_000)).is_ok());
+        assert!(after("list_append(list_append(a, a), list_append(a, a))", texts(60_000)).is_err());
+    }
+
+    #[test]
     fn parameters_take_their_places() {
         let text = "INSERT INTO tab VALUE {'a': ?, 'b': [1], 'c': ?}";
         let values = [Value::string("x"), Value::string("y")];

@@ -1,6 +1,6 @@
 //! DynamoDB's sizes: what the 400 KB limit and the capacity units count.
 
-use crate::{MapRef, ValueRef};
+use crate::{ListRef, MapRef, ValueRef};
 
 /// What a list or map costs beside its contents.
 const CONTAINER: usize = 3;
@@ -14,11 +14,14 @@ pub(crate) fn value_size(value: ValueRef<'_>) -> usize {
         ValueRef::N(digits) => number_size(digits),
         ValueRef::Ss(set) | ValueRef::Bs(set) => set.into_iter().map(<[u8]>::len).sum(),
         ValueRef::Ns(set) => set.into_iter().map(number_size).sum(),
-        ValueRef::L(list) => {
-            CONTAINER + list.into_iter().map(|value| ELEMENT + value_size(value)).sum::<usize>()
-        }
+        ValueRef::L(list) => CONTAINER + list_elements_size(list),
         ValueRef::M(map) => CONTAINER + map.into_iter().count() * ELEMENT + map_entries_size(map),
     }
+}
+
+/// Elements, without what a list itself costs.
+pub(crate) fn list_elements_size(list: ListRef<'_>) -> usize {
+    list.into_iter().map(|value| ELEMENT + value_size(value)).sum()
 }
 
 /// Names and values, without what a map itself costs: the size of an item.

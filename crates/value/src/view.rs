@@ -204,6 +204,11 @@ impl<'a> ListRef<'a> {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// DynamoDB's size of the elements, without what the list itself costs.
+    pub fn elements_size(&self) -> usize {
+        size::list_elements_size(*self)
+    }
 }
 
 impl<'a> IntoIterator for ListRef<'a> {

@@ -182,14 +182,6 @@ const LISTS: &[Case] = &[
             decode(Operation::BatchExecuteStatement, format!(r#"{{"Statements":[{all}]}}"#))
         },
     },
-    Case {
-        name: "transact_statements",
-        size: 25,
-        prepare: |n| {
-            let all = list(n, |i| format!(r#"{{"Statement":"DELETE FROM Music WHERE a = {i}"}}"#));
-            decode(Operation::ExecuteTransaction, format!(r#"{{"TransactStatements":[{all}]}}"#))
-        },
-    },
 ];
 
 const VALUES: &[Case] = &[

@@ -1,5 +1,5 @@
 //! Bodies of every operation in which one member is long, written as templates: `<<x%>>` is `x` again and again, with
-//! numbers for `%`, and `@text` is a long text.
+//! numbers for `%`, `@text` is a long text, and `@spaces` makes a statement too long to be kept with what was parsed before.
 
 use crate::decoders::{list, shuffled};
 use crate::long_members::long_members;
@@ -39,13 +39,19 @@ const ACCEPTED: &[Body] = &[
         name: "batch_statements",
         size: 6,
         operation: Operation::BatchExecuteStatement,
-        body: r#"{"Statements":[<<{"Statement":"SELECT * FROM Music WHERE pk = %"}>>]}"#,
+        body: r#"{"Statements":[<<{"Statement":"SELECT * FROM Music @spaces WHERE pk = %"}>>]}"#,
+    },
+    Body {
+        name: "transact_statements",
+        size: 25,
+        operation: Operation::ExecuteTransaction,
+        body: r#"{"TransactStatements":[<<{"Statement":"DELETE FROM Music @spaces WHERE pk = %"}>>]}"#,
     },
     Body {
         name: "statement_parameters",
         size: 25,
         operation: Operation::ExecuteStatement,
-        body: r#"{"Statement":"SELECT * FROM Music WHERE pk IN [<<?>>]","Parameters":[<<{"N":"%"}>>]}"#,
+        body: r#"{"Statement":"SELECT * FROM Music @spaces WHERE pk IN [<<?>>]","Parameters":[<<{"N":"%"}>>]}"#,
     },
     Body {
         name: "statement_token",
@@ -119,7 +125,7 @@ fn grown(template: &str, n: usize) -> String {
         rest = behind;
     }
     text.push_str(rest);
-    text.replace("@text", &"x".repeat(8 * n))
+    text.replace("@spaces", &" ".repeat(600)).replace("@text", &"x".repeat(8 * n))
 }
 
 /// Decodes all bodies of an operation; they are accepted if one of them is.
