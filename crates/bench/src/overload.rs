@@ -1,7 +1,8 @@
 //! What is left of the speed when more is asked than can be answered.
 //!
 //! Requests are due at a steady rate, whatever was answered of the former ones (an open loop). Each needs a free connection at that
-//! moment, or is lost; an answer counts if it is a success and comes within a second. Generator and server have a core each.
+//! moment, or is lost; an answer counts if it is a success and comes within a second. Generator and server have a core each. The
+//! peak is what is answered over as many connections without pauses.
 
 use crate::OverloadArguments;
 use crate::connection::Connection;
@@ -21,8 +22,6 @@ use tokio::sync::mpsc;
 const USEFUL: Duration = Duration::from_secs(1);
 /// How often it is looked what is due.
 const TICK: Duration = Duration::from_millis(1);
-/// Connections with which the peak is found, without pauses.
-const PEAK_CONNECTIONS: usize = 32;
 /// Offered load, in peaks.
 const OFFERED: [f64; 5] = [0.5, 1.0, 2.0, 3.0, 5.0];
 
@@ -61,7 +60,7 @@ fn measure(
 ) -> Result<(), Box<dyn Error>> {
     let duration = Duration::from_secs_f64(arguments.seconds);
     let requests = |pass| workload.requests(&caller(server), arguments.items, pass);
-    let intensity = Intensity { connections: PEAK_CONNECTIONS, duration, rate: None };
+    let intensity = Intensity { connections: arguments.connections, duration, rate: None };
     let peak = fire(&server.address, None, &requests(1), intensity)?.rate;
     println!("| {} | as many as are answered | {peak:.0} | 100 % | | | | |", workload.name);
     for (pass, times) in OFFERED.into_iter().enumerate() {
