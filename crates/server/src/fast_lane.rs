@@ -12,8 +12,10 @@ use crate::pipeline::{HEAD_BYTES, Pipeline, json_type};
 use crate::reply::{Answer, Notice, Refusal, Reply};
 use crate::silence::Silence;
 use crate::stopping::Stay;
+use bytes::BufMut;
 use hyper::StatusCode;
 use partita_auth::{Headers, SignedRequest};
+use partita_engine::let_others;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use std::future::{Future, poll_fn};
@@ -28,6 +30,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Room for what is read at a time, which every connection has.
 const BUFFER_BYTES: usize = 8 * 1_024;
+/// More is not read at a time: others have their turn before the rest of a large body is taken.
+const READ_BYTES: usize = 256 * 1_024;
 /// A larger buffer is given back after the request that needed it.
 const KEPT_BYTES: usize = 64 * 1_024;
 /// A head of more is refused before it has ended: request line, headers, and what stands between them.
@@ -85,7 +89,9 @@ pub async fn serve<S: Store>(
             return write_last(stream, refusal.as_ref()).await;
         }
         let more = poll_fn(|context| {
-            if let Poll::Ready(more) = pin!(stream.read_buf(&mut lane.read)).poll(context) {
+            if let Poll::Ready(more) =
+                pin!(stream.read_buf(&mut (&mut lane.read).limit(READ_BYTES))).poll(context)
+            {
                 return Poll::Ready(more.map(Heard::of));
             }
             if !has_head && is_over.as_mut().poll(context).is_ready() {
@@ -97,6 +103,9 @@ pub async fn serve<S: Store>(
             Heard::Bytes(bytes) => {
                 place.heard(lane.silence.broken().into_std());
                 lane.pace.moved(bytes);
+                if bytes == READ_BYTES {
+                    let_others().await;
+                }
             }
             Heard::End if lane.read.is_empty() => return Ok(Left::Ended),
             // Whoever still listens is told that something is missing.
