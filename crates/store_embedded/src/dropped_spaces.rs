@@ -11,10 +11,11 @@ use heed::types::Bytes;
 use heed::{Database, RwTxn};
 use partita_store::{Direction, KeyRange, Space, StoreError};
 
-use crate::entry;
+use crate::chunks;
+use crate::entry::{self, Entry};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::root::{Part, Root, damaged};
+use crate::root::{Part, Root, StoredRow, damaged};
 use crate::walk::Found;
 
 /// What one step of the removal takes at most, so that no writer waits long for it.
@@ -55,9 +56,8 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     let root = environment.root();
     let dropped = list(&root)?;
     let Some(space) = dropped.first().copied() else { return Ok(false) };
-    let keys = some_keys(&root, space)?;
+    let SomeKeys { keys, reached_the_end } = some_keys(&root, space)?;
     drop(root);
-    let reached_the_end = keys.len() < STEP_ENTRIES;
     let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
     let is_empty = environment.write_rows(&touched, |tree, txn| {
         let until = Instant::now() + STEP_TIME;
@@ -76,19 +76,35 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     Ok(!is_empty || dropped.len() > 1)
 }
 
-fn some_keys(root: &Root, space: Space) -> Result<Vec<Vec<u8>>, StoreError> {
+/// Keys of a space from its first on.
+struct SomeKeys {
+    keys: Vec<Vec<u8>>,
+    reached_the_end: bool,
+}
+
+/// As many as one step can remove, with their chunks: all that they lead to is checked before.
+fn some_keys(root: &Root, space: Space) -> Result<SomeKeys, StoreError> {
     let after = space.0.checked_add(1).map(|next| Space(next).prefix().to_vec());
     let range = KeyRange {
         start: space.prefix().to_vec(),
         end: after.unwrap_or_else(|| vec![0xFF; partita_store::MAX_KEY_BYTES + 1]),
     };
     let mut keys = Vec::new();
+    let mut entries = 0;
     root.range(&range, Direction::Ascending, |part| {
         // What is damaged in a dropped space is of no interest.
         if let Part::Row(row) = part {
             keys.push(row.key.to_vec());
+            entries += 1 + chunks_of(&row);
         }
-        Ok(if keys.len() < STEP_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if entries < STEP_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    Ok(keys)
+    Ok(SomeKeys { keys, reached_the_end: entries < STEP_ENTRIES })
+}
+
+fn chunks_of(row: &StoredRow<'_>) -> usize {
+    match row.entry() {
+        Some(Entry::Long(long)) => chunks::keys_of(long).count(),
+        Some(Entry::Short(_)) | None => 0,
+    }
 }
