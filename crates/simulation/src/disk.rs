@@ -171,7 +171,7 @@ impl Disk {
         };
         self.files[id].write(offset as usize, &bytes[..cut]);
         self.count();
-        if durably && self.plant != Some(Plant::ReusePagesEarly) {
+        if durably {
             self.files[id].flush_last();
         }
     }

@@ -12,7 +12,8 @@ pub enum Plant {
     SkipLogSync,
     /// LMDB's pages are not flushed before the meta page that needs them.
     SkipPageSync,
-    /// LMDB's meta page is not durable when its transaction ends, so that pages it freed are used again too early.
+    /// The slot with a transaction's meta page is not durable when it ends, so that pages it freed are used again too
+    /// early.
     ReusePagesEarly,
     /// The tree says that it has records before it has them.
     ApplyOutOfOrder,
@@ -36,6 +37,7 @@ impl Plant {
         match self {
             Plant::SkipLogSync => is_segment(path),
             Plant::SkipPageSync => path.ends_with("data.mdb"),
+            Plant::ReusePagesEarly => path.ends_with("sums"),
             _ => false,
         }
     }

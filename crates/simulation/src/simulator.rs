@@ -31,6 +31,8 @@ pub enum Crashes {
     Never,
     /// At this call of the disk, and then never again.
     At(u64),
+    /// At this call of the first life, then at this call of the second, and then never again.
+    Twice(u64, u64),
     /// Again and again.
     Often,
 }
@@ -70,6 +72,8 @@ pub struct Summary {
     pub crashes: usize,
     /// Calls of the disk.
     pub calls: u64,
+    /// How many there were until the first request was answered.
+    pub calls_until_answer: u64,
     pub answers: usize,
     /// The store found damage and did not open.
     pub refused: bool,
@@ -168,11 +172,13 @@ impl Simulator {
     fn arm(&mut self) {
         let ahead = 1 + self.random.below(250) as u64;
         let crashes = self.plan.crashes;
-        let first = self.lives == 0;
+        let life = self.lives;
         intercept::with(|disk| {
             disk.crash_at = match crashes {
                 Crashes::Never => None,
-                Crashes::At(call) => first.then_some(call),
+                Crashes::At(call) | Crashes::Twice(call, _) if life == 0 => Some(call),
+                Crashes::Twice(_, call) if life == 1 => Some(disk.calls + call),
+                Crashes::At(_) | Crashes::Twice(..) => None,
                 Crashes::Often => Some(disk.calls + ahead),
             };
         });
@@ -204,6 +210,9 @@ impl Simulator {
     fn live(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<End, String> {
         for Ask { operation, body } in scenario.set_up() {
             life.ask(operation, &body);
+            if self.summary.calls_until_answer == 0 {
+                self.summary.calls_until_answer = intercept::with(|disk| disk.calls).unwrap_or_default();
+            }
             if has_crashed() {
                 return Ok(End::Crash);
             }

@@ -71,6 +71,21 @@ fn everything_holds_whichever_call_is_the_last() {
     }
 }
 
+/// The power goes while the log's first record is written, and again during the start that follows or its first record.
+#[test]
+fn everything_holds_through_two_power_losses_in_a_row() {
+    let plan = Plan { turns: 2, ..Plan::of_seed(5) };
+    let peace = run("bank", &Plan { crashes: Crashes::Never, ..plan }).expect("it holds in peace");
+    for first in peace.calls_until_answer - 4..=peace.calls_until_answer {
+        for second in 1..=SECOND_LOSS {
+            holds("bank", Plan { crashes: Crashes::Twice(first, second), ..plan });
+        }
+    }
+}
+
+/// More calls than a start and a record take.
+const SECOND_LOSS: u64 = 20;
+
 /// How many seeds are tried to find a planted mistake.
 const TRIES: u64 = 200;
 

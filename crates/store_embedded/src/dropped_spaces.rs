@@ -11,10 +11,11 @@ use heed::types::Bytes;
 use heed::{Database, RwTxn};
 use partita_store::{Direction, KeyRange, Space, StoreError};
 
-use crate::entry;
+use crate::chunks;
+use crate::entry::{self, Entry};
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::root::{Part, Root, damaged};
+use crate::root::{Part, Root, StoredRow, damaged};
 use crate::walk::Found;
 
 /// What one step of the removal takes at most, so that no writer waits long for it.
@@ -55,27 +56,28 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     let root = environment.root();
     let dropped = list(&root)?;
     let Some(space) = dropped.first().copied() else { return Ok(false) };
-    let keys = some_keys(&root, space)?;
+    let SomeKeys { keys, reached_the_end } = some_keys(&root, space)?;
     drop(root);
-    if keys.is_empty() {
+    if reached_the_end {
         // Nor does anybody miss what was lost of it.
         environment.forget_damage(&all_of(space))?;
-        environment.write(|tree, txn| Ok(tree.dropped.database.delete(txn, &space.prefix())?))?;
-        return Ok(dropped.len() > 1);
     }
     let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
-    environment.write_rows(&touched, |tree, txn| {
+    let is_empty = environment.write_rows(&touched, |tree, txn| {
         let until = Instant::now() + STEP_TIME;
         let mut left = STEP_ENTRIES;
         for key in &keys {
             if left == 0 || Instant::now() >= until {
-                break;
+                return Ok(false);
             }
             left = left.saturating_sub(tree.delete(txn, key)?);
         }
-        Ok(())
+        if reached_the_end {
+            tree.dropped.database.delete(txn, &space.prefix())?;
+        }
+        Ok(reached_the_end)
     })?;
-    Ok(true)
+    Ok(!is_empty || dropped.len() > 1)
 }
 
 fn all_of(space: Space) -> KeyRange {
@@ -86,14 +88,30 @@ fn all_of(space: Space) -> KeyRange {
     }
 }
 
-fn some_keys(root: &Root, space: Space) -> Result<Vec<Vec<u8>>, StoreError> {
+/// Keys of a space from its first on.
+struct SomeKeys {
+    keys: Vec<Vec<u8>>,
+    reached_the_end: bool,
+}
+
+/// As many as one step can remove, with their chunks: all that they lead to is checked before.
+fn some_keys(root: &Root, space: Space) -> Result<SomeKeys, StoreError> {
     let mut keys = Vec::new();
+    let mut entries = 0;
     root.range(&all_of(space), Direction::Ascending, |part| {
         // What is damaged in a dropped space is of no interest.
         if let Part::Row(row) = part {
             keys.push(row.key.to_vec());
+            entries += 1 + chunks_of(&row);
         }
-        Ok(if keys.len() < STEP_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if entries < STEP_ENTRIES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
-    Ok(keys)
+    Ok(SomeKeys { keys, reached_the_end: entries < STEP_ENTRIES })
+}
+
+fn chunks_of(row: &StoredRow<'_>) -> usize {
+    match row.entry() {
+        Some(Entry::Long(long)) => chunks::keys_of(long).count(),
+        Some(Entry::Short(_)) | None => 0,
+    }
 }

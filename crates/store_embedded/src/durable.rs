@@ -67,8 +67,11 @@ impl Durable {
         }
         let durable = Durable { sequence: AtomicU64::new(sequence), note: note.ok(), ..Durable::default() };
         if noted(log).is_ok_and(|noted| noted > sequence) {
-            // What was beyond has just been given up.
-            durable.write_note(sequence);
+            // What was beyond has just been given up. Until that is durable a power loss would bring the old note back.
+            let is_noted = durable.write_note(sequence);
+            if !is_noted || durable.note.as_ref().is_some_and(|note| note.sync_data().is_err()) {
+                tracing::warn!("after a power loss the records that were given up may be asked for again");
+            }
         }
         durable
     }
@@ -101,6 +104,10 @@ impl Durable {
     pub fn add(&self, file: &Arc<File>, sequence: u64) {
         let mut unflushed = self.lock();
         unflushed.last = sequence;
+        if unflushed.has_failed {
+            // It was written while a flush of the same file failed.
+            unflushed.doubtful = Some(sequence);
+        }
         if !unflushed.files.last().is_some_and(|last| Arc::ptr_eq(last, file)) {
             unflushed.files.push(Arc::clone(file));
         }
@@ -116,11 +123,16 @@ impl Durable {
         if files.is_empty() {
             return;
         }
-        let failed = files.iter().filter_map(|file| file.sync_data().err()).reduce(|_, later| later);
+        self.after_flush(sync_all(&files), last);
+    }
+
+    /// The files with the records up to `last` were flushed, or that failed.
+    fn after_flush(&self, flushed: io::Result<()>, last: u64) {
         let mut unflushed = self.lock();
-        if let Some(error) = failed {
+        if let Err(error) = flushed {
             tracing::error!(%error, "the commit log could not be flushed; going on in another segment");
-            unflushed.doubtful = Some(last);
+            // The same failure may have hit what was written meanwhile, and is told only once.
+            unflushed.doubtful = Some(unflushed.last);
             unflushed.has_failed = true;
         } else if unflushed.doubtful.is_none() {
             self.reach(last);
@@ -141,6 +153,11 @@ impl Durable {
     fn lock(&self) -> MutexGuard<'_, Unflushed> {
         self.unflushed.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Flushes all of them, whichever fails.
+fn sync_all(files: &[Arc<File>]) -> io::Result<()> {
+    files.iter().map(|file| file.sync_data()).fold(Ok(()), io::Result::and)
 }
 
 #[cfg(test)]
@@ -184,5 +201,26 @@ mod tests {
         durable.add(&good, 8);
         durable.flush();
         assert_eq!(durable.sequence(), 8);
+    }
+
+    #[test]
+    fn what_was_written_during_a_failed_flush_counts_once_the_tree_has_it() {
+        let durable = Durable::default();
+        let good = Arc::new(tempfile::tempfile().unwrap());
+        durable.add(&good, 1);
+        // Records 2 and 3 come while record 1 is being flushed; of record 3 that is told later.
+        durable.add(&good, 2);
+        durable.after_flush(Err(io::Error::other("no disk")), 1);
+        durable.add(&good, 3);
+        assert!(durable.has_failed());
+        for applied in [1, 2] {
+            durable.applied(applied);
+            durable.flush();
+            durable.add(&good, 4);
+            assert_eq!(durable.sequence(), applied);
+        }
+        durable.applied(3);
+        durable.flush();
+        assert_eq!(durable.sequence(), 4);
     }
 }

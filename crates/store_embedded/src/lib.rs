@@ -291,7 +291,7 @@ impl Parts {
         let failed = |error: io::Error| OpenError::io(folder, error);
         let Recovered { position, sequence, batch, log_bytes, live, given_up: _ } = recovered;
         let log_folder = folder.join(segments::FOLDER_NAME);
-        let segments = Arc::new(Segments::of(&log_folder, live).map_err(failed)?);
+        let segments = Arc::new(Segments::of(&log_folder, live, position.is_open).map_err(failed)?);
         let durable = Arc::new(Durable::start(&log_folder, sequence));
         let dropped = environment.dropped().map_err(|error| OpenError::store(folder, error))?;
         let pending = Arc::new(Pending::new(Pacing::of(pace), dropped));

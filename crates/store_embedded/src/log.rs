@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn log(folder: &Path, shared: &Arc<Shared>, durability: Durability) -> Log {
-        let segments = Arc::new(Segments::of(&folder.join("log"), Vec::new()).unwrap());
+        let segments = Arc::new(Segments::of(&folder.join("log"), Vec::new(), false).unwrap());
         let durable = Arc::new(Durable::start(&folder.join("log"), 0));
         Log::start(Arc::clone(shared), segments, durable, durability, 0, false)
     }

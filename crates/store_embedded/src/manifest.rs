@@ -126,6 +126,7 @@ mod tests {
                 first: number * 10,
                 durable: 5,
                 salt: [9; 16],
+                taken: number + 1,
             })
             .collect()
     }

@@ -150,13 +150,13 @@ impl Found {
                 segments.push((description, file));
             }
         }
-        segments.sort_by_key(|(description, _)| description.first);
+        segments.sort_by_key(|(description, _)| (description.taken, description.first));
         Found::in_segments(log, segments, position)
     }
 
+    /// The segments are in the order in which they were taken.
     fn in_segments(log: &Path, segments: Vec<(Description, File)>, position: Position) -> io::Result<Found> {
-        let firsts: Vec<_> = segments.iter().skip(1).map(|(description, _)| description.first).collect();
-        let ends = firsts.into_iter().map(|first| first.saturating_sub(1)).chain([u64::MAX]);
+        let ends = ends_of(segments.iter().map(|(description, _)| description.first).collect());
         let durable = position.durable.max(durable::noted(log)?);
         let mut found = Found { segments: Vec::new(), records: BTreeMap::new(), durable };
         for ((description, file), end) in segments.into_iter().zip(ends) {
@@ -254,6 +254,16 @@ impl Found {
     }
 }
 
+/// The last record that counts in each of these segments: what a later one has anew was refused or given up before.
+fn ends_of(mut firsts: Vec<u64>) -> Vec<u64> {
+    let mut end = u64::MAX;
+    for first in firsts.iter_mut().rev() {
+        let before = first.saturating_sub(1).min(end);
+        *first = std::mem::replace(&mut end, before);
+    }
+    firsts
+}
+
 fn open_as_described(log: &Path, description: &Description) -> Result<File, Unreadable> {
     let path = segment_path(log, description.number);
     let damaged = |what: String| Unreadable::Damaged(format!("{} {what}", path.display()));
@@ -280,4 +290,40 @@ fn read_at(FoundSegment { file, path, .. }: &FoundSegment, place: &Place) -> io:
     let read = reading::some(file, &path.display(), &mut blocks, place.offset as u64)?;
     blocks.truncate(read);
     Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Stamp;
+
+    fn segment(log: &Path, number: u64, first: u64, taken: u64, records: &[u64]) {
+        let salt = [number as u8; 16];
+        let mut bytes = vec![0; FIRST_RECORD_AT as usize];
+        for sequence in records {
+            let stamp = Stamp { sequence: *sequence, durable: 0 };
+            bytes.extend(record::of_body(b"", &salt, stamp).unwrap());
+        }
+        let path = segment_path(log, number);
+        std::fs::write(&path, &bytes).unwrap();
+        let description = Description { number, bytes: bytes.len() as u64, first, durable: 0, salt, taken };
+        segment_header::write(&File::options().write(true).open(path).unwrap(), &description).unwrap();
+    }
+
+    /// Records 3 to 5 were given up because 2 was lost, and written anew: once more in vain, and then for good.
+    #[test]
+    fn without_a_manifest_the_segment_that_was_taken_last_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path();
+        for (number, first, taken, records) in
+            [(4, 1, 1, &[1][..]), (1, 3, 2, &[3, 4, 5]), (3, 2, 3, &[3]), (2, 2, 4, &[2, 3])]
+        {
+            segment(log, number, first, taken, records);
+        }
+        let found = Found::look_without_manifest(log, Position::open(0, 0)).unwrap();
+        assert_eq!(found.last_in_a_row(0), 3);
+        let number = |place: &Place| found.segments[place.segment].description.number;
+        let places: Vec<_> = found.records.iter().map(|(record, place)| (*record, number(place))).collect();
+        assert_eq!(places, [(1, 4), (2, 2), (3, 2)]);
+    }
 }

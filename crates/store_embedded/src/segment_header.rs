@@ -3,7 +3,7 @@
 //! ```text
 //! "partita segment\n" (16) │ format (4) │ description (56) │ crc32 (4) │ zeros up to 4,096
 //!
-//! description: number in its name (8) │ size (8) │ first record (8) │ durable (8) │ salt (16) │ zeros (8)
+//! description: number in its name (8) │ size (8) │ first record (8) │ durable (8) │ salt (16) │ taken (8)
 //! ```
 //! It is written anew, and flushed, every time the segment is taken for writing. The same description stands in the
 //! [manifest](crate::manifest), so that a segment which was cut, swapped or put back from an older copy is told.
@@ -37,6 +37,8 @@ pub(crate) struct Description {
     /// The disk had all records up to this one when the segment was taken for writing.
     pub durable: u64,
     pub salt: Salt,
+    /// Rises with every segment that is taken, over all starts: of two with the same records the later one counts.
+    pub taken: u64,
 }
 
 impl Description {
@@ -47,6 +49,7 @@ impl Description {
             *place = number.to_le_bytes();
         }
         bytes[32..48].copy_from_slice(&self.salt);
+        bytes[48..].copy_from_slice(&self.taken.to_le_bytes());
         bytes
     }
 
@@ -55,7 +58,14 @@ impl Description {
         let number = |place: usize| u64::from_le_bytes(numbers[place]);
         let mut salt = Salt::default();
         salt.copy_from_slice(&bytes[32..48]);
-        Description { number: number(0), bytes: number(1), first: number(2), durable: number(3), salt }
+        Description {
+            number: number(0),
+            bytes: number(1),
+            first: number(2),
+            durable: number(3),
+            salt,
+            taken: number(6),
+        }
     }
 }
 
@@ -91,7 +101,7 @@ mod tests {
     use super::*;
 
     const DESCRIPTION: Description =
-        Description { number: 7, bytes: 8 << 20, first: 900, durable: 899, salt: [5; 16] };
+        Description { number: 7, bytes: 8 << 20, first: 900, durable: 899, salt: [5; 16], taken: 12 };
 
     #[test]
     fn reads_what_it_wrote_and_refuses_every_flipped_bit() {

@@ -47,6 +47,8 @@ struct Shelves {
     /// Those whose records the tree may lack, oldest first.
     live: VecDeque<Live>,
     last_number: u64,
+    /// How many times a segment was taken, over all starts.
+    taken: u64,
     /// The tree has all records up to this one.
     applied: u64,
     /// Opened when it is first needed.
@@ -70,12 +72,11 @@ pub(crate) struct Live {
 
 impl Segments {
     /// Makes use of the files in `folder`. The tree may lack the records of the `live` ones; of the others it needs
-    /// none.
-    pub fn of(folder: &Path, live: Vec<Live>) -> io::Result<Segments> {
+    /// none. If the log is open, the next start will look for what the manifest lists.
+    pub fn of(folder: &Path, live: Vec<Live>, is_open: bool) -> io::Result<Segments> {
         let mut shelves = Shelves { live: live.into(), ..Shelves::default() };
-        let listed = manifest::read(folder)?;
-        if !shelves.live.is_empty() && listed.as_deref() != Some(&shelves.descriptions()[..]) {
-            // Before any of those that are no longer needed is written over.
+        if is_open && manifest::read(folder)?.as_deref() != Some(&shelves.descriptions()[..]) {
+            // Before any of those that are no longer needed is written over or removed, even if that leaves none.
             shelves.list(folder)?;
         }
         let segments = Segments {
@@ -101,6 +102,7 @@ impl Segments {
             first: first.sequence,
             durable: first.durable,
             salt,
+            taken: self.next_taken(),
         };
         segment_header::write(&free.file, &description)?;
         let mut shelves = self.lock();
@@ -112,6 +114,12 @@ impl Segments {
         }
         listed?;
         Ok(Segment { file: free.file, bytes: free.bytes, salt })
+    }
+
+    fn next_taken(&self) -> u64 {
+        let mut shelves = self.lock();
+        shelves.taken += 1;
+        shelves.taken
     }
 
     fn free_one(&self, bytes: u64) -> io::Result<Free> {
@@ -191,10 +199,14 @@ impl Segments {
         let number = path.extension().and_then(|number| number.to_str()?.parse::<u64>().ok());
         let Some(number) = number.filter(|number| self.path(*number) == path) else { return Ok(()) };
         shelves.last_number = shelves.last_number.max(number);
+        let file = Arc::new(File::options().read(true).write(true).open(path)?);
+        // Where the header is not readable, nobody will ask when it was written.
+        let taken =
+            segment_header::read(&file, path).ok().flatten().map_or(0, |description| description.taken);
+        shelves.taken = shelves.taken.max(taken);
         if shelves.live.iter().any(|live| live.description.number == number) {
             return Ok(());
         }
-        let file = Arc::new(File::options().read(true).write(true).open(path)?);
         let bytes = file.metadata()?.len();
         self.keep_or_remove(&mut shelves, Free { file, number, bytes })
     }

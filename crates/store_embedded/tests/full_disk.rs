@@ -2,7 +2,7 @@
 //! also after a restart, and all goes on once there is room.
 //!
 //! The small disk is a file system in memory that nobody else sees, which `unshare` and `mount` make for the test's
-//! own process. Where that is not allowed the test says so and does nothing.
+//! own process. Where that is not allowed the test says so and does nothing, or fails if `PARTITA_REQUIRE_FULL_DISK` is set.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -19,6 +19,7 @@ use support::{get, key, put, wait, write};
 
 const DISK: &str = "PARTITA_SMALL_DISK";
 const RELAXED: &str = "PARTITA_RELAXED";
+const REQUIRED: &str = "PARTITA_REQUIRE_FULL_DISK";
 const MOUNT: &str = "mount -t tmpfs -o size=100m tmpfs \"$PARTITA_SMALL_DISK\" && exec \"$0\" \"$@\"";
 
 #[test]
@@ -54,7 +55,9 @@ fn run_on_a_small_disk(test: &str) {
         tried.is_ok_and(|output| output.status.success())
     };
     let Some(options) = ["-m", "-Urm"].iter().find(works) else {
-        println!("NOT RUN: no small disk can be mounted here (neither `unshare -m` nor `unshare -Urm`)");
+        let why = "no small disk can be mounted here (neither `unshare -m` nor `unshare -Urm`)";
+        assert!(std::env::var_os(REQUIRED).is_none(), "{why}");
+        println!("NOT RUN: {why}");
         return;
     };
     for relaxed in ["", "yes"] {

@@ -352,3 +352,40 @@ fn a_log_that_is_older_than_the_data_file_is_enough() {
     copy_files(&older, &to.join("log"));
     check(&open(&to).unwrap(), 3, Length::Mixed);
 }
+
+/// A start whose first group is torn has no use for the segment it stands in; so the next start must not ask for it,
+/// whether the file is removed by then or has begun a new life.
+#[test]
+fn a_start_that_frees_the_only_segment_does_not_ask_for_it_again() {
+    for rows in [1, 30] {
+        let folder = tempfile::tempdir().unwrap();
+        let [now, torn, started] = ["now", "torn", "started"].map(|name| folder.path().join(name));
+        let lazy = |folder: &Path| EmbeddedStore::open_at_pace(folder, Options::default(), Pace::Lazy);
+        let store = lazy(&now).unwrap();
+        write(&store, group(0, Length::Mixed)).unwrap();
+        store.close();
+        fs::remove_dir_all(now.join("log")).unwrap();
+        let store = lazy(&now).unwrap();
+        write(&store, (0..rows).map(|row| put(&key(3, &[row]), &[row; 300_000])).collect()).unwrap();
+        copy(&now, &torn);
+        store.close();
+        fs::remove_file(torn.join("log/DURABLE")).unwrap();
+        let segment = only_segment(&torn);
+        let mut bytes = fs::read(&segment).unwrap();
+        bytes[BLOCK as usize..].fill(0);
+        fs::write(&segment, &bytes).unwrap();
+
+        let store = lazy(&torn).unwrap();
+        check(&store, 1, Length::Mixed);
+        copy(&torn, &started);
+        drop(store);
+        let again = started.join("log").join(segment.file_name().unwrap());
+        // Only one of the usual size is kept. It is taken for the next group, and the power goes.
+        assert_eq!(again.exists(), rows == 1);
+        if again.exists() {
+            bytes[..BLOCK as usize].fill(0);
+            fs::write(&again, &bytes).unwrap();
+        }
+        check(&open(&started).unwrap(), 1, Length::Mixed);
+    }
+}
