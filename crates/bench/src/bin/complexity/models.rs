@@ -83,7 +83,7 @@ fn copies_and_writes(n: usize) -> String {
 pub const CASES: [&[Case]; 2] = [CHECKS, COMMANDS];
 
 const CHECKS: &[Case] = &[
-    Case { name: "model_unknown_keys_refused", size: 500, prepare: |n| judge(lines(n, "unknown% = 1")) },
+    Case { name: "model_unknown_keys_refused", size: 200, prepare: |n| judge(lines(n, "unknown% = 1")) },
     Case {
         name: "model_unknown_names_refused",
         size: 100,
