@@ -43,7 +43,9 @@ fn ask(check: &Healthcheck, place: &str) -> std::io::Result<String> {
     let mut stream =
         address.connect_trusting(TIMEOUT, || trust.clone().map_or_else(connection::trust, Ok))?;
     let path = partita_server::READINESS_PATH;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")?;
+    // In one piece: encrypted, each would be a record of its own, and a question is answered at once only if it is whole.
+    let question = format!("GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n");
+    stream.write_all(question.as_bytes())?;
     let mut answer = Vec::new();
     match stream.take(MOST_BYTES).read_to_end(&mut answer) {
         // An encrypted connection may end without a word, once the answer is there.
