@@ -42,7 +42,7 @@ pub fn set_faults(faults: Faults) {
 }
 
 fn on_a_disk(
-    folder: &PathBuf,
+    folder: &Path,
     image: &Image,
     crash_at: u64,
     set_up: impl Fn(&mut Disk) + Sync,
@@ -51,7 +51,7 @@ fn on_a_disk(
     image.write(folder).expect("the folder can be made");
     let run = || {
         let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(crash_at), None);
-        disk.restart(folder.clone(), image, intercept::inode_of);
+        disk.restart(folder.to_path_buf(), image, intercept::inode_of);
         disk.has_other_writers = true;
         disk.crash_at = Some(crash_at);
         set_up(&mut disk);
