@@ -23,6 +23,10 @@ pub struct Faults {
     pub short: usize,
     /// Nothing that makes a file longer is written.
     pub full: bool,
+    /// Nothing at all is written.
+    pub read_only: bool,
+    /// LMDB's meta pages are not written.
+    pub meta: bool,
 }
 
 /// What becomes of a write.
@@ -62,6 +66,8 @@ pub struct Disk {
     pub plant: Option<Plant>,
     /// The process is killed, and the power stays.
     pub only_kills: bool,
+    /// Threads without this disk write to its files too: what they have written is found when a file is flushed.
+    pub has_other_writers: bool,
     pub trace: Trace,
     files: Vec<SimulatedFile>,
     /// Which file an inode of the real folder is.
@@ -86,6 +92,7 @@ impl Disk {
             faults: Faults::default(),
             plant,
             only_kills: false,
+            has_other_writers: false,
             trace: Trace::default(),
             files: Vec::new(),
             inodes: BTreeMap::new(),
@@ -144,8 +151,13 @@ impl Disk {
     /// Before a write: what becomes of it.
     pub fn fate(&mut self, inode: u64, offset: u64, length: usize, file_length: u64) -> Fate {
         let Some((_, name)) = self.file(inode) else { return Fate::Done };
-        let Faults { write, short, full, .. } = self.faults;
-        let fate = if full && offset + length as u64 > file_length {
+        let Faults { write, short, full, read_only, meta, .. } = self.faults;
+        let is_meta = name.ends_with("data.mdb") && length < BLOCK_BYTES;
+        let fate = if read_only {
+            Fate::Failed(libc::EROFS)
+        } else if meta && is_meta {
+            Fate::Failed(libc::EIO)
+        } else if full && offset + length as u64 > file_length {
             Fate::Failed(libc::ENOSPC)
         } else if self.is_due(write) {
             Fate::Failed(libc::EIO)
@@ -187,6 +199,12 @@ impl Disk {
     pub fn flush(&mut self, inode: u64, data_only: bool) -> Result<(), i32> {
         let Some((id, name)) = self.file(inode) else { return Ok(()) };
         let failed = self.is_due(self.faults.flush);
+        if self.has_other_writers
+            && let Ok(bytes) = std::fs::read(self.root.join(&name))
+        {
+            self.files[id].set_length(bytes.len());
+            self.files[id].write(0, &bytes);
+        }
         let pending = self.files[id].pending();
         self.trace.note(format!("flush {} of {pending} writes, failed: {failed}", name.display()));
         self.count();

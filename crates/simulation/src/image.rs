@@ -9,6 +9,26 @@ use std::path::{Path, PathBuf};
 pub struct Image(pub BTreeMap<PathBuf, Option<Vec<u8>>>);
 
 impl Image {
+    /// What a folder has.
+    pub fn read(folder: &Path) -> io::Result<Image> {
+        let mut image = Image::default();
+        image.take(folder, Path::new(""))?;
+        Ok(image)
+    }
+
+    fn take(&mut self, folder: &Path, below: &Path) -> io::Result<()> {
+        for entry in std::fs::read_dir(folder.join(below))? {
+            let path = below.join(entry?.file_name());
+            if folder.join(&path).is_dir() {
+                self.0.insert(path.clone(), None);
+                self.take(folder, &path)?;
+            } else {
+                self.0.insert(path.clone(), Some(std::fs::read(folder.join(&path))?));
+            }
+        }
+        Ok(())
+    }
+
     /// Makes a folder of it.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir(folder)?;

@@ -10,7 +10,8 @@
 
 pub mod disk;
 mod file;
-mod image;
+pub mod folder_work;
+pub mod image;
 mod intercept;
 pub mod plant;
 pub mod scenario;

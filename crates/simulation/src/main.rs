@@ -28,7 +28,7 @@ const KINDS: [&str; 5] = ["crashes", "faults", "damage", "kills", "peace"];
 fn plan(kind: &str, seed: u64, turns: usize) -> Plan {
     let plan = Plan { turns, ..Plan::of_seed(seed) };
     match kind {
-        "faults" => Plan { faults: Faults { write: 60, flush: 60, short: 60, full: false }, ..plan },
+        "faults" => Plan { faults: Faults { write: 60, flush: 60, short: 60, ..Faults::default() }, ..plan },
         "damage" => Plan { damage: true, ..plan },
         "kills" => Plan { durability: Durability::Relaxed, ..plan },
         "peace" => Plan { crashes: Crashes::Never, ..plan },

@@ -29,7 +29,7 @@ fn everything_holds_through_power_losses() {
 
 #[test]
 fn everything_holds_through_faults_of_the_disk() {
-    let faults = Faults { write: 60, flush: 60, short: 60, full: false };
+    let faults = Faults { write: 60, flush: 60, short: 60, ..Faults::default() };
     each(|name, plan| holds(name, Plan { faults, ..plan }));
 }
 
@@ -46,7 +46,7 @@ fn damage_to_the_log_is_told_or_does_no_harm() {
 #[test]
 fn the_same_seed_is_the_same_run() {
     for name in scenario::NAMES {
-        let faults = Faults { write: 60, flush: 60, short: 60, full: false };
+        let faults = Faults { write: 60, flush: 60, short: 60, ..Faults::default() };
         let plan = Plan { faults, ..Plan::of_seed(77) };
         let (one, two) = (run(name, &plan), run(name, &plan));
         assert_eq!(one.as_ref().map(|run| run.trace), two.as_ref().map(|run| run.trace), "{name}");

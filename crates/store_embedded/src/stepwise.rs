@@ -80,6 +80,11 @@ impl Steps {
         Ok(true)
     }
 
+    /// Whether only to open the store again may help.
+    pub fn is_broken(&self) -> bool {
+        self.shared.environment.is_broken()
+    }
+
     /// A mistake, planted for the simulation to find: the tree says that it has what it has not yet.
     pub fn apply_position_first(&mut self) -> Result<bool, StoreError> {
         if let Some((rows, sequence)) = self.due() {
