@@ -29,6 +29,7 @@ use crate::pages;
 use crate::position::{Position, PositionRow};
 use crate::repair;
 use crate::root::Root;
+use crate::sums_repair;
 use crate::tree::Tree;
 use crate::write_paths::{Unfit, WritePaths};
 
@@ -228,6 +229,12 @@ impl Environment {
             repair::repair(self.env.path(), &root, accounts.live(), unfit)?;
         }
         Ok(())
+    }
+
+    /// Makes damaged blocks of the file of checksums whole again.
+    pub fn mend_sums(&self) -> Result<(), StoreError> {
+        let accounts = self.lock();
+        sums_repair::mend(&self.root().view, accounts.live()).map_err(|error| io_error(&error))
     }
 
     fn heal(&self, rows: &[Touched<'_>]) {

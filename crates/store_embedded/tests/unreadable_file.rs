@@ -1,5 +1,5 @@
-//! The data file is cut while a store has it open: the process ends with a message that names the file and the place,
-//! and with a code of its own.
+//! The data file is cut while a store has it open, and looks at pages again that were whole before: the process ends
+//! with a message that names the file and the place, and with a code of its own.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -20,11 +20,12 @@ fn read_a_file_that_is_cut() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
     let folder = Path::new(&folder);
     let store = EmbeddedStore::open(folder, Options::default()).unwrap();
+    let read_all =
+        || (0..2_000_u32).for_each(|number| drop(get(&store, &key(1, &number.to_be_bytes())).unwrap()));
+    read_all();
     let length = File::open(folder.join("data.mdb")).unwrap().metadata().unwrap().len();
     File::options().write(true).open(folder.join("data.mdb")).unwrap().set_len(length / 2).unwrap();
-    for number in 0..2_000_u32 {
-        get(&store, &key(1, &number.to_be_bytes())).unwrap();
-    }
+    read_all();
 }
 
 #[test]
