@@ -249,7 +249,11 @@ impl Environment {
     /// after a crash, see what was before: the root they have keeps its pages as they are.
     fn settle(&self, accounts: &mut PageAccounts) -> Result<(), StoreError> {
         let anchor = self.env.clone().static_read_txn().map_err(store_error)?;
-        let view = self.root().view.renewed().map_err(|error| io_error(&error))?;
+        let before = self.root();
+        let view = before.view.renewed().map_err(|error| io_error(&error))?;
+        if !view.shares_map_with(&before.view) {
+            self.look_for_maps();
+        }
         let transaction = anchor.id() as u64;
         let unreadable = || StoreError::damaged("the meta page just written is not readable");
         let page: [u8; META_BYTES] =
@@ -263,6 +267,13 @@ impl Environment {
         accounts.take(changes);
         self.root.store(Arc::new(Root::new(view, &meta, anchor)?));
         Ok(())
+    }
+
+    /// Has faults told wherever the data file is mapped now.
+    fn look_for_maps(&self) {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.clear();
+        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
     }
 
     fn lock(&self) -> MutexGuard<'_, PageAccounts> {
@@ -287,9 +298,7 @@ impl Environment {
         self.unmapped.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.clear();
-        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
+        self.look_for_maps();
         tracing::info!(bytes = wanted, "the data file has outgrown its map; the map was grown");
         Ok(())
     }

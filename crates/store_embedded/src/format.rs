@@ -24,8 +24,8 @@ const BEGINNING: &str = "partita embedded store, format ";
 /// The format of a folder, or `None` when it is to become a store. Refuses what this program cannot open. Writes
 /// nothing.
 pub(crate) fn check(folder: &Path) -> Result<Option<u32>, OpenError> {
-    match fs::read_to_string(folder.join(FILE_NAME)) {
-        Ok(text) => check_text(folder, &text).map(Some),
+    match fs::read(folder.join(FILE_NAME)) {
+        Ok(text) => check_text(folder, &String::from_utf8_lossy(&text)).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => check_empty(folder).map(|()| None),
         Err(error) => Err(OpenError::io(folder, error)),
     }

@@ -151,6 +151,11 @@ impl View {
         Ok(view)
     }
 
+    /// Whether both look at the file through the same map.
+    pub fn shares_map_with(&self, other: &View) -> bool {
+        Arc::ptr_eq(&self.map, &other.map)
+    }
+
     /// A branch or leaf.
     pub fn page(&self, number: u64) -> Result<Page<'_>, LostPage> {
         match self.run(number, 1) {
