@@ -125,3 +125,27 @@ impl<'v> DamagedLeaf<'v> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Value, new_leaf};
+
+    /// When a row is written, the note with its key is done with: so the key must be one that was written.
+    #[test]
+    fn a_note_has_a_key_only_if_the_key_is_known() {
+        let keys = [b"a", b"c", b"e"];
+        let rows = keys.map(|key| Node { key, value: Value::Here(b"value") });
+        let bytes = new_leaf(7, 4_096, &rows).unwrap();
+        for is_known in [true, false] {
+            let copy = LeafCopy { bytes: bytes.clone(), known: vec![true, is_known, true] };
+            let leaf = DamagedLeaf::judge(&copy, Bounds::default(), |node| node.key != b"c").unwrap();
+            let note = DamageNote {
+                low: Some(b"a\0".to_vec()),
+                high: Some(b"e".to_vec()),
+                key: is_known.then(|| b"c".to_vec()),
+            };
+            assert_eq!(leaf.notes(), [note]);
+        }
+    }
+}

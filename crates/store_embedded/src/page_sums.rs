@@ -359,3 +359,30 @@ fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_being_written_is_not_taken_for_a_damaged_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let sums = PageSums::create(&folder.path().join(FILE_NAME)).unwrap();
+        sums.begin_blocks(BLOCK_ENTRIES - 1).unwrap();
+        let all = |byte: u8| -> Vec<_> {
+            (0..BLOCK_ENTRIES).map(|page| (page, PageSum::of_bytes(page, &[byte; 64]))).collect()
+        };
+        let (even, odd) = (all(0), all(1));
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..50 {
+                    sums.amend(&even).unwrap();
+                    sums.amend(&odd).unwrap();
+                }
+            });
+            while !writer.is_finished() {
+                assert!(sums.known(0).is_certain);
+            }
+        });
+    }
+}

@@ -566,6 +566,33 @@ fn a_compact_that_was_cut_short_is_whole_for_who_only_reads() {
     check_salvaged(&cut, &stored.model, "cut short");
 }
 
+/// Orphans of rows and of chunks are told apart, though their keys are not.
+#[test]
+fn branches_of_both_trees_are_made_again() {
+    let folder = temporary_folder();
+    let to = folder.path();
+    let long = |number: u64| -> Vec<u8> { number.to_be_bytes().repeat(2_500) };
+    let store = open(to).unwrap();
+    write(&store, (0..ROWS).map(|number| put(&row_key(number), &[7; 90])).collect()).unwrap();
+    write(&store, (ROWS..ROWS + 150).map(|number| put(&row_key(number), &long(number))).collect()).unwrap();
+    store.close();
+    let file = to.join("data.mdb");
+    let mut data = fs::read(&file).unwrap();
+    let branches = data.chunks_exact_mut(PAGE).filter(|page| page[10] == 1);
+    assert!(branches.map(|page| page.fill(0)).count() >= 2);
+    fs::write(&file, data).unwrap();
+    for _ in 0..2 {
+        let store = open(to).unwrap();
+        write(&store, vec![put(&row_key(0), &[7; 90]), put(&row_key(ROWS), &long(ROWS))]).unwrap();
+        store.close();
+    }
+    let store = open(to).unwrap();
+    for number in 0..ROWS + 150 {
+        let right = if number < ROWS { vec![7; 90] } else { long(number) };
+        assert!(get(&store, &row_key(number)).unwrap() == Some(right), "row {number}");
+    }
+}
+
 #[test]
 fn every_answer_is_right_or_an_error() {
     let number = |name: &str, usual| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
