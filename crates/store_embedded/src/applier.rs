@@ -110,6 +110,9 @@ impl Application {
     /// Looks ahead, behind every piece of work.
     pub fn prepare(&self) {
         self.shared.look_for_room();
+        if let Err(error) = self.shared.environment.mend_sums() {
+            tracing::warn!(%error, "the file of checksums could not be mended");
+        }
         // To have a spare segment is a comfort for the writer, which can make its own.
         let _ = self.segments.prepare();
     }

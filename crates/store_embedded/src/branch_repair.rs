@@ -1,6 +1,8 @@
 //! Makes a lost branch again, of its children: the pages in use that nothing else leads to.
 
-use crate::page::{Kind, Page, Value, new_branch, overflow_pages};
+use crate::chunks;
+use crate::entry;
+use crate::page::{Kind, MAX_DEPTH, Page, Value, new_branch, overflow_pages};
 use crate::page_bits::PageBits;
 use crate::pages::View;
 use crate::root::Root;
@@ -53,16 +55,32 @@ impl<'v> Lost<'v> {
         Some(Rebuilt { page, is_whole: orphans.count() == 0 })
     }
 
-    /// The page, if it is of the level below and its keys are within.
+    /// The page, if it is of the level below, its keys are within, and what is below it is of this tree.
     fn child(&self, root: &'v Root, number: u64) -> Option<Child<'v>> {
         let level = self.level - 1;
         let page = root.view.page(number).ok()?;
-        if level_of(&root.view, page)? != level {
+        if level_of(&root.view, page)? != level || !self.has_own(root, first_leaf(&root.view, page, level)?) {
             return None;
         }
         let (first, last) =
             (end_of(&root.view, page, level, End::First)?, end_of(&root.view, page, level, End::Last)?);
         (self.bounds.has(first) && self.bounds.has(last)).then_some(Child { number, first, last })
+    }
+
+    /// Whether a leaf has rows if the tree has them, or else chunks of long values. Their checksums tell.
+    fn has_own(&self, root: &Root, leaf: Page<'_>) -> bool {
+        let is_row = |index| {
+            let node = leaf.leaf_node(index)?;
+            let stored = match node.value {
+                Value::Here(stored) => stored,
+                Value::Elsewhere { page, bytes } => root.view.overflow(page, bytes).ok()?,
+                Value::Database(_) => return None,
+            };
+            let is_row = entry::read(node.key, stored).is_ok();
+            (is_row || chunks::read_chunk(node.key, stored).is_some()).then_some(is_row)
+        };
+        let are_rows = self.tree.database == root.named.rows;
+        (0..leaf.nodes()).find_map(is_row).is_none_or(|is_row| is_row == are_rows)
     }
 }
 
@@ -84,12 +102,19 @@ fn end_of<'v>(view: &'v View, page: Page<'v>, level: u16, end: End) -> Option<&'
     end_of(view, view.page(page.child(index)?).ok()?, level - 1, end)
 }
 
-fn level_of(view: &View, page: Page<'_>) -> Option<u16> {
-    match page.kind()? {
-        Kind::Leaf => Some(1),
-        Kind::Branch => Some(level_of(view, view.page(page.child(0)?).ok()?)? + 1),
-        Kind::Overflow => None,
+fn first_leaf<'v>(view: &'v View, page: Page<'v>, level: u16) -> Option<Page<'v>> {
+    (1..level).try_fold(page, |page, _| view.page(page.child(0)?).ok())
+}
+
+fn level_of<'v>(view: &'v View, mut page: Page<'v>) -> Option<u16> {
+    for level in 1..=MAX_DEPTH as u16 {
+        match page.kind()? {
+            Kind::Leaf => return Some(level),
+            Kind::Branch => page = view.page(page.child(0)?).ok()?,
+            Kind::Overflow => return None,
+        }
     }
+    None
 }
 
 /// The children of branches among some pages, but for those as high as the lost one.

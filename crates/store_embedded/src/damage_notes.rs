@@ -128,13 +128,23 @@ impl DamageNotes {
             Err(error) => return Err(error),
         };
         let notes: Option<Vec<_>> = text.lines().map(DamageNote::from_line).collect();
-        let notes = notes.ok_or_else(|| io::Error::other("the file DAMAGE is not readable"))?;
+        let unreadable = || io::Error::new(io::ErrorKind::InvalidData, "its file DAMAGE is not readable");
+        Ok(DamageNotes::of(folder, notes.ok_or_else(unreadable)?))
+    }
+
+    /// Where the notes are not readable, anything may have been lost.
+    pub fn open_or_doubt_everything(folder: &Path) -> DamageNotes {
+        DamageNotes::open(folder)
+            .unwrap_or_else(|_| DamageNotes::of(folder, vec![DamageNote::of_page(Bounds::default())]))
+    }
+
+    fn of(folder: &Path, notes: Vec<DamageNote>) -> DamageNotes {
         let notes: Vec<_> = notes.into_iter().map(Kept::new).collect();
-        Ok(DamageNotes {
+        DamageNotes {
             folder: folder.to_path_buf(),
             version: AtomicU64::new(u64::from(!notes.is_empty())),
             notes: RwLock::new(notes),
-        })
+        }
     }
 
     /// Changes when notes are added, which they are before the page they are about is written anew: who has read a

@@ -19,7 +19,6 @@ pub(crate) struct LeafCopy {
 pub(crate) struct DamagedLeaf<'v> {
     page: Page<'v>,
     bounds: Bounds<'v>,
-    known: &'v [bool],
     bad: Vec<bool>,
 }
 
@@ -46,7 +45,7 @@ impl<'v> DamagedLeaf<'v> {
             node.is_none()
         };
         let bad: Vec<_> = known.iter().enumerate().map(&mut is_bad).collect();
-        bad.contains(&false).then_some(DamagedLeaf { page, bounds, known, bad })
+        bad.contains(&false).then_some(DamagedLeaf { page, bounds, bad })
     }
 
     /// The row of a key, if there is one. An error gives the keys among which it may have been.
@@ -85,17 +84,13 @@ impl<'v> DamagedLeaf<'v> {
         let bad = (0..self.bad.len()).filter(|index| self.bad[*index]);
         bad.map(|index| {
             let around = self.around(index);
-            let is_alone = |index: Option<usize>| index.is_none_or(|index| self.row(index).is_some());
-            let alone =
-                is_alone(index.checked_sub(1)) && is_alone(Some(index + 1).filter(|i| *i < self.bad.len()));
-            // What was damaged of a row that is not known may be its key.
-            let key = self.page.key(index).filter(|key| alone && self.known[index] && around.has(key));
             // The neighbour before it is not lost.
             let low = match (self.good_below(index), around.low) {
                 (Some(node), _) => Some([node.key, &[0]].concat()),
                 (None, low) => low.map(<[u8]>::to_vec),
             };
-            DamageNote { low, high: around.high.map(<[u8]>::to_vec), key: key.map(<[u8]>::to_vec) }
+            // Which key it had is not known: what was damaged may be the key.
+            DamageNote { low, high: around.high.map(<[u8]>::to_vec), key: None }
         })
         .collect()
     }
@@ -121,5 +116,26 @@ impl<'v> DamagedLeaf<'v> {
             low: self.good_below(index).map_or(self.bounds.low, |node| Some(node.key)),
             high: above.map_or(self.bounds.high, |node| Some(node.key)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Value, new_leaf};
+
+    /// A row that is known has the key that was written, whatever has become of its value. Of another not even that is sure.
+    #[test]
+    fn only_rows_that_are_not_known_are_noted() {
+        let keys = [b"a", b"c", b"e"];
+        let rows = keys.map(|key| Node { key, value: Value::Here(b"value") });
+        let bytes = new_leaf(7, 4_096, &rows).unwrap();
+        let notes = |known: [bool; 3]| {
+            let copy = LeafCopy { bytes: bytes.clone(), known: known.to_vec() };
+            DamagedLeaf::judge(&copy, Bounds::default()).unwrap().notes()
+        };
+        assert_eq!(notes([true, true, true]), []);
+        let note = DamageNote { low: Some(b"a\0".to_vec()), high: Some(b"e".to_vec()), key: None };
+        assert_eq!(notes([true, false, true]), [note]);
     }
 }

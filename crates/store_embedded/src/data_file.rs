@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::damage_notes::DamageNotes;
@@ -43,7 +43,10 @@ pub(crate) fn open(folder: &Path, map_bytes: usize) -> Result<DataFile, OpenErro
             return Err(OpenError::damaged(folder, format!("its file {name} is missing")));
         }
     }
-    let pages = Pages::open(folder).map_err(failed)?;
+    let pages = Pages::open(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => OpenError::damaged(folder, error.to_string()),
+        _ => failed(error),
+    })?;
     repair::finish(folder, &pages).map_err(failed)?;
     let slots = pages.sums.slots().map_err(failed)?;
     let Some(slot) = slots.first().cloned() else {
@@ -71,6 +74,13 @@ pub(crate) fn replace(
     sync_folder(&unfinished).map_err(failed)?;
     sync_folder(folder).map_err(failed)?;
     finish_replacing(folder).map_err(failed)
+}
+
+/// Where one of both files is: a finished one may not have been put in its place yet.
+pub(crate) fn present_place(folder: &Path, name: &str) -> PathBuf {
+    let unfinished = folder.join(UNFINISHED_NAME);
+    let is_due = unfinished.join(FINISHED_NAME).exists() && unfinished.join(name).exists();
+    if is_due { unfinished.join(name) } else { folder.join(name) }
 }
 
 /// Puts finished files in their place, and removes unfinished ones. Cut short, it can be done again.

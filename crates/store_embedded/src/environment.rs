@@ -31,6 +31,7 @@ use crate::pages;
 use crate::position::{Position, PositionRow};
 use crate::repair;
 use crate::root::Root;
+use crate::sums_repair;
 use crate::tree::Tree;
 use crate::write_paths::{Unfit, WritePaths};
 
@@ -239,6 +240,12 @@ impl Environment {
         Ok(())
     }
 
+    /// Makes damaged blocks of the file of checksums whole again.
+    pub fn mend_sums(&self) -> Result<(), StoreError> {
+        let accounts = self.lock();
+        sums_repair::mend(&self.root().view, accounts.live()).map_err(|error| io_error(&error))
+    }
+
     fn heal(&self, rows: &[Touched<'_>]) {
         let root = self.root();
         let keys = rows.iter().map(|(key, _)| *key);
@@ -251,7 +258,11 @@ impl Environment {
     /// after a crash, see what was before: the root they have keeps its pages as they are.
     fn settle(&self, accounts: &mut PageAccounts) -> Result<(), StoreError> {
         let anchor = self.env.clone().static_read_txn().map_err(store_error)?;
-        let view = self.root().view.renewed().map_err(|error| io_error(&error))?;
+        let before = self.root();
+        let view = before.view.renewed().map_err(|error| io_error(&error))?;
+        if !view.shares_map_with(&before.view) {
+            self.look_for_maps();
+        }
         let transaction = anchor.id() as u64;
         let unreadable = || StoreError::damaged("the meta page just written is not readable");
         let page: [u8; META_BYTES] =
@@ -265,6 +276,13 @@ impl Environment {
         accounts.take(changes);
         self.root.store(Arc::new(Root::new(view, &meta, anchor)?));
         Ok(())
+    }
+
+    /// Has faults told wherever the data file is mapped now.
+    fn look_for_maps(&self) {
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        mapped.clear();
+        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
     }
 
     fn lock(&self) -> MutexGuard<'_, PageAccounts> {
@@ -297,9 +315,7 @@ impl Environment {
         self.is_broken.store(grown.is_err(), Ordering::SeqCst);
         grown.map_err(store_error)?;
         self.map_bytes.store(wanted, Ordering::SeqCst);
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        mapped.clear();
-        *mapped = MappedRange::all_of(&pages::file_of(self.env.path()));
+        self.look_for_maps();
         tracing::info!(bytes = wanted, "the data file has outgrown its map; the map was grown");
         Ok(())
     }

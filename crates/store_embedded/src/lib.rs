@@ -87,6 +87,7 @@ mod segments;
 mod shared;
 mod snapshot;
 mod stepwise;
+mod sums_repair;
 mod tree;
 mod trouble;
 mod upgrade;

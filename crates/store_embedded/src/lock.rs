@@ -4,7 +4,7 @@
 //! on `LOCK` and writes into it who it is; the next one is told. The lock ends with the process, however it ends.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,8 +20,19 @@ pub(crate) struct FolderLock {
 
 impl FolderLock {
     pub fn take(folder: &Path) -> Result<FolderLock, OpenError> {
+        FolderLock::take_with(folder, private_files::options().open(folder.join(FILE_NAME)))
+    }
+
+    /// For whoever changes nothing. On a disk that cannot be written the folder itself is what is locked, if nobody
+    /// has ever locked it before.
+    pub fn take_to_read(folder: &Path) -> Result<FolderLock, OpenError> {
         let path = folder.join(FILE_NAME);
-        let mut file = private_files::options().open(&path).map_err(|error| OpenError::io(folder, error))?;
+        let file = private_files::options().open(&path);
+        FolderLock::take_with(folder, file.or_else(|_| File::open(&path)).or_else(|_| File::open(folder)))
+    }
+
+    fn take_with(folder: &Path, file: io::Result<File>) -> Result<FolderLock, OpenError> {
+        let mut file = file.map_err(|error| OpenError::io(folder, error))?;
         match file.try_lock() {
             Ok(()) => Ok(FolderLock { file }),
             Err(TryLockError::WouldBlock) => {

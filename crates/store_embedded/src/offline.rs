@@ -1,4 +1,5 @@
-//! A folder that no process has open, read as it is: nothing in it is changed.
+//! A folder that no process has open, read as it is: nothing in it is changed, and it may be on a disk that cannot be
+//! written.
 
 use std::fs::File;
 use std::io;
@@ -6,9 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::damage_notes::DamageNotes;
-use crate::data_file::meta_pages;
+use crate::data_file::{meta_pages, present_place};
 use crate::format;
 use crate::lock::FolderLock;
+use crate::mapped_faults::MappedRange;
 use crate::open_error::OpenError;
 use crate::page::Meta;
 use crate::page_sums::{self, PageSums};
@@ -20,6 +22,10 @@ pub(crate) struct Offline {
     pub meta: Option<Meta>,
     /// Whether the sums say it.
     pub has_sums: bool,
+    /// What is wrong with the file that names the format.
+    pub format_damage: Option<String>,
+    /// For the message if the data file cannot be read where it is mapped.
+    _mapped: Vec<MappedRange>,
     _lock: FolderLock,
 }
 
@@ -30,11 +36,15 @@ impl Offline {
         if !folder.is_dir() {
             return Err(failed(io::ErrorKind::NotFound.into()));
         }
-        format::check(folder)?;
-        let lock = FolderLock::take(folder)?;
-        let file = File::open(pages::file_of(folder)).map_err(failed)?;
+        let format_damage = match format::check(folder) {
+            Err(OpenError::Damaged { what, .. }) => Some(what),
+            checked => checked.map(|_| None)?,
+        };
+        let lock = FolderLock::take_to_read(folder)?;
+        let data_file = present_place(folder, pages::FILE_NAME);
+        let file = File::open(&data_file).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
-        let sums = match (PageSums::open_to_read(&folder.join(page_sums::FILE_NAME)), no_sums) {
+        let sums = match (PageSums::open_to_read(&present_place(folder, page_sums::FILE_NAME)), no_sums) {
             (Err(error), Some(no_sums)) if error.kind() == io::ErrorKind::NotFound => {
                 PageSums::create(no_sums)
             }
@@ -47,11 +57,12 @@ impl Offline {
             Some(slot) => Some(slot.meta),
             None => meta_pages(&file).map_err(failed)?.into_iter().max_by_key(|meta| meta.transaction),
         };
-        let damage = DamageNotes::open(folder).map_err(failed)?;
+        let damage = DamageNotes::open_or_doubt_everything(folder);
         let page_bytes = meta.map_or(PAGE_BYTES, |meta| meta.page_bytes);
         let pages = Arc::new(Pages::of(file, sums, damage));
         let view = View::open(pages, page_bytes, (length as usize).max(page_bytes)).map_err(failed)?;
-        Ok(Offline { view, meta, has_sums, _lock: lock })
+        let mapped = MappedRange::all_of(&data_file);
+        Ok(Offline { view, meta, has_sums, format_damage, _mapped: mapped, _lock: lock })
     }
 }
 

@@ -13,6 +13,9 @@ use crate::pages::{LostPage, View};
 use crate::root::{Named, damaged};
 use crate::walk::{Bounds, Tree};
 
+/// So many pages a small file may be short of.
+const UNWRITTEN_PAGES: u64 = 1 << 20;
+
 /// The pages in use by the last transaction whose sums are written.
 pub(crate) struct PageAccounts {
     live: PageBits,
@@ -30,6 +33,14 @@ pub(crate) struct Changes {
 impl PageAccounts {
     /// As the database of free pages has it. All of its pages are checked, and those of the database of names.
     pub fn read(view: &View, meta: &Meta) -> Result<PageAccounts, StoreError> {
+        // A transaction may give up its last pages before they are written.
+        let most = view.pages_in_file().saturating_mul(4).saturating_add(UNWRITTEN_PAGES);
+        if meta.last_page > most {
+            let said = meta.last_page;
+            return Err(StoreError::damaged(format!(
+                "data.mdb is said to have {said} pages, and is too short"
+            )));
+        }
         let mut live = PageBits::default();
         for page in 2..=meta.last_page {
             live.insert(page);

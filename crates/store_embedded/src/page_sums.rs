@@ -13,10 +13,13 @@
 //! a transaction's new pages are written first, and made durable; then comes its slot. A crash in between leaves
 //! the slot before, whose pages and sums are all as they were, and the log has the rest.
 //!
-//! A block has a sum of its own, to tell a page that is damaged from a sum that is.
+//! A block has a sum of its own, to tell a page that is damaged from a sum that is. All blocks up to the last page's
+//! are written, whether their pages are in use or not.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,10 +55,11 @@ pub(crate) fn bytes_for(data_bytes: u64) -> u64 {
 
 pub(crate) struct PageSums {
     file: File,
-    /// How many pages the last slot's transaction had: of blocks beyond these nothing was ever written.
+    /// How many pages the last slot's transaction had: blocks beyond these do not count yet.
     pages: AtomicU64,
-    /// Held by whoever writes blocks, and by whoever must not read one that is half written.
-    blocks: Mutex<()>,
+    /// Those that were found to be damaged. Held by whoever writes blocks, and by whoever must not read one that is
+    /// half written.
+    damaged: Mutex<BTreeSet<u64>>,
 }
 
 /// What is known of a page's sum.
@@ -83,7 +87,7 @@ impl PageSums {
     }
 
     fn of(file: File) -> io::Result<PageSums> {
-        let sums = PageSums { file, pages: AtomicU64::new(0), blocks: Mutex::default() };
+        let sums = PageSums { file, pages: AtomicU64::new(0), damaged: Mutex::default() };
         let last_page = sums.slots()?.first().map_or(0, |slot| slot.meta.last_page);
         sums.pages.store(last_page.saturating_add(1), Ordering::Relaxed);
         Ok(sums)
@@ -92,7 +96,7 @@ impl PageSums {
     /// An empty file.
     pub fn create(path: &Path) -> io::Result<PageSums> {
         let file = private_files::options().truncate(true).open(path)?;
-        Ok(PageSums { file, pages: AtomicU64::new(0), blocks: Mutex::default() })
+        Ok(PageSums { file, pages: AtomicU64::new(0), damaged: Mutex::default() })
     }
 
     pub fn bytes(&self) -> io::Result<u64> {
@@ -127,8 +131,8 @@ impl PageSums {
     /// The same, looked at closely.
     pub fn known(&self, page: u64) -> KnownSum {
         let (at, place) = place_of(page);
-        let _alone = self.lock();
-        match self.block(at) {
+        let mut damaged = self.lock();
+        let known = match self.block(at) {
             Ok(block) => KnownSum {
                 sum: block[place..].first_chunk().map(PageSum::read),
                 is_certain: is_whole(&block),
@@ -137,41 +141,87 @@ impl PageSums {
                 tracing::warn!(%error, page, "the file of checksums is not readable");
                 KnownSum { sum: None, is_certain: false }
             }
+        };
+        if !known.is_certain {
+            damaged.insert(page / BLOCK_ENTRIES);
         }
+        known
+    }
+
+    /// The blocks that were found to be damaged since this was last asked.
+    pub fn take_damaged(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.lock()).into_iter().filter(|block| *block < self.begun_blocks()).collect()
+    }
+
+    /// The pages whose sums are in a block.
+    pub fn pages_of(&self, block: u64) -> Range<u64> {
+        block * BLOCK_ENTRIES..(block + 1) * BLOCK_ENTRIES
+    }
+
+    /// Writes all sums of a block, durably: whatever it was, it is whole then.
+    pub fn renew(&self, block: u64, sums: &[PageSum]) -> io::Result<()> {
+        let mut bytes = sums.iter().flat_map(|sum| sum.to_bytes()).collect::<Vec<_>>();
+        bytes.resize(BLOCK_BYTES, 0);
+        let damaged = self.lock();
+        self.write_block(block_at(block), &mut bytes, true)?;
+        drop(damaged);
+        self.file.sync_data()
     }
 
     /// Writes the sums of a transaction's pages; then its slot says that they count.
     pub fn write(&self, sums: &[(u64, PageSum)], meta_page: &[u8; META_BYTES]) -> io::Result<()> {
+        let meta = Meta::read(meta_page).ok_or_else(|| io::Error::other("a meta page is malformed"))?;
+        self.begin_blocks(meta.last_page)?;
         self.amend(sums)?;
-        self.write_slot(meta_page)
+        self.write_slot(meta_page, meta)
+    }
+
+    fn begun_blocks(&self) -> u64 {
+        self.pages.load(Ordering::Relaxed).div_ceil(BLOCK_ENTRIES)
+    }
+
+    /// Makes all blocks whole that begin to count with this page.
+    fn begin_blocks(&self, last_page: u64) -> io::Result<()> {
+        let _alone = self.lock();
+        for at in (self.begun_blocks()..=last_page / BLOCK_ENTRIES).map(block_at) {
+            if !self.block(at).is_ok_and(|block| is_whole(&block)) {
+                self.write_block(at, &mut vec![0; BLOCK_BYTES], true)?;
+            }
+        }
+        Ok(())
     }
 
     /// Writes sums, which are in the order of their pages, and makes them durable.
     pub fn amend(&self, sums: &[(u64, PageSum)]) -> io::Result<()> {
-        let pages = self.pages.load(Ordering::Relaxed);
         let mut left = sums.iter().peekable();
-        let alone = self.lock();
+        let mut damaged = self.lock();
         while let Some((first, _)) = left.peek() {
             let at = place_of(*first).0;
             // To write it anew is what mends a block that the disk does not give back.
             let mut block = self.block(at).unwrap_or_else(|_| vec![0; BLOCK_BYTES]);
-            let was_whole = is_whole(&block) || *first / BLOCK_ENTRIES * BLOCK_ENTRIES >= pages;
+            let was_whole = is_whole(&block);
+            if !was_whole {
+                damaged.insert(*first / BLOCK_ENTRIES);
+            }
             while let Some((page, sum)) = left.next_if(|(page, _)| place_of(*page).0 == at) {
                 let place = place_of(*page).1;
                 block[place..place + SUM_BYTES].copy_from_slice(&sum.to_bytes());
             }
-            let (entries, sum) = block.split_at_mut(BLOCK_BYTES - HASH_BYTES);
-            let whole = XxHash3_64::oneshot(entries);
             // A damaged block stays one: what else it has is not to be trusted.
-            sum.copy_from_slice(&if was_whole { whole } else { !whole }.to_le_bytes());
-            self.file.write_all_at(&block, at)?;
+            self.write_block(at, &mut block, was_whole)?;
         }
-        drop(alone);
+        drop(damaged);
         self.file.sync_data()
     }
 
-    fn write_slot(&self, meta_page: &[u8; META_BYTES]) -> io::Result<()> {
-        let meta = Meta::read(meta_page).ok_or_else(|| io::Error::other("a meta page is malformed"))?;
+    fn write_block(&self, at: u64, block: &mut [u8], is_whole: bool) -> io::Result<()> {
+        let (entries, sum) = block.split_at_mut(BLOCK_BYTES - HASH_BYTES);
+        let whole = XxHash3_64::oneshot(entries);
+        sum.copy_from_slice(&if is_whole { whole } else { !whole }.to_le_bytes());
+        self.file.write_all_at(block, at)
+    }
+
+    fn write_slot(&self, meta_page: &[u8; META_BYTES], meta: Meta) -> io::Result<()> {
         let mut slot = [&MAGIC[..], &(meta.page_bytes as u32).to_le_bytes(), meta_page].concat();
         slot.extend(XxHash3_64::oneshot(&slot).to_le_bytes());
         for block in [meta.transaction % 2, meta.transaction % 2 + 2] {
@@ -182,8 +232,8 @@ impl PageSums {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<u64>> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn block(&self, at: u64) -> io::Result<Vec<u8>> {
@@ -285,8 +335,11 @@ fn read_slot(bytes: &[u8; SLOT_BYTES]) -> Option<Slot> {
 
 /// Where the block with a page's sum begins, and where in it the sum is.
 fn place_of(page: u64) -> (u64, usize) {
-    let block = (SLOT_BLOCKS + page / BLOCK_ENTRIES).saturating_mul(BLOCK_BYTES as u64);
-    (block, (page % BLOCK_ENTRIES) as usize * SUM_BYTES)
+    (block_at(page / BLOCK_ENTRIES), (page % BLOCK_ENTRIES) as usize * SUM_BYTES)
+}
+
+fn block_at(block: u64) -> u64 {
+    (SLOT_BLOCKS + block).saturating_mul(BLOCK_BYTES as u64)
 }
 
 fn is_whole(block: &[u8]) -> bool {
@@ -297,4 +350,31 @@ fn is_whole(block: &[u8]) -> bool {
 /// Reads what the file has; what lies beyond its end is zeros.
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     reading::some(file, &FILE_NAME, bytes, at).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_being_written_is_not_taken_for_a_damaged_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let sums = PageSums::create(&folder.path().join(FILE_NAME)).unwrap();
+        sums.begin_blocks(BLOCK_ENTRIES - 1).unwrap();
+        let all = |byte: u8| -> Vec<_> {
+            (0..BLOCK_ENTRIES).map(|page| (page, PageSum::of_bytes(page, &[byte; 64]))).collect()
+        };
+        let (even, odd) = (all(0), all(1));
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..50 {
+                    sums.amend(&even).unwrap();
+                    sums.amend(&odd).unwrap();
+                }
+            });
+            while !writer.is_finished() {
+                assert!(sums.known(0).is_certain);
+            }
+        });
+    }
 }

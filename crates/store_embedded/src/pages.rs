@@ -50,6 +50,28 @@ impl std::fmt::Display for LostPage {
     }
 }
 
+/// What is expected of a page.
+#[derive(Clone, Copy)]
+enum Part {
+    Nodes,
+    /// The first page of a long value, or a further one, which has nothing but a part of it.
+    ValueBegin,
+    ValueRest,
+}
+
+impl Part {
+    fn fits(self, sum: &PageSum, number: u64, bytes: &[u8]) -> bool {
+        match self {
+            Part::Nodes => sum.fits_nodes(number, bytes),
+            Part::ValueBegin | Part::ValueRest => sum.fits_bytes(number, bytes),
+        }
+    }
+
+    fn is_well_formed(self, number: u64, bytes: &[u8]) -> bool {
+        matches!(self, Part::ValueRest) || Page(bytes).is_well_formed(number)
+    }
+}
+
 impl Pages {
     pub fn open(folder: &Path) -> io::Result<Pages> {
         let file = File::options().read(true).write(true).open(file_of(folder))?;
@@ -78,26 +100,21 @@ impl Pages {
         self.checked.set(page, checked);
     }
 
-    fn check(&self, number: u64, bytes: &[u8], fits: fn(&PageSum, u64, &[u8]) -> bool) -> Result<(), String> {
-        if !self.sums.get(number).is_ok_and(|sum| fits(&sum, number, bytes)) {
-            self.check_closely(number, bytes, fits)?;
+    fn check(&self, number: u64, bytes: &[u8], part: Part) -> Result<(), String> {
+        if !self.sums.get(number).is_ok_and(|sum| part.fits(&sum, number, bytes)) {
+            self.check_closely(number, bytes, part)?;
         }
         self.checked.set(number, true);
         Ok(())
     }
 
-    fn check_closely(
-        &self,
-        number: u64,
-        bytes: &[u8],
-        fits: fn(&PageSum, u64, &[u8]) -> bool,
-    ) -> Result<(), String> {
+    fn check_closely(&self, number: u64, bytes: &[u8], part: Part) -> Result<(), String> {
         let known = self.sums.known(number);
-        if known.sum.is_some_and(|sum| fits(&sum, number, bytes)) {
+        if known.sum.is_some_and(|sum| part.fits(&sum, number, bytes)) {
             return Ok(());
         }
         // If what is damaged is the sum, the page must do with being well formed.
-        if known.is_certain || !Page(bytes).is_well_formed(number) {
+        if known.is_certain || !part.is_well_formed(number, bytes) {
             return Err("is not what was written: its checksum does not fit".to_string());
         }
         tracing::warn!(page = number, "the file of checksums is damaged; a page is taken as it is");
@@ -134,11 +151,16 @@ impl View {
         Ok(view)
     }
 
+    /// Whether both look at the file through the same map.
+    pub fn shares_map_with(&self, other: &View) -> bool {
+        Arc::ptr_eq(&self.map, &other.map)
+    }
+
     /// A branch or leaf.
     pub fn page(&self, number: u64) -> Result<Page<'_>, LostPage> {
         match self.run(number, 1) {
             Some(bytes) if self.pages.checked.has(number) => Ok(Page(bytes)),
-            Some(bytes) => self.first_look(number, PageSum::fits_nodes).map(|()| Page(bytes)),
+            Some(bytes) => self.first_look(number, Part::Nodes).map(|()| Page(bytes)),
             None => Err(self.lost(number, "lies beyond the end of the file")),
         }
     }
@@ -150,7 +172,8 @@ impl View {
         let run = self.run(first, count).ok_or_else(beyond)?;
         for number in first..first + count {
             if !self.pages.checked.has(number) {
-                self.first_look(number, PageSum::fits_bytes)?;
+                let part = if number == first { Part::ValueBegin } else { Part::ValueRest };
+                self.first_look(number, part)?;
             }
         }
         let page = Page(run);
@@ -212,9 +235,9 @@ impl View {
     }
 
     #[cold]
-    fn first_look(&self, number: u64, fits: fn(&PageSum, u64, &[u8]) -> bool) -> Result<(), LostPage> {
+    fn first_look(&self, number: u64, part: Part) -> Result<(), LostPage> {
         let bytes = self.copy_of(number).map_err(|error| format!("cannot be read: {error}"));
-        bytes.and_then(|bytes| self.pages.check(number, &bytes, fits)).map_err(|why| self.lost(number, &why))
+        bytes.and_then(|bytes| self.pages.check(number, &bytes, part)).map_err(|why| self.lost(number, &why))
     }
 }
 

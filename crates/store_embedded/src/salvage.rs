@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use partita_store::{Direction, KeyRange, Space, StoreError};
@@ -31,6 +32,8 @@ use crate::{EmbeddedStore, Options, Pace};
 const OLD_ROWS: &str = "rows may be of an earlier time, or have been deleted since";
 const LOG_LOST: &str = "the commit log, since it is not known how much of it the rows have";
 const BATCH_BYTES: usize = 4 << 20;
+/// What a disk gives back or does not.
+const BLOCK_BYTES: usize = 4_096;
 
 /// What was copied, and what could not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,7 +114,9 @@ fn copy_rows(offline: &Offline, into: &Path, salvaged: &mut Salvaged) -> Result<
             root.as_ref().ok(),
             live.as_ref().map(PageAccounts::live),
             |key, value| {
-                let is_wanted = lost.iter().any(|(range, _)| range.contains(key));
+                // What the trees say, they say of the present; pages that are free have what was before.
+                let is_known = root.as_ref().is_ok_and(|root| root.get(key).is_ok());
+                let is_wanted = !is_known && lost.iter().any(|(range, _)| range.contains(key));
                 if is_wanted && found.insert(key.to_vec()) { copy.take(key, value) } else { Ok(()) }
             },
         )?;
@@ -160,9 +165,25 @@ fn copy_log(folder: &Path, into: &Path) -> io::Result<()> {
     }
     for file in fs::read_dir(&from)? {
         let file = file?;
-        fs::copy(file.path(), to.join(file.file_name()))?;
+        copy_readable(&file.path(), &to.join(file.file_name()))?;
     }
     Ok(())
+}
+
+/// Copies a file, with zeros for blocks that the disk does not give back.
+fn copy_readable(from: &Path, to: &Path) -> io::Result<()> {
+    let from = fs::File::open(from)?;
+    let to = private_files::options().truncate(true).open(to)?;
+    let length = from.metadata()?.len();
+    let mut block = vec![0; BLOCK_BYTES];
+    for at in (0..length).step_by(BLOCK_BYTES) {
+        let part = &mut block[..BLOCK_BYTES.min((length - at) as usize)];
+        if from.read_exact_at(part, at).is_err() {
+            part.fill(0);
+        }
+        to.write_all_at(part, at)?;
+    }
+    to.sync_all()
 }
 
 /// Rows on their way into a new store.

@@ -28,6 +28,7 @@ pub struct Verified {
 pub fn verify(folder: &Path, mut progress: impl FnMut(u64, u64)) -> Result<Verified, OpenError> {
     let offline = Offline::open(folder, None)?;
     let mut verified = Verified::default();
+    verified.findings.extend(offline.format_damage.clone());
     let Some(meta) = offline.meta.filter(|_| offline.has_sums) else {
         verified.findings.push("the file sums does not say what data.mdb must be".to_string());
         return Ok(verified);

@@ -351,20 +351,23 @@ fn an_intact_store_is_found_intact_and_can_be_compacted() {
     assert_eq!(check(&open(folder).unwrap(), &model, Applier::Rests, "compacted").errors, 0);
 }
 
+/// Where the nodes of a page are, if it is a leaf, and their keys.
+fn leaf_nodes(page: &[u8]) -> Vec<(usize, Vec<u8>)> {
+    let number = |at: usize| usize::from(u16::from_le_bytes(page[at..at + 2].try_into().unwrap()));
+    let places = if number(10) == 2 { 16..number(12) } else { 0..0 };
+    let nodes = places.step_by(2).map(number);
+    nodes.map(|at| (at, page[at + 8..at + 8 + number(at + 6)].to_vec())).collect()
+}
+
 /// Zeros all leaves whose last key `is_meant`, and says how many there were.
 fn zero_leaves(folder: &Path, is_meant: impl Fn(&[u8]) -> bool) -> usize {
     let file = folder.join("data.mdb");
     let mut data = fs::read(&file).unwrap();
     let mut zeroed = 0;
     for page in data.chunks_exact_mut(PAGE).skip(2) {
-        let number = |at: usize| usize::from(u16::from_le_bytes(page[at..at + 2].try_into().unwrap()));
-        let (is_leaf, lower) = (number(10) == 2, number(12));
-        if is_leaf && lower > 16 {
-            let node = number(lower - 2);
-            if is_meant(&page[node + 8..node + 8 + number(node + 6)]) {
-                page.fill(0);
-                zeroed += 1;
-            }
+        if leaf_nodes(page).last().is_some_and(|(_, key)| is_meant(key)) {
+            page.fill(0);
+            zeroed += 1;
         }
     }
     fs::write(file, data).unwrap();
@@ -405,6 +408,188 @@ fn long_values_that_were_lost_are_never_another_rows() {
     let store = open(to).unwrap();
     for number in VALUES..2 * VALUES {
         assert!(get(&store, &row_key(number)).unwrap().unwrap() == long(number));
+    }
+}
+
+const ROUNDS: u8 = 30;
+
+/// Writes rows of the space 3 many times, each time with other values, and keeps what the file was before.
+fn overwrite(folder: &Path) -> Vec<Vec<u8>> {
+    let mut older = Vec::new();
+    for round in 0..ROUNDS {
+        older.push(fs::read(folder.join("data.mdb")).unwrap());
+        let store = open(folder).unwrap();
+        let puts = (0..400_u32).map(|number| put(&key(3, &number.to_be_bytes()), &[round; 300]));
+        write(&store, puts.collect()).unwrap();
+        store.close();
+    }
+    older
+}
+
+/// Puts older leaves of the space 3 in the places of later ones, as if writing these had failed unnoticed: whoever
+/// reads their rows must be told.
+fn check_lost_writes(folder: &Path, older: &[Vec<u8>], what: &str) {
+    let file = folder.join("data.mdb");
+    let mut data = fs::read(&file).unwrap();
+    let is_of_space =
+        |page: &[u8]| leaf_nodes(page).first().is_some_and(|(_, first)| first.starts_with(&key(3, b"")));
+    for (place, page) in data.chunks_exact_mut(PAGE).enumerate().filter(|(_, page)| is_of_space(page)) {
+        let mut before = older.iter().rev().filter_map(|data| data.get(place * PAGE..(place + 1) * PAGE));
+        if let Some(stale) = before.find(|stale| *stale != page && is_of_space(stale)) {
+            page.copy_from_slice(stale);
+        }
+    }
+    fs::write(&file, data).unwrap();
+    let store = open(folder).unwrap();
+    let read = (0..400_u32).map(|number| get(&store, &key(3, &number.to_be_bytes())));
+    let errors = read.filter(|read| match read {
+        Ok(found) => {
+            assert!(found.as_deref() == Some(&[ROUNDS - 1; 300][..]), "{what}: a stale row");
+            false
+        }
+        Err(_) => true,
+    });
+    assert!(errors.count() > 0, "{what}: no write was lost");
+}
+
+/// A folder with many free pages.
+fn with_free_pages(folder: &Path) {
+    let store = open(folder).unwrap();
+    for hundred in 0..25_u32 {
+        let puts =
+            (0..100_u32).map(|number| put(&key(4, &(hundred * 100 + number).to_be_bytes()), &[1; 500]));
+        write(&store, puts.collect()).unwrap();
+    }
+    store.close();
+    let store = open(folder).unwrap();
+    write(&store, (0..2_500_u32).map(|n| Write::Delete { key: key(4, &n.to_be_bytes()) }).collect()).unwrap();
+    store.close();
+}
+
+#[test]
+fn pages_that_were_free_at_an_upgrade_are_protected_later() {
+    let folder = temporary_folder();
+    with_free_pages(folder.path());
+    fs::remove_file(folder.path().join("sums")).unwrap();
+    fs::write(folder.path().join("FORMAT"), "partita embedded store, format 1\n").unwrap();
+    let older = overwrite(folder.path());
+    check_lost_writes(folder.path(), &older, "upgraded");
+}
+
+#[test]
+fn a_damaged_file_of_checksums_protects_again_once_it_is_mended() {
+    let folder = temporary_folder();
+    with_free_pages(folder.path());
+    let file = folder.path().join("sums");
+    let mut sums = fs::read(&file).unwrap();
+    // As no upgrade leaves it any more: blocks that were never written.
+    sums[4 * PAGE..].fill(0);
+    fs::write(&file, sums).unwrap();
+    let older = overwrite(folder.path());
+    check_lost_writes(folder.path(), &older, "mended");
+}
+
+/// Files beside the data file, damaged: the server may refuse the folder, but what is recommended then works.
+#[test]
+fn damage_to_small_files_keeps_nobody_from_verifying_and_salvaging() {
+    let stored = stored();
+    let folder = temporary_folder();
+    let to = folder.path().join("damaged");
+    let flip_last = |bytes: &mut Vec<u8>| *bytes.last_mut().unwrap() ^= 0x80;
+    let with_damage = |name: &str, damage: &dyn Fn(&mut Vec<u8>)| {
+        copy(stored.folder.path(), &to);
+        let mut bytes =
+            fs::read(to.join(name)).unwrap_or_else(|_| b"from 00 up to 01 at - 00000000\n".into());
+        damage(&mut bytes);
+        fs::write(to.join(name), bytes).unwrap();
+    };
+    for name in ["DAMAGE", "FORMAT"] {
+        with_damage(name, &|bytes| flip_last(bytes));
+        let Err(error) = open(&to) else { panic!("opened") };
+        assert!(matches!(&error, OpenError::Damaged { what, .. } if what.contains(name)), "{error}");
+        assert!(!verify(&to, |_, _| {}).unwrap().findings.is_empty());
+        check_salvaged(&to, &stored.model, name);
+    }
+    // A meta page that names pages far beyond the end, and no sums to tell that it is wrong.
+    with_damage("data.mdb", &|data| {
+        let last = usize::from(u64_at(data, 144) < u64_at(data, PAGE + 144));
+        data[last * PAGE + 16 + 120 + 6] ^= 0x10;
+    });
+    fs::remove_file(to.join("sums")).unwrap();
+    check_salvaged(&to, &stored.model, "last page");
+}
+
+/// Where it is not known which pages are in use, old versions of a row are not taken for it if it can be read.
+#[test]
+fn rows_that_are_readable_are_salvaged_as_they_are() {
+    let stored = stored();
+    let folder = temporary_folder();
+    let (to, new) = (folder.path().join("damaged"), folder.path().join("salvaged"));
+    copy(stored.folder.path(), &to);
+    let file = to.join("data.mdb");
+    let mut data = fs::read(&file).unwrap();
+    let last = usize::from(u64_at(&data, 144) < u64_at(&data, PAGE + 144));
+    let free = u64_at(&data, last * PAGE + 16 + 24 + 40);
+    let short = stored.model.iter().filter(|(_, value)| (200..400).contains(&value.len()));
+    let lost: BTreeMap<_, _> = short.step_by(9).collect();
+    for page in data.chunks_exact_mut(PAGE).skip(2) {
+        for (at, key) in leaf_nodes(page) {
+            let value = at + 8 + key.len() + 5;
+            if lost.get(&key).is_some_and(|right| page[value..].starts_with(right)) {
+                page[value + 100] ^= 1;
+            }
+        }
+    }
+    data[free * PAGE + 20] ^= 1;
+    fs::write(&file, data).unwrap();
+    salvage(&to, &new).unwrap();
+    let store = open(&new).unwrap();
+    for (key, value) in stored.model.iter().filter(|(key, _)| !lost.contains_key(key)) {
+        assert!(get(&store, key).unwrap().as_ref() == Some(value), "{key:02x?}");
+    }
+}
+
+/// Between the two renames at its end.
+#[test]
+fn a_compact_that_was_cut_short_is_whole_for_who_only_reads() {
+    let stored = stored();
+    let folder = temporary_folder();
+    let (cut, compacted) = (folder.path().join("cut"), folder.path().join("compacted"));
+    copy(stored.folder.path(), &cut);
+    copy(stored.folder.path(), &compacted);
+    compact(&compacted).unwrap();
+    fs::create_dir(cut.join("data.new")).unwrap();
+    fs::write(cut.join("data.new/FINISHED"), "").unwrap();
+    fs::copy(compacted.join("data.mdb"), cut.join("data.new/data.mdb")).unwrap();
+    fs::copy(compacted.join("sums"), cut.join("sums")).unwrap();
+    assert_eq!(verify(&cut, |_, _| {}).unwrap().findings, Vec::<String>::new());
+    check_salvaged(&cut, &stored.model, "cut short");
+}
+
+/// Orphans of rows and of chunks are told apart, though their keys are not.
+#[test]
+fn branches_of_both_trees_are_made_again() {
+    let folder = temporary_folder();
+    let to = folder.path();
+    let long = |number: u64| -> Vec<u8> { number.to_be_bytes().repeat(2_500) };
+    let store = open(to).unwrap();
+    write(&store, (0..ROWS).map(|number| put(&row_key(number), &[7; 90])).collect()).unwrap();
+    write(&store, (ROWS..ROWS + 150).map(|number| put(&row_key(number), &long(number))).collect()).unwrap();
+    store.close();
+    let file = to.join("data.mdb");
+    let mut data = fs::read(&file).unwrap();
+    let branches = data.chunks_exact_mut(PAGE).filter(|page| page[10] == 1);
+    assert!(branches.map(|page| page.fill(0)).count() >= 2);
+    fs::write(&file, data).unwrap();
+    for _ in 0..2 {
+        let store = open(to).unwrap();
+        write(&store, vec![put(&row_key(0), &[7; 90]), put(&row_key(ROWS), &long(ROWS))]).unwrap();
+        store.close();
+    }
+    let store = open(to).unwrap();
+    for number in 0..ROWS + 150 {
+        let right = if number < ROWS { vec![7; 90] } else { long(number) };
+        assert!(get(&store, &row_key(number)).unwrap() == Some(right), "row {number}");
     }
 }
 

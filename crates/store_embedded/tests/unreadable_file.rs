@@ -1,5 +1,5 @@
-//! The data file is cut while a store has it open: the process ends with a message that names the file and the place,
-//! and with a code of its own.
+//! The data file is cut while a store has it open, and looks at pages again that were whole before: the process ends
+//! with a message that names the file and the place, and with a code of its own.
 #![allow(clippy::unwrap_used)]
 
 mod support;

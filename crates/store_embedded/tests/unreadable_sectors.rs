@@ -6,14 +6,16 @@
 
 mod support;
 
+use std::ffi::{CStr, OsStr};
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use libc::{c_int, c_void, off64_t, size_t, ssize_t};
+use libc::{c_char, c_int, c_uint, c_void, off64_t, size_t, ssize_t};
 use partita_store::{Store, StoreError};
-use partita_store_embedded::{EmbeddedStore, Options, salvage, verify};
+use partita_store_embedded::{EmbeddedStore, OpenError, Options, Pace, salvage, verify};
 use support::{get, key, put, write};
 
 const BLOCK: u64 = 4_096;
@@ -27,6 +29,9 @@ struct Spoilt {
 }
 
 static SPOILT: Mutex<Vec<Spoilt>> = Mutex::new(Vec::new());
+
+/// A folder on a disk that cannot be written.
+static READ_ONLY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 #[allow(unsafe_code, reason = "these functions are C's")]
 mod taken_over {
@@ -45,6 +50,26 @@ mod taken_over {
         offset as u64 / BLOCK * BLOCK..offset as u64 + count as u64
     }
 
+    fn fail(error: c_int) {
+        // SAFETY: The C library gives every thread a place for its last error.
+        unsafe { *libc::__errno_location() = error };
+    }
+
+    /// # Safety
+    /// As C's.
+    #[unsafe(no_mangle)]
+    pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+        // SAFETY: The caller gives a name that ends with a zero.
+        let name = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
+        let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT) != 0;
+        if writes && READ_ONLY.lock().unwrap().as_ref().is_some_and(|folder| name.starts_with(folder)) {
+            fail(libc::EROFS);
+            return -1;
+        }
+        // SAFETY: The caller's own arguments.
+        unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, flags, mode) as c_int }
+    }
+
     /// # Safety
     /// As C's.
     #[unsafe(no_mangle)]
@@ -60,8 +85,7 @@ mod taken_over {
         if let Some(block) = met {
             block.times = block.times.saturating_sub(1);
             spoilt.retain(|one| one.times > 0);
-            // SAFETY: The C library gives every thread a place for its last error.
-            unsafe { *libc::__errno_location() = libc::EIO };
+            fail(libc::EIO);
             return -1;
         }
         // SAFETY: The caller's own arguments.
@@ -193,4 +217,43 @@ fn a_disk_that_hesitates_costs_nothing() {
     let store = open(folder.path());
     assert_eq!(lost(&store), []);
     assert!(!folder.path().join("DAMAGE").exists());
+}
+
+/// As a kill leaves it: all is in the log, and nothing in the data file.
+#[test]
+fn a_log_of_which_a_part_cannot_be_read_is_salvaged_up_to_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (live, killed) = (folder.path().join("live"), folder.path().join("killed"));
+    let store = EmbeddedStore::open_at_pace(&live, Options::default(), Pace::Lazy).unwrap();
+    for number in 0..200 {
+        write(&store, vec![put(&row_key(number), &value(number))]).unwrap();
+    }
+    fs::create_dir_all(killed.join("log")).unwrap();
+    for name in ["FORMAT", "data.mdb", "sums", "log/MANIFEST", "log/DURABLE", "log/segment.1"] {
+        fs::copy(live.join(name), killed.join(name)).unwrap();
+    }
+    store.close();
+    spoil(&killed.join("log/segment.1"), 100 * BLOCK);
+    assert!(EmbeddedStore::open(&killed, Options::default()).is_err());
+    let salvaged = salvage(&killed, &folder.path().join("salvaged")).unwrap();
+    assert!(!salvaged.lost.is_empty());
+    let store = open(&folder.path().join("salvaged"));
+    let is_there =
+        |number: &u32| get(&store, &row_key(*number)).unwrap().is_some_and(|row| row == value(*number));
+    assert!((50..200).contains(&(0..200).filter(is_there).count()));
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_can_be_verified_and_salvaged() {
+    let folder = stored();
+    *READ_ONLY.lock().unwrap() = Some(folder.path().to_path_buf());
+    assert!(EmbeddedStore::open(folder.path(), Options::default()).is_err());
+    assert_eq!(verify(folder.path(), |_, _| {}).unwrap().findings, Vec::<String>::new());
+    let salvaged = tempfile::tempdir().unwrap();
+    salvage(folder.path(), salvaged.path()).unwrap();
+    assert_eq!(lost(&open(salvaged.path())), []);
+    // Somebody else who only reads is told apart from nobody.
+    let file = File::open(folder.path().join("LOCK")).unwrap();
+    file.lock().unwrap();
+    assert!(matches!(verify(folder.path(), |_, _| {}), Err(OpenError::Held { .. })));
 }
