@@ -15,13 +15,25 @@ use crate::write::ItemWrite;
 use crate::write_draft::{Draft, work};
 use partita_api::Exception;
 use partita_store::{Snapshot, Store};
-use partita_value::ItemRef;
+use partita_value::{ItemRef, limits};
 use std::sync::Arc;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Drafts that look at no more bytes together are the writer's own to make.
 pub const LIGHT: usize = 4 << 20;
 /// So often writes are drafted before they are given up.
 pub const ATTEMPTS: usize = 32;
+
+/// The megabytes that drafts and what they were made from may take together.
+const ROOM: u32 = 64;
+static FREE_ROOM: Semaphore = Semaphore::const_new(ROOM as usize);
+
+/// Waits for room for the drafts of so many writes, however large their items are. It is free again when this is dropped.
+pub async fn room_for(writes: usize) -> Option<SemaphorePermit<'static>> {
+    let megabytes = (2 * writes * limits::ITEM_BYTES).div_ceil(1 << 20);
+    // Nobody closes it.
+    FREE_ROOM.acquire_many(u32::try_from(megabytes).map_or(ROOM, |megabytes| megabytes.min(ROOM))).await.ok()
+}
 
 /// What was drafted, by the numbers of the writes.
 #[derive(Clone, Default)]

@@ -27,9 +27,13 @@ pub async fn elsewhere<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Exception> {
     let turns = if bytes > LONG_WORK { &LONG_TURNS } else { &SHORT_TURNS };
-    // Nobody closes it.
-    let _turn = turns.acquire().await;
-    aside(work).await
+    // Nobody closes it. The work keeps its turn to its end, also if nobody waits for it any more.
+    let turn = turns.acquire().await;
+    aside(move || {
+        let _turn = turn;
+        work()
+    })
+    .await
 }
 
 /// Does work on so many bytes, aside if they are many.

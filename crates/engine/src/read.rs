@@ -87,6 +87,9 @@ pub struct PageRead {
     pub consumption: Consumption,
 }
 
+/// A row that changes again and again is decided about at once after so many times.
+const MOST_OVERTAKEN: u32 = 8;
+
 /// How the reading of a slice ended.
 enum Next {
     /// The page is whole.
@@ -151,6 +154,8 @@ struct Reading<'a> {
     fetched: Consumption,
     /// What the filter says of the row that took long last.
     verdict: Option<Verdict>,
+    /// How often that was found out in vain: the row had changed meanwhile.
+    overtaken: u32,
 }
 
 impl<'a> Reading<'a> {
@@ -163,6 +168,7 @@ impl<'a> Reading<'a> {
             fetched_bytes: 0,
             fetched: Consumption::default(),
             verdict: None,
+            overtaken: 0,
         }
     }
 
@@ -211,9 +217,13 @@ impl<'a> Reading<'a> {
         let fetched = fetched.as_deref().and_then(ItemRef::new);
         let item = if fetches { fetched } else { Some(entry) };
         let work = self.request.work(item.map_or(0, |item| item.bytes().len()));
-        if let Some(item) = item.filter(|item| work > HEAVY_WORK && !self.has_verdict(*item)) {
+        let is_weighed =
+            |reading: &Self, item| reading.has_verdict(item) || reading.overtaken == MOST_OVERTAKEN;
+        if let Some(item) = item.filter(|item| work > HEAVY_WORK && !is_weighed(self, *item)) {
+            self.overtaken += 1;
             return Ok(Visited::Heavy(item.bytes().to_vec()));
         }
+        self.overtaken = 0;
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
         if fetches {

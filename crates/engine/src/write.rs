@@ -15,7 +15,7 @@ use crate::Engine;
 use crate::capacity::Consumption;
 use crate::catalog::{Catalog, lost_companion};
 use crate::clock::Clock;
-use crate::drafts::{ATTEMPTS, Drafts, LIGHT, MadeDraft};
+use crate::drafts::{self, ATTEMPTS, Drafts, LIGHT, MadeDraft};
 use crate::history::{self, Keeping};
 use crate::idempotency::{TokenUse, Verdict};
 use crate::item_key::ItemKey;
@@ -174,7 +174,7 @@ impl<S: Store> Engine<S> {
         let plan = Arc::new(Plan { writes: Arc::new(writes), unity, token, catalog, clock });
         let note = Arc::new(note);
         let mut extra_keys = plan.side_keys();
-        let (mut attempts, mut drafts) = (0, Drafts::default());
+        let (mut attempts, mut drafts, mut room) = (0, Drafts::default(), None);
         loop {
             let (asked, told, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
             let keys = plan.keys(&named);
@@ -193,6 +193,9 @@ impl<S: Store> Engine<S> {
                 Decided::Undrafted if attempts == ATTEMPTS => return Err(overtaken()),
                 Decided::Undrafted => {
                     attempts += 1;
+                    if room.is_none() {
+                        room = Some(drafts::room_for(plan.writes.len()).await);
+                    }
                     let current = |write: &ItemWrite| plan.catalog.current(&write.table);
                     drafts = drafts.ahead(&self.store, &plan.writes, current).await?;
                 }

@@ -63,7 +63,11 @@ pub async fn serve<S: Store>(
     let mut lane = Lane::new(pipeline);
     loop {
         let mut pairs: Pairs<'_> = [("", b""); HEADERS];
-        let (missing, has_head) = match look(&lane.read, &mut pairs) {
+        let look = match lane.still_missing() {
+            Some((bytes, has_head)) => Look::Missing { bytes, has_head },
+            None => look(&lane.read, &mut pairs),
+        };
+        let (missing, has_head) = match look {
             Look::Whole(request) => {
                 place.begins();
                 let reply = pipeline.reply_if_welcome(&request.signed, request.content_type).await;
@@ -75,7 +79,10 @@ pub async fn serve<S: Store>(
                 courtesy::answered();
                 continue;
             }
-            Look::Missing { bytes, has_head } => (bytes, has_head),
+            Look::Missing { bytes, has_head } => {
+                lane.looked(bytes, has_head);
+                (bytes, has_head)
+            }
             Look::TooLong => {
                 return write_last(stream, &Notice::bad_request().and_no_more().into_http1()).await;
             }
@@ -144,6 +151,10 @@ struct Lane {
     budget: &'static Budget,
     silence: Silence,
     pace: Pace,
+    /// How much must be here before it is worth looking at again; of a head that is not known.
+    awaited: Option<usize>,
+    /// How much was here when it was looked at last.
+    looked_at: usize,
 }
 
 impl Lane {
@@ -154,7 +165,27 @@ impl Lane {
             budget: pipeline.budget,
             silence: Silence::of_at_most(LONGEST_SILENCE),
             pace: pipeline.pace(),
+            awaited: None,
+            looked_at: 0,
         }
+    }
+
+    /// What is missing for sure, without another look: a head ends with a line, a body with its last byte.
+    fn still_missing(&mut self) -> Option<(usize, bool)> {
+        let length = self.read.len();
+        if self.looked_at == 0 || length > MOST_HEAD_BYTES && self.awaited.is_none() {
+            return None;
+        }
+        match self.awaited {
+            Some(awaited) => (length < awaited).then(|| (awaited - length, true)),
+            None => (!self.read[self.looked_at..].contains(&b'\n')).then_some((1, false)),
+        }
+    }
+
+    /// So many bytes were missing when it was looked at.
+    fn looked(&mut self, missing: usize, has_head: bool) {
+        self.looked_at = self.read.len();
+        self.awaited = has_head.then(|| self.looked_at + missing);
     }
 
     /// Makes room for some of the bytes that are missing: for twice as much as is here, whatever was declared.
@@ -178,6 +209,7 @@ impl Lane {
     /// Forgets a request that was answered.
     fn consume(&mut self, end: usize) {
         self.read.drain(..end);
+        (self.awaited, self.looked_at) = (None, 0);
         self.pace.settle();
         let kept = if self.budget.is_tight() { BUFFER_BYTES } else { KEPT_BYTES };
         if self.read.capacity() > kept {
@@ -296,7 +328,7 @@ mod tests {
     fn lane(read: Vec<u8>) -> Lane {
         let budget = Budget::new(64 << 20, || ());
         let (silence, pace) = (Silence::of_at_most(LONGEST_SILENCE), Pace::new(budget, LONGEST_SILENCE));
-        Lane { read, share: budget.share(), budget, silence, pace }
+        Lane { read, share: budget.share(), budget, silence, pace, awaited: None, looked_at: 0 }
     }
 
     #[tokio::test]
@@ -320,6 +352,29 @@ mod tests {
         assert!(lane.make_room(whole).is_ok());
         lane.read.resize(8 << 20, b'x');
         assert!(lane.make_room(whole).is_err());
+    }
+
+    /// However small the pieces are in which it comes.
+    #[tokio::test]
+    async fn a_request_is_looked_at_a_few_times() {
+        let request = format!("{USUAL}\r\n{{}}").replace("Length: 2", "Length: 1000").into_bytes();
+        let (mut lane, mut looks) = (lane(Vec::new()), 0);
+        for byte in request.iter().chain(&[b' '; 998]) {
+            lane.read.push(*byte);
+            if lane.still_missing().is_none() {
+                looks += 1;
+                match look(&lane.read, &mut [("", b""); HEADERS]) {
+                    Look::Missing { bytes, has_head } => lane.looked(bytes, has_head),
+                    Look::Whole(_) => break,
+                    Look::TooLong | Look::Unusual => panic!("not usual"),
+                }
+            } else {
+                lane.looked(lane.awaited.map_or(1, |end| end - lane.read.len()), lane.awaited.is_some());
+            }
+        }
+        let lines = request.iter().filter(|byte| **byte == b'\n').count();
+        assert!(looks <= lines + 2, "{looks} looks at {lines} lines");
+        assert!(lane.read.len() > 1000);
     }
 
     #[tokio::test]
