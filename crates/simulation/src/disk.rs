@@ -19,6 +19,7 @@ const BLOCK_BYTES: usize = 4_096;
 pub struct Faults {
     pub write: usize,
     pub flush: usize,
+    pub read: usize,
     /// Only a part is written.
     pub short: usize,
     /// Nothing that makes a file longer is written.
@@ -27,6 +28,12 @@ pub struct Faults {
     pub read_only: bool,
     /// LMDB's meta pages are not written.
     pub meta: bool,
+}
+
+impl Faults {
+    /// Often enough for every run to meet some.
+    pub const OFTEN: Faults =
+        Faults { write: 60, flush: 60, read: 60, short: 60, full: false, read_only: false, meta: false };
 }
 
 /// What becomes of a write.
@@ -170,6 +177,15 @@ impl Disk {
         fate
     }
 
+    /// Before a read: whether it fails.
+    pub fn read_fails(&mut self, inode: u64) -> bool {
+        let failed = self.is_due(self.faults.read);
+        if failed && let Some((_, name)) = self.file(inode) {
+            self.trace.note(format!("read {} fails", name.display()));
+        }
+        failed
+    }
+
     fn is_due(&mut self, once_in: usize) -> bool {
         once_in > 0 && self.random.once_in(once_in)
     }
@@ -193,6 +209,21 @@ impl Disk {
         self.trace.note(format!("set length of {} to {length}", name.display()));
         self.files[id].set_length(length as usize);
         self.count();
+    }
+
+    /// Whether somebody else may have written to the file: LMDB has a thread of its own to copy a data file.
+    pub fn is_copy(&self, inode: u64) -> bool {
+        self.file(inode).is_some_and(|(_, name)| name.starts_with("data.new"))
+    }
+
+    /// Takes in what the file has now.
+    pub fn catch_up(&mut self, inode: u64, bytes: &[u8]) {
+        if let Some((id, name)) = self.file(inode)
+            && self.files[id].left(|_| true) != bytes
+        {
+            self.trace.note(format!("copied {}: {} bytes", name.display(), bytes.len()));
+            self.files[id].write(0, bytes);
+        }
     }
 
     /// A flush of a file, or of its `data_only`; fails with an error of the operating system.

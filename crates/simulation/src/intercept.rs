@@ -1,4 +1,4 @@
-//! The calls of the C library that change files, taken over at link time: for LMDB's C code and Rust's library alike.
+//! The calls of the C library that read and change files, taken over at link time: for LMDB's C code and Rust's library alike.
 //!
 //! On a thread with a simulated disk, calls for files below its root are carried out, so that the process sees their effect,
 //! and told to the disk. All others, and all threads without one, go to the operating system as they are. Nothing is
@@ -20,8 +20,13 @@ thread_local! {
 /// Puts a disk in place for this thread.
 pub fn install(disk: Disk) {
     // Named here so that the linker takes them.
-    let _: [*const (); 4] =
-        [pwrite64 as *const (), fdatasync as *const (), open64 as *const (), getrandom as *const ()];
+    let _: [*const (); 5] = [
+        pwrite64 as *const (),
+        pread64 as *const (),
+        fdatasync as *const (),
+        open64 as *const (),
+        getrandom as *const (),
+    ];
     DISK.with_borrow_mut(|place| *place = Some(disk));
 }
 
@@ -171,6 +176,52 @@ pub unsafe extern "C" fn pwritev64(fd: c_int, parts: *const iovec, count: c_int,
     write_at(fd, &unsafe { gathered(parts, count) }, Some(offset))
 }
 
+/// Reads, unless the disk fails.
+///
+/// # Safety
+/// As for C's `pread`.
+unsafe fn read_at(fd: c_int, room: *mut c_void, length: size_t, offset: Option<off_t>) -> ssize_t {
+    let failed = with_alive(|disk| {
+        let found = stat(fd).filter(|found| disk.faults.read > 0 && disk.knows(found.st_ino))?;
+        Some(disk.read_fails(found.st_ino))
+    });
+    if failed == Some(true) {
+        return fail(libc::EIO);
+    }
+    // SAFETY: The caller says that there is so much room.
+    let read = unsafe {
+        match offset {
+            Some(offset) => libc::syscall(libc::SYS_pread64, fd, room, length, offset),
+            None => libc::syscall(libc::SYS_read, fd, room, length),
+        }
+    };
+    read as ssize_t
+}
+
+/// # Safety
+/// As for C's `read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn read(fd: c_int, room: *mut c_void, length: size_t) -> ssize_t {
+    // SAFETY: As the caller says.
+    unsafe { read_at(fd, room, length, None) }
+}
+
+/// # Safety
+/// As for C's `pread`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pread(fd: c_int, room: *mut c_void, length: size_t, offset: off_t) -> ssize_t {
+    // SAFETY: As the caller says.
+    unsafe { read_at(fd, room, length, Some(offset)) }
+}
+
+/// # Safety
+/// As for C's `pread64`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pread64(fd: c_int, room: *mut c_void, length: size_t, offset: off_t) -> ssize_t {
+    // SAFETY: As the caller says.
+    unsafe { read_at(fd, room, length, Some(offset)) }
+}
+
 unsafe fn slice<'a>(bytes: *const c_void, length: usize) -> &'a [u8] {
     if length == 0 {
         return &[];
@@ -199,6 +250,9 @@ fn flush(fd: c_int, call: c_long) -> c_int {
             disk.relative(&path)?;
             disk.flush_names();
             return Some(Ok(()));
+        }
+        if disk.is_copy(found.st_ino) {
+            disk.catch_up(found.st_ino, &std::fs::read(format!("/proc/self/fd/{fd}")).ok()?);
         }
         disk.knows(found.st_ino).then(|| disk.flush(found.st_ino, call == libc::SYS_fdatasync))
     });

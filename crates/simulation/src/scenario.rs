@@ -2,6 +2,7 @@
 
 pub mod bank;
 pub mod list_append;
+pub mod pairs;
 pub mod restore;
 pub mod stream_reader;
 
@@ -36,6 +37,9 @@ pub trait Scenario: Send {
 
     /// A client has its answer, an exception perhaps. The numbers are turns.
     fn answered(&mut self, client: usize, answer: &Value, begun: u64, ended: u64) -> Result<(), String>;
+
+    /// Whatever was answered until now survives a crash.
+    fn durable(&mut self) {}
 
     /// A client will have no answer.
     fn lost(&mut self, client: usize, begun: u64, ended: u64);
@@ -87,12 +91,13 @@ pub fn items(database: &mut dyn Database, table: &str, index: Option<&str>) -> R
 }
 
 /// Scenarios by their names.
-pub const NAMES: [&str; 4] = ["bank", "list-append", "stream-reader", "restore"];
+pub const NAMES: [&str; 5] = ["bank", "list-append", "pairs", "stream-reader", "restore"];
 
 pub fn named(name: &str) -> Option<Box<dyn Scenario>> {
     Some(match name {
         "bank" => Box::new(bank::Bank::default()),
         "list-append" => Box::new(list_append::ListAppend::default()),
+        "pairs" => Box::new(pairs::Pairs::default()),
         "stream-reader" => Box::new(stream_reader::StreamReader::default()),
         "restore" => Box::new(restore::Restore::default()),
         _ => return None,

@@ -9,7 +9,8 @@ use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_list_append::random::Random;
-use partita_store_embedded::{Durability, EmbeddedStore, Options, Steps};
+use partita_store::StoreError;
+use partita_store_embedded::{Durability, EmbeddedStore, OpenError, Options, Steps, compact_stepwise};
 use partita_wire::Rejection;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -44,6 +45,12 @@ pub struct Plan {
     pub turns: usize,
     pub crashes: Crashes,
     pub faults: Faults,
+    /// Whether the disk may fail during a start as well, which then is given up.
+    pub failing_starts: bool,
+    /// Whether the data file is compacted between two lives, with the power going meanwhile.
+    pub compacts: bool,
+    /// The process is killed, and the power stays.
+    pub only_kills: bool,
     /// Whether files of the log are lost or damaged between two lives.
     pub damage: bool,
     pub durability: Durability,
@@ -57,6 +64,9 @@ impl Plan {
             turns: 600,
             crashes: Crashes::Often,
             faults: Faults::default(),
+            failing_starts: false,
+            compacts: false,
+            only_kills: false,
             damage: false,
             durability: Durability::Full,
             plant: None,
@@ -77,6 +87,10 @@ pub struct Summary {
     pub answers: usize,
     /// The store found damage and did not open.
     pub refused: bool,
+    /// Starts that were given up because the disk failed.
+    pub failed_starts: usize,
+    /// How often the data file was compacted, with a crash or without.
+    pub compactions: usize,
 }
 
 /// Runs a scenario. An error says what does not hold, with the last of what happened.
@@ -91,8 +105,8 @@ pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, Str
 fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
     let mut random = Random::new(plan.seed);
     let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.number()), plan.plant);
-    // A relaxed store promises nothing after a power loss, and damage to the last record cannot be told from one.
-    disk.only_kills = plan.damage || plan.durability == Durability::Relaxed;
+    // Damage to the last record cannot be told from a power loss.
+    disk.only_kills = plan.damage || plan.only_kills;
     intercept::install(disk);
     let folders =
         tempfile::Builder::new().prefix("simulation").tempdir().map_err(|error| error.to_string())?;
@@ -106,6 +120,7 @@ fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, St
         turn: 0,
         lives: 0,
         folders: root,
+        is_damaged: false,
         summary: Summary::default(),
     };
     let outcome = simulator.run(scenario);
@@ -126,6 +141,8 @@ struct Simulator {
     lives: u64,
     /// Each life has a folder of its own in this one.
     folders: PathBuf,
+    /// Whether a file was damaged since the last start.
+    is_damaged: bool,
     summary: Summary,
 }
 
@@ -161,6 +178,9 @@ impl Simulator {
             let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
             let end = self.live(&mut life, scenario)?;
             self.end(life, &end, scenario)?;
+            if self.plan.compacts && self.random.once_in(3) {
+                self.compact()?;
+            }
         }
         disarm();
         let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
@@ -184,27 +204,65 @@ impl Simulator {
         });
     }
 
-    /// Opens the store. Nothing but damage may keep it from that.
+    /// Opens the store. Nothing but damage, or a disk that fails just then, may keep it from that.
     fn open(&mut self, clients: usize) -> Result<Option<Life>, String> {
-        let folder = self.folders.join(self.lives.to_string());
-        note(format!("open {}", self.lives));
-        let options = Options { durability: self.plan.durability };
-        let (store, steps) = match EmbeddedStore::open_stepwise(&folder, options) {
-            Ok(opened) => opened,
-            Err(error) if self.plan.damage => {
+        if self.plan.failing_starts {
+            let faults = self.plan.faults;
+            intercept::with(|disk| disk.faults = faults);
+            let opened = self.try_to_open(clients);
+            intercept::with(|disk| disk.faults = Faults::default());
+            match opened {
+                Ok(life) => return Ok(Some(life)),
+                Err(error) => note(format!("a start is given up: {error}")),
+            }
+            self.summary.failed_starts += 1;
+            intercept::with(Disk::crash);
+            self.go_on_with_what_is_left()?;
+        }
+        match self.try_to_open(clients) {
+            Ok(life) => {
+                self.is_damaged = false;
+                Ok(Some(life))
+            }
+            Err(error @ OpenError::Damaged { .. }) if self.is_damaged => {
                 note(format!("refused: {error}"));
                 self.summary.refused = true;
-                return Ok(None);
+                Ok(None)
             }
-            Err(error) => return Err(format!("the store does not open: {error}")),
-        };
+            Err(error) => Err(format!("the store does not open: {error}")),
+        }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.folders.join(self.lives.to_string())
+    }
+
+    fn try_to_open(&mut self, clients: usize) -> Result<Life, OpenError> {
+        let folder = self.folder();
+        note(format!("open {}", self.lives));
+        let options = Options { durability: self.plan.durability };
+        let (store, steps) = EmbeddedStore::open_stepwise(&folder, options)?;
         let store = PlantedStore::new(store, self.plan.plant);
         let clock = Clock::Manual(Arc::clone(&self.clock));
-        let engine = Engine::open(store, "us-east-1", clock).map_err(|error| error.to_string())?;
+        let unreadable = |error: StoreError| OpenError::Io { folder, source: std::io::Error::other(error) };
+        let engine = Engine::open(store, "us-east-1", clock).map_err(unreadable)?;
         // Secrets of tables come from the process, not from the seed.
         let engine = engine.with_fixed_tokens();
         let tasks = (0..clients).map(|_| None).collect();
-        Ok(Some(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 }))
+        Ok(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 })
+    }
+
+    /// Compacts the data file; the power may go meanwhile.
+    fn compact(&mut self) -> Result<(), String> {
+        let ahead = 1 + self.random.below(60) as u64;
+        intercept::with(|disk| disk.crash_at = Some(disk.calls + ahead));
+        note("compact".to_owned());
+        self.summary.compactions += 1;
+        let compacted = compact_stepwise(&self.folder());
+        if has_crashed() {
+            return self.go_on_with_what_is_left();
+        }
+        compacted.map_err(|error| format!("the data file cannot be compacted: {error}"))
     }
 
     fn live(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<End, String> {
@@ -221,7 +279,8 @@ impl Simulator {
         if has_crashed() {
             return Ok(End::Crash);
         }
-        let faults = self.plan.faults;
+        // What is read meanwhile is read through maps, and they are not simulated.
+        let faults = Faults { read: 0, ..self.plan.faults };
         intercept::with(|disk| disk.faults = faults);
         while self.turn < self.plan.turns as u64 {
             self.turn += 1;
@@ -250,7 +309,13 @@ impl Simulator {
                     intercept::with(Disk::kill);
                 }
             }
-            84..87 => life.steps.flush(),
+            84..87 => {
+                life.steps.flush();
+                // One that fails is made up for later.
+                if self.plan.faults.flush == 0 && !has_crashed() {
+                    scenario.durable();
+                }
+            }
             87..93 => life.keep_up(),
             93..97 => self.pass_time(scenario.largest_jump()),
             97..99 => scenario.look(life)?,
@@ -284,6 +349,9 @@ impl Simulator {
                 note(format!("client {client} is answered: {}", answer["__type"]));
                 self.summary.answers += 1;
                 scenario.answered(client, &answer, task.begun, self.turn)?;
+                if self.plan.durability == Durability::Full || self.plan.only_kills {
+                    scenario.durable();
+                }
             }
         }
         Ok(())
@@ -324,6 +392,10 @@ impl Simulator {
         }
         drop(life);
         self.summary.crashes += usize::from(crashed);
+        self.go_on_with_what_is_left()
+    }
+
+    fn go_on_with_what_is_left(&mut self) -> Result<(), String> {
         let Some(mut image) = intercept::with(|disk| disk.left.take()).flatten() else {
             return Err("nothing is left".to_owned());
         };
@@ -336,9 +408,9 @@ impl Simulator {
     fn start_again(&mut self, image: &Image) -> std::io::Result<()> {
         // What a life left behind is of no more use, and what is done here is not simulated.
         let Some(mut disk) = intercept::uninstall() else { return Ok(()) };
-        std::fs::remove_dir_all(self.folders.join(self.lives.to_string()))?;
+        std::fs::remove_dir_all(self.folder())?;
         self.lives += 1;
-        let folder = self.folders.join(self.lives.to_string());
+        let folder = self.folder();
         image.write(&folder)?;
         disk.restart(folder, image, intercept::inode_of);
         intercept::install(disk);
@@ -355,6 +427,7 @@ impl Simulator {
         let Some(Some(bytes)) = image.0.get_mut(path) else { return };
         let way = self.random.below(4);
         note(format!("damage {} in way {way}", path.display()));
+        self.is_damaged = true;
         match way {
             0 => {
                 image.0.remove(path);

@@ -29,13 +29,41 @@ fn everything_holds_through_power_losses() {
 
 #[test]
 fn everything_holds_through_faults_of_the_disk() {
-    let faults = Faults { write: 60, flush: 60, short: 60, ..Faults::default() };
-    each(|name, plan| holds(name, Plan { faults, ..plan }));
+    each(|name, plan| holds(name, Plan { faults: Faults::OFTEN, ..plan }));
 }
 
 #[test]
 fn everything_holds_relaxed_through_kills() {
-    each(|name, plan| holds(name, Plan { durability: Durability::Relaxed, ..plan }));
+    each(|name, plan| holds(name, Plan { durability: Durability::Relaxed, only_kills: true, ..plan }));
+}
+
+#[test]
+fn a_relaxed_store_loses_only_its_last_moments_with_the_power() {
+    for seed in 0..3 * SEEDS {
+        holds("pairs", Plan { durability: Durability::Relaxed, ..Plan::of_seed(seed) });
+    }
+}
+
+#[test]
+fn a_start_that_fails_does_no_harm() {
+    let mut failed = 0;
+    for name in scenario::NAMES {
+        for seed in 0..2 {
+            let plan = Plan { faults: Faults::OFTEN, failing_starts: true, ..Plan::of_seed(seed) };
+            failed += run(name, &plan).unwrap_or_else(|what| panic!("{name}: {what}")).failed_starts;
+        }
+    }
+    assert!(failed > 10, "only {failed} starts failed");
+}
+
+#[test]
+fn everything_holds_when_the_power_goes_while_the_data_file_is_compacted() {
+    let mut compactions = 0;
+    for seed in 0..SEEDS {
+        let plan = Plan { compacts: true, ..Plan::of_seed(seed) };
+        compactions += run("bank", &plan).unwrap_or_else(|what| panic!("{what}")).compactions;
+    }
+    assert!(compactions > 5, "only {compactions} compactions");
 }
 
 #[test]
@@ -46,8 +74,7 @@ fn damage_to_the_log_is_told_or_does_no_harm() {
 #[test]
 fn the_same_seed_is_the_same_run() {
     for name in scenario::NAMES {
-        let faults = Faults { write: 60, flush: 60, short: 60, ..Faults::default() };
-        let plan = Plan { faults, ..Plan::of_seed(77) };
+        let plan = Plan { faults: Faults::OFTEN, ..Plan::of_seed(77) };
         let (one, two) = (run(name, &plan), run(name, &plan));
         assert_eq!(one.as_ref().map(|run| run.trace), two.as_ref().map(|run| run.trace), "{name}");
         assert!(one.is_ok_and(|run| run.crashes > 0 && run.answers > 0), "{name}");
@@ -84,7 +111,7 @@ fn everything_holds_through_two_power_losses_in_a_row() {
 }
 
 /// More calls than a start and a record take.
-const SECOND_LOSS: u64 = 20;
+const SECOND_LOSS: u64 = 12;
 
 /// How many seeds are tried to find a planted mistake.
 const TRIES: u64 = 200;
@@ -99,4 +126,14 @@ fn planted_mistakes_are_found() {
         let found = found.unwrap_or_else(|| panic!("{plant:?} is not found"));
         println!("{plant:?}: {}", found.lines().next().unwrap_or_default());
     }
+}
+
+#[test]
+fn a_relaxed_log_that_is_not_flushed_is_found() {
+    let plan = |seed| Plan {
+        plant: Some(Plant::SkipLogSync),
+        durability: Durability::Relaxed,
+        ..Plan::of_seed(seed)
+    };
+    assert!((0..TRIES).any(|seed| run("pairs", &plan(seed)).is_err()));
 }

@@ -1,6 +1,9 @@
 //! How fast this store is on this machine: durable puts, gets and ranges, and what the disk itself can do.
 //!
 //! `cargo run --release --example measure [folder] [seconds per line] [rows]`
+//!
+//! With `drop` before these: how long the rows of a dropped space take to go when they are long, and what puts beside
+//! that notice of it.
 
 use std::fs::File;
 use std::future::Future;
@@ -13,18 +16,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use partita_store::{Decision, Direction, KeyRange, Snapshot, Store, Write};
+use partita_store::{Decision, Direction, KeyRange, Snapshot, Space, Store, Write};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 
 const VALUE_BYTES: usize = 1_000;
+const LONG_ROWS: u32 = 2_000;
+const LONG_ROW_BYTES: usize = 400_000;
+const LONGEST_DROP: Duration = Duration::from_secs(120);
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let only_drop = arguments.next_if(|argument| argument == "drop").is_some();
     let folder = arguments.next().map_or_else(|| std::env::temp_dir().join("partita-measure"), PathBuf::from);
     let time = Duration::from_secs_f64(arguments.next().and_then(|s| s.parse().ok()).unwrap_or(5.0));
     let rows: u64 = arguments.next().and_then(|rows| rows.parse().ok()).unwrap_or(300_000);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder to measure in");
+    if only_drop {
+        return drop_long_rows(&folder);
+    }
     disk(&folder, time);
     for durability in [Durability::Full, Durability::Relaxed] {
         println!("{durability:?}");
@@ -136,6 +146,30 @@ fn reads_beside_puts(store: &EmbeddedStore, rows: u64, time: Duration) {
     });
 }
 
+fn drop_long_rows(folder: &Path) {
+    let store = EmbeddedStore::open(&folder.join("drop"), Options::default()).expect("a store");
+    for row in 0..LONG_ROWS {
+        let key = [&2_u32.to_be_bytes()[..], &row.to_be_bytes()].concat();
+        wait(write(&store, Write::Put { key, value: vec![7; LONG_ROW_BYTES] }));
+    }
+    let used = || store.usage().expect("usage").used_bytes;
+    let (full, started) = (used(), Instant::now());
+    wait(write(&store, Write::DropSpace(Space(2))));
+    let mut puts = Vec::new();
+    while used() > full / 100 && started.elapsed() < LONGEST_DROP {
+        let asked = Instant::now();
+        wait(put(&store, puts.len() as u64));
+        puts.push(asked.elapsed());
+    }
+    println!("drop: {full} bytes in use, {} after {:?}", used(), started.elapsed());
+    puts.sort_unstable();
+    let part = |thousandths: usize| puts[(puts.len() - 1) * thousandths / 1_000];
+    println!("  {} puts: median {:?}, p99 {:?}, longest {:?}", puts.len(), part(500), part(990), part(1_000));
+    let closing = Instant::now();
+    store.close();
+    println!("  closed in {:?}", closing.elapsed());
+}
+
 /// Scattered over the key order, as hashed partition keys are.
 fn key(number: u64) -> Vec<u8> {
     let place = if number == u64::MAX { u64::MAX } else { number.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
@@ -149,6 +183,11 @@ fn put(store: &EmbeddedStore, number: u64) -> impl Future<Output = ()> {
         let value = vec![first.wrapping_add(1); VALUE_BYTES];
         Decision::commit(vec![Write::Put { key: at.clone(), value }], ())
     });
+    async { asked.await.expect("written") }
+}
+
+fn write(store: &EmbeddedStore, write: Write) -> impl Future<Output = ()> {
+    let asked = store.decide(Vec::new(), move |_| Decision::commit(vec![write.clone()], ()));
     async { asked.await.expect("written") }
 }
 

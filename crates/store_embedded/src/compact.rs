@@ -28,11 +28,15 @@ pub fn compact(folder: &Path) -> Result<Compacted, OpenError> {
     let bytes_before = length()?;
     // Brings the data file up to date with the log.
     EmbeddedStore::open(folder, Options::default())?.close();
+    compact_closed(folder)?;
+    Ok(Compacted { bytes_before, bytes_after: length()? })
+}
+
+/// Makes the data file anew; it has all that the log has.
+pub(crate) fn compact_closed(folder: &Path) -> Result<(), OpenError> {
     let _lock = FolderLock::take(folder)?;
     let environment = Environment::open(folder)?;
     data_file::replace(folder, |new| {
         environment.copy_to(&pages::file_of(new)).map_err(|error| OpenError::store(folder, error))
-    })?;
-    drop(environment);
-    Ok(Compacted { bytes_before, bytes_after: length()? })
+    })
 }

@@ -125,7 +125,7 @@ pub use open_error::OpenError;
 pub use salvage::{Lost, Salvaged, salvage};
 pub use snapshot::EmbeddedSnapshot;
 #[doc(hidden)]
-pub use stepwise::Steps;
+pub use stepwise::{Steps, compact_stepwise};
 pub use verify::{Verified, verify};
 
 /// When a decision is answered.

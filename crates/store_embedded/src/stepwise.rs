@@ -9,6 +9,7 @@ use std::time::Duration;
 use partita_store::StoreError;
 
 use crate::applier::{Application, Applier};
+use crate::compact;
 use crate::durable::Durable;
 use crate::open_error::OpenError;
 use crate::overlay::Overlay;
@@ -55,6 +56,15 @@ impl EmbeddedStore {
         };
         Ok((store, steps))
     }
+}
+
+/// Compacts the store in a folder, without threads but for LMDB's own.
+#[doc(hidden)]
+pub fn compact_stepwise(folder: &Path) -> Result<(), OpenError> {
+    let (store, mut steps) = EmbeddedStore::open_stepwise(folder, Options::default())?;
+    steps.close().map_err(|error| OpenError::store(folder, error))?;
+    drop((steps, store));
+    compact::compact_closed(folder)
 }
 
 impl Steps {
