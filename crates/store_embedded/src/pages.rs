@@ -80,6 +80,8 @@ impl Pages {
     }
 
     pub fn of(file: File, sums: PageSums, damage: DamageNotes) -> Pages {
+        // As for the map. Whether the system follows the advice makes no difference to what is read.
+        let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
         Pages { file, sums, damage, checked: SharedPageBits::new(), length: AtomicU64::new(0) }
     }
 
