@@ -77,6 +77,7 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
             Line::Item(_) => loading.line(line, number)?,
             Line::Damaged(rows) => eprintln!("not in the dump, because it was damaged: {rows}"),
             Line::End => is_whole = true,
+            Line::Blank => {}
         }
     }
     loading.end_table(number)?;
