@@ -97,6 +97,10 @@ pub fn no_such_bucket() -> ExchangeFailure {
     failure("S3NoSuchBucket", "The specified bucket does not exist")
 }
 
+pub fn internal_failure() -> ExchangeFailure {
+    failure("InternalServerError", "Internal server error")
+}
+
 pub fn failure(code: &str, message: &str) -> ExchangeFailure {
     ExchangeFailure { code: code.to_owned(), message: message.to_owned() }
 }

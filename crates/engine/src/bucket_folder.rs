@@ -1,10 +1,13 @@
 //! Buckets as folders: `S3_ROOT/BUCKET/KEY`. An object is a regular file in its bucket's folder; a link to one outside of it, a pipe or a
 //! device is refused, because reading it would tell what is none of the bucket's, or never end.
+//!
+//! What is written is there for good before anybody is told so, and is for the server's user alone: it holds the clients' data.
 
 use crate::bucket::{Buckets, Listed, ObjectParts, Objects, failure, no_such_bucket};
 use partita_api::exchange::ExchangeFailure;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Files that begin so are not objects (yet).
@@ -49,21 +52,33 @@ impl BucketFolder {
         }
     }
 
+    /// Makes a folder and those above it, durably, unless it is there; none outside the bucket. Another writer may make the same.
+    fn make_folder(&self, folder: &Path) -> std::io::Result<()> {
+        let Some(above) = folder.parent().filter(|_| !folder.is_dir()) else { return Ok(()) };
+        self.make_folder(above)?;
+        self.resolved(above)?;
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => sync_folder(above),
+        }
+    }
+
     fn write_file(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(Error::other("a key names no file"));
         };
-        std::fs::create_dir_all(folder)?;
+        self.make_folder(folder)?;
         let folder = self.resolved(folder)?;
         let unfinished = folder.join(format!("{HIDDEN}{}.unfinished", name.to_string_lossy()));
         match std::fs::remove_file(&unfinished) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut file = File::create_new(&unfinished)?;
+        let mut file = private_file().open(&unfinished)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&unfinished, folder.join(name))
+        std::fs::rename(&unfinished, folder.join(name))?;
+        sync_folder(&folder)
     }
 
     fn open_file(&self, path: &Path) -> std::io::Result<File> {
@@ -93,6 +108,18 @@ impl Objects for BucketFolder {
         found.sort();
         Ok(found)
     }
+}
+
+/// To make a file that only its owner may read.
+fn private_file() -> OpenOptions {
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    options
+}
+
+/// Makes durable which files and folders are in a folder.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 struct FileParts {
@@ -171,7 +198,20 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
+    fn only_the_owner_may_read_what_is_written() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("b")).unwrap();
+        let buckets: Arc<dyn Buckets> = Arc::new(BucketFolders(root.path().to_owned()));
+        let bucket = Bucket::open(Some(&buckets), "b").unwrap();
+        for _ in ["made", "replaced"] {
+            bucket.write("one/two/three", b"data").unwrap();
+            let mode = root.path().join("b/one/two/three").metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
     fn what_is_no_file_of_the_bucket_is_refused() {
         use std::os::unix::fs::symlink;
         let root = tempfile::tempdir().unwrap();
@@ -199,7 +239,10 @@ mod tests {
             bucket.read(key).unwrap().read_to_string(&mut text).unwrap();
             assert_eq!(text, "good");
         }
-        assert!(bucket.write("away/new", b"").is_err() && !root.path().join("outside/new").exists());
+        for key in ["away/new", "away/sub/deeper/new"] {
+            assert!(bucket.write(key, b"").is_err());
+        }
+        assert_eq!(std::fs::read_dir(root.path().join("outside")).unwrap().count(), 1);
         // A link that lies where a file is written first is not followed.
         symlink("../../outside/secret", folder.join("sub/.new.unfinished")).unwrap();
         bucket.write("sub/new", b"new").unwrap();

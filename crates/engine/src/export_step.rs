@@ -4,7 +4,7 @@
 
 use crate::Engine;
 use crate::aside::{Hindrance, aside_with_bucket};
-use crate::bucket::{Bucket, failure};
+use crate::bucket::{Bucket, failure, internal_failure};
 use crate::bucket_output::{FILES, output_key, write_manifests};
 use crate::data_files;
 use crate::exchange_record::ExchangeRecord;
@@ -243,10 +243,6 @@ impl<S: Store> Engine<S> {
 fn unreadable(error: StoreError) -> ExchangeFailure {
     tracing::error!(%error, "the store failed during an export");
     internal_failure()
-}
-
-fn internal_failure() -> ExchangeFailure {
-    failure("InternalServerError", "Internal server error")
 }
 
 /// The next slice of a part of what is exported.

@@ -1,7 +1,7 @@
 //! The objects that an import or a bulk operation reads. One is kept open from step to step; after a restart it is opened again, and
 //! the records that are done are skipped.
 
-use crate::bucket::{Bucket, Buckets, Listed, ReadFailure};
+use crate::bucket::{Bucket, Buckets, Listed, ReadFailure, internal_failure};
 use partita_api::exchange::{ExchangeFailure, InputCompression};
 use partita_exchange::compression::Compression;
 use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine, Record};
@@ -120,8 +120,8 @@ impl OpenObject {
         let object = bucket.read(&place.object)?;
         let read_failure = object.failure();
         let counted = Counted { source: object, read_bytes: Arc::clone(&read_bytes) };
-        let text = BufReader::new(compression.reader(BufReader::new(counted)));
-        let reader = ItemReader::new(text, &source.format);
+        let text = compression.reader(BufReader::new(counted)).map_err(|_| internal_failure())?;
+        let reader = ItemReader::new(BufReader::new(text), &source.format);
         let mut open =
             OpenObject { place: Place { records: 0, ..place.clone() }, reader, read_bytes, read_failure };
         while open.place.records < place.records {

@@ -92,7 +92,7 @@ async fn ended(database: &Memory, root: &Path, arn: Value) -> (Value, Vec<Value>
 fn read(path: &PathBuf, compression: Compression) -> String {
     let mut text = String::new();
     let file = BufReader::new(std::fs::File::open(path).unwrap());
-    compression.reader(file).read_to_string(&mut text).unwrap();
+    compression.reader(file).unwrap().read_to_string(&mut text).unwrap();
     text
 }
 

@@ -8,8 +8,11 @@ use partita_wire::{ChangeLine, PutLine, condition_of_members};
 use std::io::Write;
 use std::str::Chars;
 
-/// Deeper values are no items; the bound also keeps hostile text from using up the stack.
-const DEEPEST: usize = 35;
+/// What a record may begin with. It may stand on a line of its own, as some writers put it at the top of a file.
+pub const VERSION_MARKER: &str = "$ion_1_0";
+/// Deeper values are no items; the bound also keeps hostile text from using up the stack. The record and its Item are the
+/// first levels, and they count from 0.
+const DEEPEST: usize = limits::NESTING_LEVELS + 1;
 
 pub fn write_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"$ion_1_0 {Item:");
@@ -120,7 +123,7 @@ fn write_quoted(quote: u8, text: &[u8], out: &mut Vec<u8>) {
 pub fn read_line(line: &[u8]) -> Result<PutLine, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     let mut reader = Reader { rest: text };
-    reader.take("$ion_1_0");
+    reader.take(VERSION_MARKER);
     let mut encoder = Encoder::new();
     reader.value(&mut encoder, 0)?;
     reader.space();
@@ -259,6 +262,7 @@ impl<'a> Reader<'a> {
             "false" => out.boolean(false),
             "null" => out.null(),
             word if word.starts_with("null.") => out.null(),
+            "nan" => return Err("nan is no number of DynamoDB's".to_owned()),
             word if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => out.number(&number(word)?),
             word if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => out.string(word),
             _ => return Err(self.surprise("no value")),
@@ -463,6 +467,20 @@ mod tests {
     }
 
     #[test]
+    fn values_nest_as_deep_as_in_json() {
+        for levels in [1, 30, 31, 32, 33, 34] {
+            for innermost in ["", "1"] {
+                let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+                let ion = read_line(format!("{{Item:{{a:{open}{innermost}{close}}}}}").as_bytes());
+                let innermost = if innermost.is_empty() { "" } else { r#"{"N":"1"}"# };
+                let (open, close) = (r#"{"L":["#.repeat(levels), "]}".repeat(levels));
+                let json = format!(r#"{{"Item":{{"a":{open}{innermost}{close}}}}}"#);
+                assert_eq!(ion.ok(), decode_put_line(json.as_bytes()).ok(), "{levels} {innermost}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_item_is_refused() {
         let deep = format!("{{Item:{{a:{}{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
         for line in [
@@ -479,6 +497,9 @@ mod tests {
             "{Item:{a:$dynamodb_SS::[1]}}",
             "{Item:{a:{{!}}}}",
             "{Item:{a:1x}}",
+            "{Item:{a:nan}}",
+            "{Item:{a:[+inf]}}",
+            "{Item:{a:-inf}}",
             "{Item:{\"\":1}}",
             "{Item:{a:\"\\q\"}}",
             "{Item:{a:1 b:2}}",

@@ -98,11 +98,17 @@ impl<R: BufRead> ItemReader<R> {
         std::io::Read::take(&mut self.source, MOST_BYTES as u64).read_until(b'\n', &mut self.buffer)?;
         self.check_length()?;
         self.record = 0..self.buffer.trim_ascii_end().len();
-        Ok(match (self.buffer.len(), self.record.is_empty()) {
+        Ok(match (self.buffer.len(), self.has_no_record()) {
             (0, _) => Next::End,
             (bytes, true) => Next::Nothing(bytes as u64),
             _ => Next::Record(Box::new(record(self))),
         })
+    }
+
+    /// A blank line, or one that only says which Ion the next ones are.
+    fn has_no_record(&self) -> bool {
+        let is_ion = matches!(self.records, Ok(Records::Ion));
+        self.record.is_empty() || is_ion && self.text().trim_ascii() == ion::VERSION_MARKER.as_bytes()
     }
 
     fn check_length(&self) -> std::io::Result<()> {
@@ -251,6 +257,16 @@ mod tests {
         assert_eq!(read.len(), 3);
         assert!(read[0].is_ok() && read[1].is_err());
         assert_eq!(read[2].as_deref(), Ok("{\"Item\":{\"a\":{\"S\":\"2\"}}}"));
+    }
+
+    #[test]
+    fn a_line_that_only_says_which_ion_it_is_holds_no_record() {
+        let read_ion =
+            read(InputFormat::Ion, "$ion_1_0\n{Item:{a:1}}\n $ion_1_0 \r\n$ion_1_0 {Item:{a:2}}\n$ion_1_1\n");
+        let item = |n: u8| Ok(format!(r#"{{"Item":{{"a":{{"N":"{n}"}}}}}}"#));
+        assert_eq!(read_ion[..2], [item(1), item(2)]);
+        assert!(read_ion[2].is_err() && read_ion.len() == 3);
+        assert!(read(InputFormat::DynamoDbJson, "$ion_1_0\n")[0].is_err());
     }
 
     #[test]

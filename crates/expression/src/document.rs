@@ -142,18 +142,8 @@ fn container<'t>(tree: &'t mut AttributeValue, steps: &[Step]) -> Option<&'t mut
 
 /// A value below `depth` containers must not nest too deep.
 fn check_levels(depth: usize, value: ValueRef<'_>) -> Result<(), Problem> {
-    if depth >= NESTING_LEVELS || !fits(value, NESTING_LEVELS - depth) {
-        return Err(Problem::NestingLevels);
-    }
-    Ok(())
-}
-
-/// Whether the value has at most this many levels; a scalar has one.
-fn fits(value: ValueRef<'_>, levels: usize) -> bool {
-    let Some(inner) = levels.checked_sub(1) else { return false };
-    match value {
-        ValueRef::L(list) => list.into_iter().all(|element| fits(element, inner)),
-        ValueRef::M(map) => map.into_iter().all(|(_, member)| fits(member, inner)),
-        _ => true,
+    match value.is_nested_beyond(NESTING_LEVELS.saturating_sub(depth)) {
+        true => Err(Problem::NestingLevels),
+        false => Ok(()),
     }
 }

@@ -40,6 +40,16 @@ impl ScalarType {
 }
 
 impl<'a> ValueRef<'a> {
+    /// Whether the value has more than so many levels; a scalar and an empty container have one.
+    pub fn is_nested_beyond(self, levels: usize) -> bool {
+        let Some(inner) = levels.checked_sub(1) else { return true };
+        match self {
+            ValueRef::L(list) => list.into_iter().any(|element| element.is_nested_beyond(inner)),
+            ValueRef::M(map) => map.into_iter().any(|(_, member)| member.is_nested_beyond(inner)),
+            _ => false,
+        }
+    }
+
     /// Reads the value at the start of `bytes`.
     pub fn read(bytes: &'a [u8]) -> Option<ValueRef<'a>> {
         ValueRef::split(bytes).map(|(value, _)| value)
@@ -309,9 +319,9 @@ impl<'a> ItemRef<'a> {
         self.0.first_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize)
     }
 
-    /// Whether containers stand inside each other more than `levels` deep.
+    /// Whether values stand inside each other more than `levels` deep; an attribute's own is the first.
     pub fn is_nested_beyond(&self, levels: usize) -> bool {
-        is_nested_beyond(ValueRef::M(self.attributes()), levels)
+        self.attributes().into_iter().any(|(_, value)| value.is_nested_beyond(levels))
     }
 
     pub fn to_owned(&self) -> crate::Item {
@@ -319,11 +329,21 @@ impl<'a> ItemRef<'a> {
     }
 }
 
-fn is_nested_beyond(value: ValueRef<'_>, levels: usize) -> bool {
-    match value {
-        ValueRef::L(_) | ValueRef::M(_) if levels == 0 => true,
-        ValueRef::L(list) => list.into_iter().any(|element| is_nested_beyond(element, levels - 1)),
-        ValueRef::M(map) => map.into_iter().any(|(_, element)| is_nested_beyond(element, levels - 1)),
-        _ => false,
+#[cfg(test)]
+mod tests {
+    use crate::limits::NESTING_LEVELS;
+    use crate::{AttributeValue, Item};
+
+    #[test]
+    fn levels_are_counted_in_values() {
+        let is_too_deep = |lists: usize, innermost: AttributeValue| {
+            let value = (0..lists).fold(innermost, |value, _| AttributeValue::L(vec![value]));
+            let item: Item = [("a", value)].into_iter().collect();
+            item.view().is_nested_beyond(NESTING_LEVELS)
+        };
+        assert!(!is_too_deep(31, AttributeValue::Null) && is_too_deep(32, AttributeValue::Null));
+        for empty in [AttributeValue::L(Vec::new()), AttributeValue::M([].into())] {
+            assert!(!is_too_deep(31, empty.clone()) && is_too_deep(32, empty));
+        }
     }
 }

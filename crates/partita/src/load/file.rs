@@ -55,7 +55,8 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
     let file = File::open(&arguments.source).map_err(|error| unreadable(&error))?;
     let file_bytes = file.metadata().map_err(|error| unreadable(&error))?.len();
     let compression = Compression::of_name(&arguments.source.to_string_lossy());
-    let mut lines = BufReader::with_capacity(1 << 20, compression.reader(BufReader::new(file)));
+    let text = compression.reader(BufReader::new(file)).map_err(|error| unreadable(&error))?;
+    let mut lines = BufReader::with_capacity(1 << 20, text);
     let mut loading = Loading::begin(arguments, file_bytes)?;
     let (mut number, mut is_dump, mut is_whole) = (0, false, false);
     let mut text = Vec::new();
@@ -76,6 +77,7 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
             Line::Item(_) => loading.line(line, number)?,
             Line::Damaged(rows) => eprintln!("not in the dump, because it was damaged: {rows}"),
             Line::End => is_whole = true,
+            Line::Blank => {}
         }
     }
     loading.end_table(number)?;

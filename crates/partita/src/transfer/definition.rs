@@ -2,6 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+/// Tags that begin so are AWS's own (CloudFormation's, for instance): nobody else may set them.
+const RESERVED_TAGS: &str = "aws:";
+/// What AWS shows for a bound on on-demand units that there is not.
+const UNBOUNDED: i64 = -1;
 /// The members of CreateTable that an index keeps.
 const OF_AN_INDEX: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
 
@@ -42,6 +46,7 @@ pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -
     if !tags.is_empty() {
         made.insert("Tags".to_owned(), Value::Array(tags));
     }
+    drop_reserved_tags(&mut made);
     if let Some(attribute) = expiring_by(time_to_live) {
         let specification = json!({ "Enabled": true, "AttributeName": attribute });
         made.insert("TimeToLiveSpecification".to_owned(), specification);
@@ -55,6 +60,23 @@ fn copied(from: &Value, names: &[&str]) -> Map<String, Value> {
     names.iter().filter_map(member).collect()
 }
 
+fn drop_reserved_tags(definition: &mut Map<String, Value>) {
+    let Some(Value::Array(tags)) = definition.get_mut("Tags") else { return };
+    tags.retain(|tag| !tag["Key"].as_str().is_some_and(|key| key.starts_with(RESERVED_TAGS)));
+    if tags.is_empty() {
+        definition.remove("Tags");
+    }
+}
+
+/// The bounds that there are, of a table or an index.
+fn drop_absent_bounds(definition: &mut Map<String, Value>) {
+    let Some(Value::Object(bounds)) = definition.get_mut("OnDemandThroughput") else { return };
+    bounds.retain(|_, units| *units != UNBOUNDED);
+    if bounds.is_empty() {
+        definition.remove("OnDemandThroughput");
+    }
+}
+
 /// Provisioned units, or the bounds of on-demand ones.
 fn capacity(described: &Value, mode: &str) -> Map<String, Value> {
     let member = if mode == "PROVISIONED" { "ProvisionedThroughput" } else { "OnDemandThroughput" };
@@ -62,6 +84,7 @@ fn capacity(described: &Value, mode: &str) -> Map<String, Value> {
     if let Some(units) = capacity.get_mut("ProvisionedThroughput") {
         *units = Value::Object(copied(units, &["ReadCapacityUnits", "WriteCapacityUnits"]));
     }
+    drop_absent_bounds(&mut capacity);
     capacity
 }
 
@@ -79,7 +102,7 @@ pub struct Steps {
 }
 
 pub fn steps(definition: &Value) -> Steps {
-    let mut create = definition.clone();
+    let mut create = creatable(definition.clone());
     let name = create["TableName"].clone();
     let mut later = |member: &str| {
         let taken = create.as_object_mut().and_then(|members| members.remove(member))?;
@@ -89,6 +112,17 @@ pub fn steps(definition: &Value) -> Steps {
     let update_table = later("StreamSpecification");
     later("ItemCount");
     Steps { create, update_time_to_live, update_table }
+}
+
+/// Without what no CreateTable takes and early versions have dumped all the same.
+fn creatable(mut definition: Value) -> Value {
+    if let Some(table) = definition.as_object_mut() {
+        drop_reserved_tags(table);
+        drop_absent_bounds(table);
+    }
+    let indexes = definition.get_mut("GlobalSecondaryIndexes").and_then(Value::as_array_mut);
+    indexes.into_iter().flatten().filter_map(Value::as_object_mut).for_each(drop_absent_bounds);
+    definition
 }
 
 /// The attributes of the primary key.
@@ -166,6 +200,34 @@ mod tests {
                 "TableName": "Shop", "StreamSpecification": { "StreamEnabled": true, "StreamViewType": "KEYS_ONLY" },
             }))
         );
+    }
+
+    #[test]
+    fn what_only_aws_may_set_is_left_out() {
+        let tag = |key: &str| json!({ "Key": key, "Value": "v" });
+        let tags = vec![tag("aws:cloudformation:stack-name"), tag("team"), tag("my:aws:tag")];
+        let mut table = described();
+        table["BillingModeSummary"] = json!({ "BillingMode": "PAY_PER_REQUEST" });
+        table["OnDemandThroughput"] = json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 5 });
+        table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
+            json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1 });
+        let made = from_description(&table, &Value::Null, tags.clone());
+        assert_eq!(made["Tags"], json!([tag("team"), tag("my:aws:tag")]));
+        assert_eq!(made["OnDemandThroughput"], json!({ "MaxWriteRequestUnits": 5 }));
+        assert!(made["GlobalSecondaryIndexes"][0].get("OnDemandThroughput").is_none());
+        assert!(from_description(&table, &Value::Null, vec![tags[0].clone()]).get("Tags").is_none());
+        let mut dumped_before = made.clone();
+        dumped_before["Tags"] = json!(tags);
+        dumped_before["OnDemandThroughput"] = table["OnDemandThroughput"].clone();
+        dumped_before["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
+            table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"].clone();
+        assert_eq!(steps(&dumped_before).create, steps(&made).create);
+    }
+
+    #[test]
+    fn a_definition_without_indexes_gets_none() {
+        let definition = json!({ "TableName": "Shop" });
+        assert_eq!(steps(&definition).create, definition);
     }
 
     #[test]

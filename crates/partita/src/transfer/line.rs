@@ -14,6 +14,8 @@ pub enum Line {
     Damaged(Value),
     /// The last line: a dump without it was cut short.
     End,
+    /// Files that were joined or edited have such lines; an import passes over them, too.
+    Blank,
 }
 
 pub fn head(source: &str) -> Vec<u8> {
@@ -44,6 +46,9 @@ fn text(value: &Value) -> Vec<u8> {
 }
 
 pub fn parse(line: &[u8]) -> Result<Line, String> {
+    if line.trim_ascii().is_empty() {
+        return Ok(Line::Blank);
+    }
     let mut value: Value = serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"))?;
     let mut take = |name: &str| value.as_object_mut().and_then(|members| members.remove(name));
     if let Some(item) = take("Item") {
@@ -64,5 +69,18 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
     match take("End") {
         Some(_) => Ok(Line::End),
         None => Err("neither an item nor a table".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_lines_hold_nothing() {
+        for line in [&b"\n"[..], b"\r\n", b" \t\n", b""] {
+            assert!(matches!(parse(line), Ok(Line::Blank)), "{line:?}");
+        }
+        assert!(parse(b"x\n").is_err() && parse(b"{}\n").is_err());
     }
 }

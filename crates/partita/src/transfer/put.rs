@@ -2,6 +2,7 @@
 
 use crate::arguments::Endpoint;
 use crate::client::{Client, Failure};
+use partita_value::Number;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,7 +42,7 @@ impl Putter {
     }
 
     fn key(&self, item: &Value) -> Vec<String> {
-        self.keys.iter().map(|name| item[name].to_string()).collect()
+        self.keys.iter().map(|name| key_text(&item[name])).collect()
     }
 
     fn write(&mut self, batch: BTreeMap<Vec<String>, Value>) -> Result<(), String> {
@@ -66,8 +67,29 @@ impl Putter {
     }
 }
 
+/// The same text for the same value: a number can be written in several ways.
+fn key_text(value: &Value) -> String {
+    let number = value["N"].as_str().and_then(|digits| Number::parse(digits).ok());
+    number.map_or_else(|| value.to_string(), |number| number.to_string())
+}
+
 fn is_throttling(failure: &Failure) -> bool {
     ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"]
         .iter()
         .any(|kind| failure.is(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_number_is_the_same_key() {
+        let number = |digits: &str| key_text(&json!({ "N": digits }));
+        assert!(["1.0", "01", "10E-1", "+1"].iter().all(|digits| number(digits) == number("1")));
+        let others =
+            [json!({ "S": "1" }), json!({ "S": "1.0" }), json!({ "N": "2" }), json!({ "B": "AQ==" })];
+        assert!(others.iter().all(|other| key_text(other) != number("1")));
+        assert_ne!(number("no number"), number("none either"));
+    }
 }
