@@ -6,8 +6,7 @@ use crate::csv::{CsvRecords, Found};
 use crate::ion;
 use partita_api::ExceptionKind;
 use partita_value::{ScalarType, limits};
-pub use partita_wire::PutLine;
-use partita_wire::decode_put_line;
+pub use partita_wire::{PutLine, decode_put_line};
 use std::io::BufRead;
 use std::ops::Range;
 

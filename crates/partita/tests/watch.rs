@@ -470,6 +470,93 @@ fn what_a_table_cannot_undergo_goes_into_a_new_one() {
 }
 
 #[test]
+fn items_that_would_get_the_same_key_are_named_and_not_lost() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]");
+    let new = shop_with(&folder, &[keys, ("\"ITEM#{itemId}\"", "\"ITEM\"")]);
+    let migrate = || server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    let count =
+        |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].as_u64().unwrap();
+    let told = |text: &str, what: &str| -> u64 {
+        let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    const TAKEN: &str = "items are not copied: the new table has another item with their key";
+    let text = migrate();
+    assert!(told(&text, TAKEN) > 0);
+    assert_eq!(count("Shop2") + told(&text, TAKEN), count("Shop"), "{text}");
+    assert!(text.contains(r#"{"pk":{"S":"ORDER#"#) && text.contains(r#""sk":{"S":"ITEM"}}"#), "{text}");
+    assert!(text.contains("is still needed") && !text.contains("yours to delete"), "{text}");
+    // What was copied is recognised when it is repeated; what was not is still not there.
+    let again = migrate();
+    assert_eq!(told(&again, TAKEN), told(&text, TAKEN));
+    assert_eq!(told(&again, "were in the new table already"), count("Shop2"));
+}
+
+#[test]
+fn an_interrupted_copy_is_repeated_without_complaint() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    for _ in 0..2 {
+        let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+        assert!(text.contains("yours to delete"), "{text}");
+    }
+}
+
+/// Items of over a megabyte, so that a migration takes several pages.
+fn fill_pages(server: &Server) {
+    for number in 0..8 {
+        let key = json!({ "S": format!("USER#01K6TH9480QZKHFWEAZCG61FZ{number}") });
+        let item = json!({
+            "PK": key, "SK": key, "EntityType": { "S": "User" }, "name": { "S": "n".repeat(300_000) },
+        });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
+    }
+}
+
+#[test]
+fn a_checkpoint_is_private_and_serves_its_own_migration_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = Server::start(&[]);
+    server.seed();
+    fill_pages(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
+    let path = folder.path().join("checkpoint");
+    let file = path.to_str().unwrap();
+    let copy = |code, into: &str| {
+        server.model(code, &["migrate", SHOP, &new, "--into", into, "--apply", "--checkpoint", file])
+    };
+    let watched = std::thread::scope(|scope| {
+        let running = scope.spawn(|| copy(0, "Shop2"));
+        let mut seen = None;
+        while !running.is_finished() {
+            if let Ok(metadata) = std::fs::metadata(&path) {
+                seen = std::fs::read(&path)
+                    .ok()
+                    .map(|bytes| (bytes, metadata.permissions().mode() & 0o777))
+                    .or(seen);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        seen
+    });
+    let (bytes, mode) = watched.expect("a checkpoint behind the first page");
+    assert_eq!(mode, 0o600);
+    assert!(!path.exists(), "removed at the end");
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(copy(2, "Shop3").contains("belongs to another migration"));
+    std::fs::write(&path, "{\"PK\": {\"S\": \"USER#1\"}}").unwrap();
+    assert!(copy(2, "Shop2").contains("is no side file of this program"));
+    std::fs::write(&path, &bytes).unwrap();
+    copy(0, "Shop2");
+}
+
+#[test]
 fn the_requests_that_explain_shows_are_accepted() {
     let server = Server::start(&[]);
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");

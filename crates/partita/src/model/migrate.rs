@@ -5,27 +5,18 @@
 //! asked for. Every step may be repeated: what is done is left alone, and the checkpoint says where to go on. The way back is the
 //! same command with the models exchanged. What cannot be done in place goes into a new table (`--into`).
 
+mod copying;
+mod course;
 mod indexes;
 mod rewriting;
+mod tally;
 
 use super::arguments::Migrate;
 use super::{FINE, FOUND, Outcome, file, seed};
 use crate::client::Client;
 use partita_design::Model;
-use partita_design::price::{CARRIED, Prices};
 use serde_json::Value;
-use std::collections::BTreeMap;
-
-#[derive(Default)]
-struct Tally {
-    kept: u64,
-    put: u64,
-    moved: u64,
-    units: u64,
-    /// Items of types that the new model does not have.
-    gone: BTreeMap<String, u64>,
-    unknown: BTreeMap<String, u64>,
-}
+use tally::Tally;
 
 struct Migration<'a> {
     arguments: &'a Migrate,
@@ -51,27 +42,6 @@ pub fn run(arguments: &Migrate) -> Outcome {
     match &arguments.into {
         Some(into) => migration.move_over(into),
         None => migration.in_place(),
-    }
-}
-
-impl Tally {
-    fn print(&self, deletes: bool) -> u8 {
-        println!("{:>10} items stay as they are", self.kept);
-        println!("{:>10} items get other index keys or another type", self.put);
-        println!("{:>10} items move to another primary key", self.moved);
-        let cost = Prices::parse(CARRIED).map(|prices| {
-            let money = self.units as f64 / 1e6 * prices.million_writes;
-            format!(": {money:.2} {} on demand, prices of {}", prices.currency, prices.date)
-        });
-        println!("{:>10} write units, indexes not included{}", self.units, cost.unwrap_or_default());
-        for (entity, items) in &self.gone {
-            let fate = if deletes { "are deleted" } else { "are left alone; --delete-removed deletes them" };
-            println!("{items:>10} items of {entity}, which the new model does not have, {fate}");
-        }
-        for (reason, items) in &self.unknown {
-            println!("{items:>10} items are left alone: {reason}");
-        }
-        if self.unknown.is_empty() && (deletes || self.gone.is_empty()) { FINE } else { FOUND }
     }
 }
 
@@ -127,7 +97,14 @@ impl Migration<'_> {
         seed::ensure_table(&self.arguments.endpoint, &target)?;
         let tally = self.copy(into)?;
         let code = tally.print(false);
-        println!("table {into} has them; table {} is as it was, and is yours to delete", self.table);
+        if code == FINE {
+            println!("table {into} has them; table {} is as it was, and is yours to delete", self.table);
+        } else {
+            println!(
+                "table {into} does not have them all: table {} is as it was, and is still needed",
+                self.table
+            );
+        }
         Ok(code)
     }
 

@@ -12,12 +12,18 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 pub struct Checkpoint {
     path: PathBuf,
+    /// The option with which another file is named.
+    option: &'static str,
     saved: Instant,
 }
 
 impl Checkpoint {
     pub fn new(path: PathBuf) -> Checkpoint {
-        Checkpoint { path, saved: Instant::now() }
+        Checkpoint::named_by(path, "--progress")
+    }
+
+    pub fn named_by(path: PathBuf, option: &'static str) -> Checkpoint {
+        Checkpoint { path, option, saved: Instant::now() }
     }
 
     /// What a transfer that was interrupted has left.
@@ -46,8 +52,9 @@ impl Checkpoint {
         };
         write().map_err(|error| {
             format!(
-                "cannot keep the progress in {}: {error}; --progress names another file",
-                self.path.display()
+                "cannot keep the progress in {}: {error}; {} names another file",
+                self.path.display(),
+                self.option
             )
         })?;
         self.saved = Instant::now();

@@ -1,5 +1,6 @@
 //! Items on their way from one version to the next: read page by page, rewritten one by one.
 
+use super::course::Course;
 use super::{Migration, Tally};
 use crate::model::items;
 use crate::progress::Progress;
@@ -12,24 +13,18 @@ impl Migration<'_> {
     pub(super) fn pass(&mut self, apply: bool) -> Result<Tally, String> {
         let description = items::describe(&mut self.client, &self.table)?;
         let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
-        let mut tally = Tally::default();
-        let mut start = if apply { self.checkpoint() } else { Value::Null };
+        let mut course = if apply { self.resume()? } else { Course::unkept() };
         loop {
-            let (page, next) = items::page(&mut self.client, &self.table, &start)?;
+            let (page, next) = items::page(&mut self.client, &self.table, course.start())?;
             for item in &page {
-                self.one(item, apply, &mut tally)?;
+                self.one(item, apply, course.tally())?;
                 progress.advance(1);
             }
-            start = next;
-            if apply {
-                self.save_checkpoint(&start)?;
-            }
-            if start.is_null() {
-                break;
+            if course.advance(next)? {
+                progress.finish();
+                return Ok(course.into_tally());
             }
         }
-        progress.finish();
-        Ok(tally)
     }
 
     fn one(&mut self, item: &Map<String, Value>, apply: bool, tally: &mut Tally) -> Result<(), String> {
@@ -130,64 +125,5 @@ impl Migration<'_> {
     fn delete(&mut self, item: &Map<String, Value>) -> Result<(), String> {
         let request = json!({ "TableName": self.table, "Key": self.key_of(item) });
         self.call("DeleteItem", &request).map(|_| ())
-    }
-
-    /// Everything into another table, as the new model wants it; what is there already is left alone.
-    pub(super) fn copy(&mut self, into: &str) -> Result<Tally, String> {
-        let description = items::describe(&mut self.client, &self.table)?;
-        let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
-        let mut tally = Tally::default();
-        let mut start = self.checkpoint();
-        loop {
-            let (page, next) = items::page(&mut self.client, &self.table, &start)?;
-            for item in &page {
-                let made = match rewrite(&self.old, &self.new, item) {
-                    Rewrite::Keep => item.clone(),
-                    Rewrite::Put(made) | Rewrite::Move { put: made, .. } => made,
-                    Rewrite::Gone(entity) => {
-                        *tally.gone.entry(entity).or_default() += 1;
-                        continue;
-                    }
-                    Rewrite::Unknown(reason) => {
-                        *tally.unknown.entry(reason).or_default() += 1;
-                        continue;
-                    }
-                };
-                tally.moved += 1;
-                tally.units += write_units(json!(made).to_string().len() as u64);
-                let request = json!({
-                    "TableName": into, "Item": made, "ConditionExpression": "attribute_not_exists(#pk)",
-                    "ExpressionAttributeNames": { "#pk": self.new.table.keys[0] },
-                });
-                match self.client.call("PutItem", &request) {
-                    Err(failure) if failure.is("ConditionalCheckFailedException") => {}
-                    outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string())?,
-                }
-            }
-            progress.advance(page.len() as u64);
-            start = next;
-            self.save_checkpoint(&start)?;
-            if start.is_null() {
-                progress.finish();
-                return Ok(tally);
-            }
-        }
-    }
-
-    fn checkpoint(&self) -> Value {
-        let text = self.arguments.checkpoint.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
-    }
-
-    fn save_checkpoint(&self, start: &Value) -> Result<(), String> {
-        let Some(path) = &self.arguments.checkpoint else { return Ok(()) };
-        let outcome = if start.is_null() && path.exists() {
-            std::fs::remove_file(path)
-        } else if start.is_null() {
-            Ok(())
-        } else {
-            std::fs::write(path, start.to_string())
-        };
-        outcome.map_err(|error| format!("cannot keep the checkpoint {}: {error}", path.display()))
     }
 }
