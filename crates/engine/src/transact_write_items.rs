@@ -128,13 +128,15 @@ fn key_of(action: &TransactWrite) -> &Item {
 
 pub fn check_total_size<'a>(actions: impl Iterator<Item = &'a TransactWrite>) -> Result<(), Exception> {
     let total: usize = actions.map(|action| key_of(action).size()).sum();
-    if total > limits::TRANSACTION_BYTES {
-        let text = format!("Transaction payload size cannot exceed 4MB. Payload Size: {total}");
-        // AWS says it twice, the first time without the number.
-        let first = text.trim_end_matches(|c: char| c.is_ascii_digit());
-        return Err(Exception::validation(format!("{first}: {text}")));
-    }
-    Ok(())
+    if total > limits::TRANSACTION_BYTES { Err(too_large(total)) } else { Ok(()) }
+}
+
+/// The items of a transaction may have 4 MB together: as they are sent, and as they are after its updates.
+pub fn too_large(bytes: usize) -> Exception {
+    let text = format!("Transaction payload size cannot exceed 4MB. Payload Size: {bytes}");
+    // AWS says it twice, the first time without the number.
+    let first = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    Exception::validation(format!("{first}: {text}"))
 }
 
 /// One action per item.

@@ -31,7 +31,7 @@ use partita_api::transact_write_items::ClientRequestToken;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
 use partita_store::{Counters, Decision, Rows, Store, StoreError, Write};
-use partita_value::{Item, ItemRef};
+use partita_value::{Item, ItemRef, limits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -74,6 +74,8 @@ pub struct Outcome {
     pub consumption: Consumption,
     /// Bytes of the item collection afterwards, where they are counted.
     pub collection_bytes: Option<u64>,
+    /// The size of the item that was written; 0 if none was.
+    pub written_bytes: usize,
 }
 
 /// Whether the writes of one commit depend on each other.
@@ -88,6 +90,8 @@ enum Committed {
     Outcomes(Vec<Result<Outcome, Exception>>),
     Repeated(Vec<usize>),
     TokenMismatch,
+    /// The items of a transaction would have so many bytes together.
+    TooLarge(usize),
 }
 
 /// What a decision came to.
@@ -132,9 +136,9 @@ impl<S: Store> Engine<S> {
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
         match self.commit(writes, Unity::Each, None, note).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
-            // Both are rejections: nothing was written.
-            Committed::Repeated(_) | Committed::TokenMismatch => {
-                Err(impossible("writes without a token that were judged by one"))
+            // All are rejections: nothing was written.
+            Committed::Repeated(_) | Committed::TokenMismatch | Committed::TooLarge(_) => {
+                Err(impossible("writes of their own that were judged as a transaction"))
             }
         }
     }
@@ -147,6 +151,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Transaction, Exception> {
         match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
+            Committed::TooLarge(bytes) => Err(crate::transact_write_items::too_large(bytes)),
             Committed::TokenMismatch => Err(Exception::new(
                 ExceptionKind::IdempotentParameterMismatchException,
                 messages::TOKEN_MISMATCH,
@@ -356,6 +361,10 @@ impl Plan {
         }
         if self.unity == Unity::Together && outcomes.iter().any(Result::is_err) {
             return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
+        }
+        let bytes = outcomes.iter().flatten().map(|outcome| outcome.written_bytes).sum();
+        if self.unity == Unity::Together && bytes > limits::TRANSACTION_BYTES {
+            return Decision::rejection(Decided::Committed(Committed::TooLarge(bytes)));
         }
         batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
         batch.rows.extend(note(&outcomes));

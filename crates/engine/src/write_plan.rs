@@ -59,6 +59,7 @@ pub fn plan(
         attributes,
         consumption: Consumption::of_table(write_units(size)),
         collection_bytes: grow_collection(batch, table, write, collection, added)?,
+        written_bytes: change.as_ref().and(new_size).unwrap_or(0),
     };
     if let Some(lost) = lost {
         lost.clear(batch, table, write);

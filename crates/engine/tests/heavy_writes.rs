@@ -148,3 +148,28 @@ async fn a_filter_may_take_long_where_items_are_fetched_besides_their_entries() 
         answer["Items"].as_array().unwrap().iter().map(|item| item["sk"]["S"].clone()).collect();
     assert_eq!(keys, [json!("0"), json!("2")]);
 }
+
+/// As AWS has it: the items of a transaction have 4 MB together at most, also those that updates make.
+#[tokio::test]
+async fn a_transaction_writes_no_more_than_it_may() {
+    let database = filled().await;
+    for number in ITEMS..24 {
+        let item = json!({"pk": {"S": number.to_string()}, "text": {"S": "a".repeat(200_000)}});
+        done(&database, "PutItem", json!({"TableName": "Heavy", "Item": item})).await;
+    }
+    let updates = |items: usize| {
+        let update = |number: usize| {
+            let values = json!({":one": {"N": "1"}});
+            json!({"Update": {
+                "TableName": "Heavy", "Key": {"pk": {"S": number.to_string()}}, "UpdateExpression": "ADD n :one",
+                "ExpressionAttributeValues": values,
+            }})
+        };
+        json!({"TransactItems": (0..items).map(update).collect::<Vec<_>>()})
+    };
+    done(&database, "TransactWriteItems", updates(20)).await;
+    let refused = run(&database, "TransactWriteItems", updates(24)).await;
+    assert!(refused["message"].as_str().unwrap().contains("cannot exceed 4MB"), "{refused}");
+    let read = json!({"TableName": "Heavy", "Key": {"pk": {"S": "3"}}, "ProjectionExpression": "n"});
+    assert_eq!(done(&database, "GetItem", read).await["Item"]["n"]["N"], "1");
+}
