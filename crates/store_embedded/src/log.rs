@@ -19,8 +19,6 @@ use crate::record::{self, BLOCK_BYTES, Stamp};
 use crate::segments::{FIRST_RECORD_AT, Segment, Segments};
 use crate::shared::Shared;
 
-/// How long a segment is waited for when the disk is full. The tree gets what is pending twice a second.
-const PATIENCE_WHEN_FULL: Duration = Duration::from_secs(2);
 const PAUSE_WHEN_FULL: Duration = Duration::from_millis(20);
 
 pub(crate) struct Log {
@@ -105,15 +103,15 @@ impl Log {
 
     /// On a full disk the only segments to be had are those whose records go to the tree meanwhile.
     fn take_segment(&self, bytes: u64) -> Result<Segment, StoreError> {
-        let until = Instant::now() + PATIENCE_WHEN_FULL;
+        let until = Instant::now() + self.shared.pending.patience_when_full();
         loop {
-            match self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error)) {
-                Err(StoreError::Full(_)) if Instant::now() < until => {
-                    self.shared.room.run_short();
-                    std::thread::sleep(PAUSE_WHEN_FULL);
-                }
-                other => return other,
+            let taken = self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error));
+            let Err(StoreError::Full(_)) = taken else { return taken };
+            self.shared.room.run_short();
+            if Instant::now() >= until {
+                return taken;
             }
+            std::thread::sleep(PAUSE_WHEN_FULL);
         }
     }
 

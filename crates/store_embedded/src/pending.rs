@@ -28,6 +28,8 @@ pub(crate) struct Pacing {
     full: Size,
     /// How long a group of writes is held back when there is almost no room left.
     hardest_brake: Duration,
+    /// How long the log waits for a segment when the disk is full. The tree gets what is pending twice a second.
+    patience_when_full: Duration,
 }
 
 struct Size {
@@ -43,6 +45,7 @@ impl Pacing {
             due_after: Duration::from_millis(500),
             full: Size { bytes: 48 << 20, rows: 65_536, log_bytes: 192 << 20 },
             hardest_brake: Duration::from_millis(40),
+            patience_when_full: Duration::from_secs(2),
         };
         match pace {
             Pace::Usual => usual,
@@ -56,6 +59,7 @@ impl Pacing {
                 due: Size { bytes: 1, rows: 1, log_bytes: 1 },
                 full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
                 hardest_brake: Duration::ZERO,
+                patience_when_full: Duration::ZERO,
                 ..usual
             },
             Pace::Lazy => Pacing {
@@ -134,6 +138,10 @@ impl Pending {
             progress: Mutex::default(),
             changed: Condvar::new(),
         }
+    }
+
+    pub fn patience_when_full(&self) -> Duration {
+        self.pacing.patience_when_full
     }
 
     /// The tree and what is to be put over it, as of one moment.

@@ -80,7 +80,7 @@ impl Scenario for Pairs {
         let number = self.pairs.len();
         self.pairs.push(Pair::default());
         self.doing[client] = Some(number);
-        let filling = "x".repeat(random.below(6_000));
+        let filling = "x".repeat(random.below(3_000));
         let put = |half: &str| {
             let id = format!("{half}-{number}");
             let item =
