@@ -1,7 +1,7 @@
 //! Keys of many templates in one tree of characters and runs, so that those that can be equal to another key are found
 //! by walking along it, not by comparing it with each.
 
-use crate::template::{Class, Token};
+use crate::template::{Class, MOST_STATES, Token};
 use std::collections::{BTreeMap, HashSet};
 
 /// Where keys part.
@@ -64,13 +64,17 @@ impl KeyTree {
     }
 
     /// Shows whose keys can be equal to a key, or begin with it if it is `open`, until `show` has seen enough. One may
-    /// be shown more than once.
+    /// be shown more than once, and where that takes too many steps all are.
     pub fn meet(&self, wanted: &[Token], open: bool, mut show: impl FnMut(usize) -> bool) {
         let mut seen = HashSet::new();
         let mut states = vec![State { at: 0, is_within: false, node: 0, run: None }];
         while let Some(state) = states.pop() {
             if !seen.insert(state) {
                 continue;
+            }
+            if seen.len() > MOST_STATES {
+                self.show_below(0, &mut show);
+                return;
             }
             // A run that has had its first character may end.
             if state.is_within {

@@ -8,8 +8,11 @@
 //! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{time:month}` keeps the
 //! time up to the month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`.
 
+mod matching;
+
 use crate::value_type::ValueType;
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 /// What stands between the parts of a key unless a value is escaped.
@@ -30,6 +33,13 @@ pub enum Format {
     Bucket(usize),
     Escaped,
 }
+
+/// A number has no more digits, before its point or behind it.
+const MOST_DIGITS: usize = 38;
+/// A longer template would make no key: keys have 2,048 bytes at most.
+const MOST_CHARACTERS: usize = 2_048;
+/// Places that are looked at to tell whether two templates meet; of those that need more, it is taken that they do.
+pub(crate) const MOST_STATES: usize = 1 << 16;
 
 const BUCKETS: [(&str, usize); 5] = [("year", 4), ("month", 7), ("day", 10), ("hour", 13), ("minute", 16)];
 
@@ -69,6 +79,15 @@ impl Types for BTreeMap<String, ValueType> {
 
 impl Template {
     pub fn parse(text: &str) -> Result<Template, TemplateError> {
+        if let Some((at, _)) = text.char_indices().nth(MOST_CHARACTERS) {
+            let message =
+                format!("the template is too long: {MOST_CHARACTERS} characters are the most that a key has");
+            return Err(TemplateError { at, message });
+        }
+        Template::parse_parts(text)
+    }
+
+    fn parse_parts(text: &str) -> Result<Template, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -200,12 +219,6 @@ impl Template {
             }
         }
         Ok(key)
-    }
-
-    /// The values that fill to `key`: the inverse of `fill`. Buckets give the part of the time they keep.
-    pub fn matches(&self, key: &str, types: &dyn Types) -> Option<BTreeMap<String, String>> {
-        let mut values = BTreeMap::new();
-        match_parts(&self.parts, key, types, &mut values).then_some(values)
     }
 
     /// Fields with a known text become text.
@@ -360,7 +373,9 @@ impl Template {
             let choices: Vec<Vec<Token>> = match part {
                 Part::Text(text) => vec![text.chars().map(Token::Letter).collect()],
                 Part::Field { name, format } => match types.type_of(name) {
-                    Some(ValueType::Choice(choices)) if choices.len() * alternatives.len() <= 64 => {
+                    Some(ValueType::Choice(choices))
+                        if choices.len() * alternatives.len() <= 64 && are_short(choices) =>
+                    {
                         choices.iter().map(|choice| choice.chars().map(Token::Letter).collect()).collect()
                     }
                     _ => vec![vec![Token::Run(Class::of(types, name, *format, strict))]],
@@ -413,7 +428,8 @@ impl Format {
         }
         let (width, decimals) = text.strip_prefix('0')?.split_once('.').unwrap_or((&text[1..], "0"));
         let (width, decimals) = (width.parse().ok()?, decimals.parse().ok()?);
-        (1..=38).contains(&width).then_some(Format::Padded { width, decimals })
+        let fits = (1..=MOST_DIGITS).contains(&width) && decimals <= MOST_DIGITS;
+        fits.then_some(Format::Padded { width, decimals })
     }
 
     fn print(self) -> String {
@@ -451,16 +467,16 @@ impl Format {
     }
 
     /// The value of a text that `apply` made.
-    fn restore(self, text: &str) -> Option<String> {
+    fn restore(self, text: &str) -> Cow<'_, str> {
         match self {
-            Format::Plain | Format::Bucket(_) => Some(text.to_owned()),
-            Format::Escaped => Some(text.replace("%23", "#").replace("%25", "%")),
+            Format::Plain | Format::Bucket(_) => Cow::Borrowed(text),
+            Format::Escaped => Cow::Owned(text.replace("%23", "#").replace("%25", "%")),
             Format::Padded { decimals, .. } => {
                 let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
                 let whole = whole.trim_start_matches('0');
                 let whole = if whole.is_empty() { "0" } else { whole };
                 let fraction = fraction.trim_end_matches('0');
-                Some(if decimals == 0 || fraction.is_empty() {
+                Cow::Owned(if decimals == 0 || fraction.is_empty() {
                     whole.to_owned()
                 } else {
                     format!("{whole}.{fraction}")
@@ -485,53 +501,6 @@ impl Format {
             Format::Padded { .. } | Format::Bucket(_) => true,
             // Escaping moves only values that contain # or %, and next to their place.
             Format::Plain | Format::Escaped => kind.sorts_as_text(),
-        }
-    }
-}
-
-/// Matches parts against a text, the shortest value first, so that a delimiter ends a value.
-fn match_parts(parts: &[Part], text: &str, types: &dyn Types, values: &mut BTreeMap<String, String>) -> bool {
-    let Some((first, rest)) = parts.split_first() else { return text.is_empty() };
-    match first {
-        Part::Text(literal) => {
-            text.strip_prefix(literal.as_str()).is_some_and(|text| match_parts(rest, text, types, values))
-        }
-        Part::Field { name, format } => {
-            let class = Class::of(types, name, *format, true);
-            let choices = match types.type_of(name) {
-                Some(ValueType::Choice(choices)) => Some(choices),
-                _ => None,
-            };
-            let mut end = 0;
-            for letter in text.chars() {
-                if !class.contains(letter) {
-                    return false;
-                }
-                end += letter.len_utf8();
-                let (value, tail) = text.split_at(end);
-                // A value ends where what follows it begins: everything else need not be tried.
-                let may_end = match rest.first() {
-                    None => tail.is_empty(),
-                    Some(Part::Text(literal)) => tail.starts_with(literal.as_str()),
-                    Some(Part::Field { .. }) => !tail.is_empty(),
-                };
-                if !may_end {
-                    continue;
-                }
-                let right_length = format.length().is_none_or(|length| length == value.chars().count());
-                let chosen = choices.is_none_or(|choices| choices.iter().any(|choice| choice == value));
-                let Some(restored) = format.restore(value).filter(|_| right_length && chosen) else {
-                    continue;
-                };
-                let same = values.get(name).is_none_or(|known| *known == restored);
-                let before = values.clone();
-                values.insert(name.clone(), restored);
-                if same && match_parts(rest, tail, types, values) {
-                    return true;
-                }
-                *values = before;
-            }
-            false
         }
     }
 }
@@ -594,13 +563,21 @@ pub(crate) enum Token {
     Run(Class),
 }
 
+/// Choices whose letters are worth looking at.
+fn are_short(choices: &[String]) -> bool {
+    choices.iter().map(String::len).sum::<usize>() <= MOST_CHARACTERS
+}
+
 /// Whether two token sequences make a common text; with `open`, anything may follow the left one.
 fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::new();
     let mut open_states = vec![(0, 0, false, false)];
     while let Some(state) = open_states.pop() {
         if !seen.insert(state) {
             continue;
+        }
+        if seen.len() > MOST_STATES {
+            return true;
         }
         let (i, j, in_left, in_right) = state;
         // A run that has had its first character may end.
@@ -661,6 +638,24 @@ mod tests {
         assert_eq!(Template::parse("A#{b").unwrap_err().at, 2);
         assert!(Template::parse("A#{b:wide}").unwrap_err().message.contains("is no format"));
         assert!(Template::parse("A}").is_err());
+        assert_eq!(Template::parse(&"é".repeat(MOST_CHARACTERS + 1)).unwrap_err().at, 2 * MOST_CHARACTERS);
+        assert!(Template::parse(&"é".repeat(MOST_CHARACTERS)).is_ok());
+    }
+
+    #[test]
+    fn a_number_has_no_more_digits_than_numbers_have() {
+        assert_eq!(template("{n:08.38}").fill(&[("n".to_owned(), "1".to_owned())].into()).unwrap().len(), 47);
+        for text in ["{n:08.39}", "{n:08.70000}", "{n:039}", "{n:00}"] {
+            assert!(Template::parse(text).unwrap_err().message.contains("is no format"), "{text}");
+        }
+    }
+
+    #[test]
+    fn templates_that_are_long_to_compare_are_taken_to_meet() {
+        let long = |last: &str| template(&format!("{{s}}{}{last}", "a".repeat(2_000)));
+        let start = std::time::Instant::now();
+        assert!(long("b").meets(&types(), &long("c"), &types(), true, false));
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use std::io::{IsTerminal, Write};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -133,7 +134,7 @@ fn pipeline<S: Store>(
         reach,
         clock: Clock::System,
         region: arguments.region.clone(),
-        models: models(arguments)?,
+        models: Arc::new(models(arguments)?),
         verification: Verification::default(),
         budget: Budget::new(usize::try_from(budget)?, allocator::give_back),
         patience: arguments.client_patience,

@@ -36,6 +36,7 @@ use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
 use std::borrow::Cow;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
@@ -55,7 +56,7 @@ pub struct Pipeline<S> {
     pub clock: Clock,
     pub region: String,
     /// Models that writes are held against and requests are attributed to.
-    pub models: Models,
+    pub models: Arc<Models>,
     pub verification: Verification,
     /// The memory that requests may take together.
     pub budget: &'static Budget,
@@ -231,7 +232,7 @@ impl<S: Store> Pipeline<S> {
         let body = plain_body(signed, share).await?;
         let json = match signed.path {
             VERIFY_PATH => self.verification.administer(method, signed.query)?,
-            _ => self.models.administer(method, signed.query, &body)?,
+            _ => self.models.administer(method, signed.query, body.into_owned()).await?,
         };
         Ok(reply::behind_room(&json))
     }

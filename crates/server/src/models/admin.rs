@@ -6,14 +6,29 @@ use super::{Mode, ModelWatch, Models};
 use hyper::Method;
 use partita_api::Exception;
 use partita_design::{Source, read, report};
+use partita_engine::heavy_work::elsewhere;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Where it is.
 pub const PATH: &str = "/_partita/model";
+/// As work, to attach a model is like looking at so many bytes: its keys are compared with each other.
+const ATTACHING: usize = 16 << 20;
 
 impl Models {
-    /// The answer as JSON.
-    pub fn administer(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {
+    /// The answer as JSON, made aside.
+    pub async fn administer(
+        self: &Arc<Models>,
+        method: &Method,
+        query: &str,
+        body: Vec<u8>,
+    ) -> Result<Vec<u8>, Exception> {
+        let work = if *method == Method::PUT { ATTACHING } else { body.len() };
+        let (models, method, query) = (Arc::clone(self), method.clone(), query.to_owned());
+        elsewhere(work, move || models.answer(&method, &query, &body)).await?
+    }
+
+    fn answer(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {
         let table = parameter(query, "table");
         let answer = match *method {
             Method::GET => self.show(table.as_deref())?,
@@ -76,4 +91,43 @@ fn parameter(query: &str, name: &str) -> Option<String> {
         .filter_map(|pair| pair.split_once('='))
         .find(|(key, _)| *key == name)
         .map(|(_, v)| v.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::turns::turns_beside;
+
+    /// Keys that are alike for long, behind a field that may be any part of that.
+    fn model(length: usize) -> Vec<u8> {
+        let mut text = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\"]\n[pattern]\np = { in = [\"a\"], out = \"E0*\" }\n".to_owned();
+        for number in 0..2 {
+            let key = format!("{{a}}{}{number}", "a".repeat(length));
+            text += &format!("[entity.E{number}]\nattributes = {{ a = \"string\" }}\nkey = [\"{key}\"]\n");
+        }
+        text.into_bytes()
+    }
+
+    #[tokio::test]
+    async fn others_are_served_while_a_model_is_attached() {
+        let models = Arc::new(Models::default());
+        let (answer, turns) = turns_beside(models.administer(&Method::PUT, "", model(2_000))).await;
+        assert_eq!(answer.unwrap(), br#"{"attached":"T","mode":"warn"}"#);
+        assert!(turns > 0);
+    }
+
+    #[tokio::test]
+    async fn templates_longer_than_keys_are_refused() {
+        let models = Arc::new(Models::default());
+        let refused = models.administer(&Method::PUT, "", model(100_000)).await.unwrap_err();
+        assert!(
+            refused.message.contains("P004") && refused.message.contains("the template is too long"),
+            "{}",
+            refused.message
+        );
+        assert!(refused.message.len() < 5_000);
+        let decimals = String::from_utf8(model(1)).unwrap().replace("{a}", "{a:08.70000}");
+        let refused = models.administer(&Method::PUT, "", decimals.into_bytes()).await.unwrap_err();
+        assert!(refused.message.contains("`08.70000` is no format"), "{}", refused.message);
+    }
 }

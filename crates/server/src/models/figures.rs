@@ -3,12 +3,16 @@
 use super::hot_keys::HotKeys;
 use super::latency::Latency;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Undeclared requests that are kept apart; what comes later is counted together.
 const KEPT: usize = 200;
 /// Hot keys of each template that are shown.
 const SHOWN: usize = 5;
+/// Characters of what an undeclared request looks like that are kept, and of what is said about a broken rule.
+const LABEL: usize = 100;
+const MESSAGE: usize = 1_000;
 
 #[derive(Default)]
 pub struct Figures {
@@ -47,6 +51,18 @@ pub struct Deed {
     pub microseconds: u64,
 }
 
+/// What is kept and logged of what is said about a broken rule: it quotes the request, which may be large.
+pub fn message_of(message: &str) -> Cow<'_, str> {
+    cut(message, MESSAGE)
+}
+
+fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 impl Deeds {
     pub fn add(&mut self, deed: &Deed) {
         self.requests += 1;
@@ -68,15 +84,16 @@ impl Deeds {
 }
 
 impl Figures {
-    pub fn undeclared(&mut self, label: String) -> &mut Deeds {
-        let known = self.undeclared.len() < KEPT || self.undeclared.contains_key(&label);
-        self.undeclared.entry(if known { label } else { "others".to_owned() }).or_default()
+    pub fn undeclared(&mut self, label: &str) -> &mut Deeds {
+        let label = cut(label, LABEL);
+        let known = self.undeclared.len() < KEPT || self.undeclared.contains_key(label.as_ref());
+        self.undeclared.entry(if known { label.into_owned() } else { "others".to_owned() }).or_default()
     }
 
     pub fn violation(&mut self, rule: &'static str, message: &str) {
         let (count, last) = self.violations.entry(rule).or_default();
         *count += 1;
-        message.clone_into(last);
+        *last = message_of(message).into_owned();
     }
 
     pub fn key(&mut self, place: &str, template: &str, key: &str) {
@@ -112,5 +129,25 @@ impl Figures {
             "violations": violations.collect::<Vec<_>>(),
             "hotKeys": keys.collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_requests_say_is_kept_in_part() {
+        let mut figures = Figures::default();
+        let long = "é".repeat(300_000);
+        for number in 0..2 * KEPT {
+            figures.undeclared(&format!("Query {number} {long}"));
+        }
+        figures.violation("key", &long);
+        assert_eq!(figures.undeclared.len(), KEPT + 1);
+        assert!(figures.undeclared.keys().all(|label| label.chars().count() <= LABEL + 1));
+        assert_eq!(figures.violations["key"].1.chars().count(), MESSAGE + 1);
+        assert_eq!(cut("USER#é", 6), "USER#é");
+        assert_eq!(cut("USER#é", 5), "USER#…");
     }
 }

@@ -1,6 +1,7 @@
 //! The most frequent keys of a stream in bounded memory: when all places are taken, a new key takes that of the rarest and
 //! inherits its count, so that no frequent key is ever missed and no count is too low. What was inherited is said.
 
+use partita_value::limits::PARTITION_KEY_BYTES;
 use std::collections::BTreeMap;
 
 const PLACES: usize = 256;
@@ -19,7 +20,11 @@ pub struct Count {
 }
 
 impl HotKeys {
+    /// Counts a key. A longer one than keys are is none: its request is refused.
     pub fn add(&mut self, key: &str) {
+        if key.len() > PARTITION_KEY_BYTES {
+            return;
+        }
         if let Some(count) = self.counts.get_mut(key) {
             count.requests += 1;
             return;
@@ -62,5 +67,14 @@ mod tests {
         assert_eq!(top[0].0, "USER#hot");
         assert!(top[0].1.requests >= 2000 && top[0].1.requests - top[0].1.inherited <= 2000);
         assert_eq!(keys.counts.len(), PLACES);
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_key_is_not_kept() {
+        let mut keys = HotKeys::default();
+        keys.add(&"k".repeat(PARTITION_KEY_BYTES + 1));
+        assert!(keys.top(1).is_empty());
+        keys.add(&"k".repeat(PARTITION_KEY_BYTES));
+        assert_eq!(keys.top(1).len(), 1);
     }
 }

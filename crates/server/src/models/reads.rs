@@ -114,7 +114,12 @@ impl ModelWatch {
         let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
         let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
         let template = own.map_or("no template", |own| own.shown.as_str());
-        self.figures().key(index.unwrap_or("table"), template, &partition.replace(BORDER, " / "));
+        // Requests may name any index; the model's are few.
+        let place = match index {
+            Some(name) if self.model.index(name).is_none() => "unknown indexes",
+            index => index.unwrap_or("table"),
+        };
+        self.figures().key(place, template, &partition.replace(BORDER, " / "));
     }
 }
 

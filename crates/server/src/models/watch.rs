@@ -1,7 +1,7 @@
 //! One attached model: what a request does to its table, judged before and measured after.
 
 use super::capacity;
-use super::figures::{Deed, Figures};
+use super::figures::{Deed, Figures, message_of};
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::attribution::{Shape, shapes};
@@ -114,13 +114,14 @@ impl ModelWatch {
         let Some(first) = violations.first() else { return Ok(()) };
         let mut figures = self.figures();
         for violation in violations {
-            tracing::warn!(table = self.table(), rule = violation.rule, "{}", violation.message);
+            tracing::warn!(table = self.table(), rule = violation.rule, "{}", message_of(&violation.message));
             figures.violation(violation.rule, &violation.message);
         }
         if self.mode == Mode::Warn {
             return Ok(());
         }
-        Err(Exception::validation(format!("The model's {} rule is broken: {}", first.rule, first.message)))
+        let message = message_of(&first.message);
+        Err(Exception::validation(format!("The model's {} rule is broken: {message}", first.rule)))
     }
 
     pub fn after(&self, sighting: Sighting, response: &Response) {
@@ -147,7 +148,7 @@ impl ModelWatch {
             let deeds = match (label, sighting.kind) {
                 (Ok(name), Kind::Read) => figures.patterns.entry(name).or_default(),
                 (Ok(name), Kind::Write) => figures.writes.entry(name).or_default(),
-                (Err(label), _) => figures.undeclared(label),
+                (Err(label), _) => figures.undeclared(&label),
             };
             deeds.add(&deed);
         }
@@ -168,5 +169,38 @@ impl ModelWatch {
             Response::TransactGetItems(output) => (output.responses.iter().flatten().count() as u64, false),
             _ => (0, false),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use partita_api::Operation;
+    use partita_design::{Source, read};
+
+    const MODEL: &str = "format = 1\n[table]\nname = \"Shop\"\nkeys = [\"PK\"]\n[entity.User]\n\
+                         attributes = { userId = \"id\" }\nkey = [\"USER#{userId}\"]\n";
+
+    fn query(index: &str, key: &str) -> Request {
+        let body = serde_json::json!({
+            "TableName": "Shop", "IndexName": index, "KeyConditionExpression": "PK = :k",
+            "ExpressionAttributeValues": { ":k": { "S": key } },
+        });
+        partita_wire::decode(Operation::Query, body.to_string().as_bytes())
+            .unwrap_or_else(|_| panic!("{index}"))
+    }
+
+    #[test]
+    fn requests_with_invented_indexes_and_keys_take_no_memory() {
+        let watch = ModelWatch::new(read(&Source::new("model", MODEL)).unwrap(), Mode::Warn);
+        for number in 0..1_000 {
+            let key = format!("USER#{number}{}", "k".repeat(50_000));
+            watch.before(&query(&format!("invented{number}"), &key)).unwrap();
+        }
+        let figures = watch.json();
+        assert_eq!(figures["hotKeys"].as_array().unwrap().len(), 1, "{figures}");
+        assert_eq!(figures["hotKeys"][0]["place"], "unknown indexes");
+        assert_eq!(figures["hotKeys"][0]["requests"], 1_000);
+        assert!(figures.to_string().len() < 10_000);
     }
 }

@@ -1,10 +1,14 @@
-//! Model files, read, checked, explained and compared: many types, patterns, attributes, and names that nobody knows.
+//! Model files, read, checked, explained and compared: many types, patterns, attributes, and names that nobody knows; and keys
+//! that are held against a model's templates.
 
 use crate::{Case, Work};
 use partita_design::cost::cost;
 use partita_design::difference::difference;
 use partita_design::price::{CARRIED, Prices};
+use partita_design::template::{BORDER, Template};
+use partita_design::value_type::ValueType;
 use partita_design::{Model, Source, check, explain, read, report};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hint::black_box;
 
@@ -80,7 +84,21 @@ fn copies_and_writes(n: usize) -> String {
     format!("{}{}[write]\n{}", lines(n, ENTITY), lines(n, copy), lines(n, write))
 }
 
-pub const CASES: [&[Case]; 2] = [CHECKS, COMMANDS];
+/// Holds a key against a template of strings that may contain the delimiter.
+fn take_apart(template: &'static str, key: String) -> Work {
+    let types: BTreeMap<String, ValueType> =
+        ["a", "b", "c"].map(|name| (name.to_owned(), ValueType::String)).into();
+    let template = Template::parse(template);
+    Box::new(move || template.is_ok_and(|template| black_box(template.matches(&key, &types)).is_some()))
+}
+
+/// Types whose keys are alike for long, behind a field that may be any part of that.
+fn long_templates(n: usize) -> String {
+    let entity = "[entity.E%]\nattributes = { a = \"string\" }\nkey = [\"{a}LONG%\", \"E\"]";
+    lines(2, entity).replace("LONG", &"a".repeat(n))
+}
+
+pub const CASES: [&[Case]; 3] = [CHECKS, COMMANDS, KEYS];
 
 const CHECKS: &[Case] = &[
     Case { name: "model_unknown_keys_refused", size: 200, prepare: |n| judge(lines(n, "unknown% = 1")) },
@@ -132,6 +150,7 @@ const CHECKS: &[Case] = &[
             ))
         },
     },
+    Case { name: "model_long_templates", size: 500, prepare: |n| judge(long_templates(n)) },
     Case {
         name: "model_allowances",
         size: 200,
@@ -160,5 +179,25 @@ const COMMANDS: &[Case] = &[
                 priced(|prices| difference(model, model, prices).text(prices).len())
             })
         },
+    },
+];
+
+/// Four attributes make a key of 8,195 bytes at most.
+const KEYS: &[Case] = &[
+    Case { name: "key_of_delimiters", size: 2_000, prepare: |n| take_apart("{a}#{b}#{c}", "#".repeat(n)) },
+    Case {
+        name: "key_of_delimiters_refused",
+        size: 2_000,
+        prepare: |n| take_apart("{a}#{b}#{c}", format!("{}{BORDER}", "#".repeat(n))),
+    },
+    Case {
+        name: "key_with_fields_twice_refused",
+        size: 2_000,
+        prepare: |n| take_apart("{a}{b}#{a}1", format!("{}21", "#".repeat(n))),
+    },
+    Case {
+        name: "key_of_kilobytes_refused",
+        size: 100_000,
+        prepare: |n| take_apart("{a}#{b}", format!("{}{BORDER}", "#".repeat(n))),
     },
 ];

@@ -1,0 +1,270 @@
+//! A key taken apart by the template that makes it: which text each field has.
+//!
+//! First it is noted, from the key's end to its beginning, where the rest of the template can make the rest of the key. Then
+//! each field, from the beginning, takes the shortest text behind which the rest can follow, so that a delimiter ends a value.
+//! Both look at a character once for each part. Only a field that stands twice may have to be tried with several texts.
+
+use super::{Class, Format, Part, Template, Types};
+use crate::value_type::ValueType;
+use std::collections::BTreeMap;
+
+/// No key is longer, so a longer text is made by no template: four attributes, and what stands between them.
+const MOST_BYTES: usize = 4 * 2_048 + 3;
+/// Characters that are looked at for fields that stand twice; whoever needs more has made the key in order to.
+const MOST_STEPS: usize = 1 << 18;
+
+enum Piece<'a> {
+    Text(&'a str),
+    Field(Field<'a>),
+}
+
+struct Field<'a> {
+    name: &'a str,
+    format: Format,
+    class: Class,
+    length: Option<usize>,
+    choices: Option<&'a [String]>,
+    /// The piece where the same field stood before, and its format there.
+    before: Option<(usize, Format)>,
+}
+
+/// A key under a template.
+struct Matching<'a> {
+    key: &'a str,
+    letters: Vec<char>,
+    /// At which byte each of the letters begins, and where the last one ends.
+    bounds: Vec<usize>,
+    pieces: Vec<Piece<'a>>,
+    /// For each piece and letter: whether the pieces from there can make the key from there. A row more than there are pieces.
+    can_follow: Vec<Vec<bool>>,
+}
+
+impl Template {
+    /// The values that fill to `key`: the inverse of `fill`. Buckets give the part of the time they keep.
+    pub fn matches(&self, key: &str, types: &dyn Types) -> Option<BTreeMap<String, String>> {
+        if key.len() > MOST_BYTES || !key.starts_with(self.prefix()) {
+            return None;
+        }
+        let matching = Matching::new(&self.parts, key, types);
+        let (mut taken, mut steps) = (Vec::new(), MOST_STEPS);
+        if !matching.take(0, &mut taken, &mut steps) {
+            return None;
+        }
+        let values = matching.pieces.iter().zip(taken).filter_map(|(piece, text)| match piece {
+            Piece::Field(field) => Some((field.name.to_owned(), field.format.restore(text).into_owned())),
+            Piece::Text(_) => None,
+        });
+        Some(values.collect())
+    }
+}
+
+impl<'a> Matching<'a> {
+    fn new(parts: &'a [Part], key: &'a str, types: &'a dyn Types) -> Matching<'a> {
+        let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let piece = match part {
+                Part::Text(text) => Piece::Text(text),
+                Part::Field { name, format } => Piece::Field(Field::new(name, *format, types, &pieces)),
+            };
+            pieces.push(piece);
+        }
+        let letters: Vec<char> = key.chars().collect();
+        let bounds = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
+        let mut matching = Matching { key, letters, bounds, pieces, can_follow: Vec::new() };
+        matching.look_from_behind();
+        matching
+    }
+
+    fn look_from_behind(&mut self) {
+        let mut end = vec![false; self.bounds.len()];
+        end[self.letters.len()] = true;
+        let mut rows = vec![end];
+        for piece in self.pieces.iter().rev() {
+            let behind = &rows[rows.len() - 1];
+            let row = match piece {
+                Piece::Text(text) => self.text_row(text, behind),
+                Piece::Field(field) => self.field_row(field, behind),
+            };
+            rows.push(row);
+        }
+        rows.reverse();
+        self.can_follow = rows;
+    }
+
+    fn text_row(&self, text: &str, behind: &[bool]) -> Vec<bool> {
+        let length = text.chars().count();
+        let fits = |at: usize| self.rest(at).starts_with(text) && behind[at + length];
+        (0..self.bounds.len()).map(fits).collect()
+    }
+
+    fn field_row(&self, field: &Field<'_>, behind: &[bool]) -> Vec<bool> {
+        let mut row = vec![false; self.bounds.len()];
+        // Letters of the field from here on, and whether the rest can follow one of them.
+        let (mut run, mut has_end) = (0, false);
+        for at in (0..self.letters.len()).rev() {
+            let is_own = field.class.contains(self.letters[at]);
+            run = if is_own { run + 1 } else { 0 };
+            has_end = is_own && (has_end || behind[at + 1]);
+            let ends_after = |length: usize| (1..=run).contains(&length) && behind[at + length];
+            row[at] = match (field.choices, field.length) {
+                (None, None) => has_end,
+                (None, Some(length)) => ends_after(length),
+                (Some(choices), length) => {
+                    has_end
+                        && choices.iter().any(|choice| {
+                            let letters = choice.chars().count();
+                            self.rest(at).starts_with(choice.as_str())
+                                && length.is_none_or(|length| length == letters)
+                                && ends_after(letters)
+                        })
+                }
+            };
+        }
+        row
+    }
+
+    fn rest(&self, at: usize) -> &'a str {
+        &self.key[self.bounds[at]..]
+    }
+
+    /// Gives each piece from the next one on its text, if the key can be taken apart from `at` on.
+    fn take(&self, at: usize, taken: &mut Vec<&'a str>, steps: &mut usize) -> bool {
+        let number = taken.len();
+        if !self.can_follow[number][at] {
+            return false;
+        }
+        let Some(piece) = self.pieces.get(number) else { return true };
+        let ends = match piece {
+            Piece::Text(text) => {
+                let end = at + text.chars().count();
+                end..=end
+            }
+            Piece::Field(_) => at + 1..=self.letters.len(),
+        };
+        for end in ends {
+            let text = &self.key[self.bounds[at]..self.bounds[end]];
+            if let Piece::Field(field) = piece {
+                if *steps == 0 || !field.class.contains(self.letters[end - 1]) {
+                    return false;
+                }
+                *steps -= 1;
+                if !self.can_follow[number + 1][end] || !field.takes(text, end - at, taken) {
+                    continue;
+                }
+            }
+            taken.push(text);
+            if self.take(end, taken, steps) {
+                return true;
+            }
+            taken.truncate(number);
+        }
+        false
+    }
+}
+
+impl<'a> Field<'a> {
+    fn new(name: &'a str, format: Format, types: &'a dyn Types, earlier: &[Piece<'a>]) -> Field<'a> {
+        let choices = match types.type_of(name) {
+            Some(ValueType::Choice(choices)) => Some(choices.as_slice()),
+            _ => None,
+        };
+        let class = Class::of(types, name, format, true);
+        let before = earlier.iter().enumerate().find_map(|(number, piece)| match piece {
+            Piece::Field(field) if field.name == name => Some((number, field.format)),
+            _ => None,
+        });
+        Field { name, format, class, length: format.length(), choices, before }
+    }
+
+    /// Whether a text of so many letters can be the field's, beside what the pieces before it have taken.
+    fn takes(&self, text: &str, letters: usize, taken: &[&str]) -> bool {
+        self.length.is_none_or(|length| length == letters)
+            && self.choices.is_none_or(|choices| choices.iter().any(|choice| choice == text))
+            && self
+                .before
+                .is_none_or(|(piece, format)| format.restore(taken[piece]) == self.format.restore(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::BORDER;
+    use proptest::prelude::*;
+    use std::time::{Duration, Instant};
+
+    fn types() -> BTreeMap<String, ValueType> {
+        let kinds = [("s", "string"), ("z", "string"), ("i", "id"), ("n", "int"), ("c", "A|AB|B#")];
+        kinds.map(|(name, kind)| (name.to_owned(), ValueType::parse(kind).unwrap())).into()
+    }
+
+    fn template() -> impl Strategy<Value = Template> {
+        let parts =
+            ["A", "B", "1", "#", "{s}", "{z}", "{i}", "{n}", "{c}", "{n:02}", "{s:escaped}", "{s:year}"];
+        let parts = prop::collection::vec(prop::sample::select(parts.to_vec()), 0..6);
+        parts.prop_map(|parts| Template::parse(&parts.concat()).unwrap())
+    }
+
+    /// The definition: every field tries every text, the shortest first.
+    fn tried(
+        parts: &[Part],
+        text: &str,
+        values: &BTreeMap<String, String>,
+    ) -> Option<BTreeMap<String, String>> {
+        let Some((first, rest)) = parts.split_first() else { return text.is_empty().then(|| values.clone()) };
+        let (name, format) = match first {
+            Part::Text(literal) => return tried(rest, text.strip_prefix(literal.as_str())?, values),
+            Part::Field { name, format } => (name, format),
+        };
+        let types = types();
+        let class = Class::of(&types, name, *format, true);
+        let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        ends.map(|end| text.split_at(end)).find_map(|(value, tail)| {
+            let chosen = match types.type_of(name) {
+                Some(ValueType::Choice(choices)) => choices.iter().any(|choice| choice == value),
+                _ => true,
+            };
+            let is_long = format.length().is_none_or(|length| length == value.chars().count());
+            if !value.chars().all(|letter| class.contains(letter)) || !chosen || !is_long {
+                return None;
+            }
+            let restored = format.restore(value).into_owned();
+            let mut values = values.clone();
+            let known = values.insert(name.clone(), restored.clone());
+            if known.is_some_and(|known| known != restored) { None } else { tried(rest, tail, &values) }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+        #[test]
+        fn keys_are_taken_apart_as_if_every_text_were_tried(template in template(), key in "[AB1#%2é]{0,9}") {
+            prop_assert_eq!(template.matches(&key, &types()), tried(&template.parts, &key, &BTreeMap::new()));
+        }
+    }
+
+    #[test]
+    fn no_key_takes_long() {
+        let start = Instant::now();
+        for text in ["{s}#{z}", "{s}#{z}#{i}#{s}", "{s}{z}#{s}{z}", "{s}#{z}#{s}#{z}#{s}#{z}"] {
+            let template = Template::parse(text).unwrap();
+            for length in [MOST_BYTES - 1, 400_000] {
+                let key = "#".repeat(length) + &BORDER.to_string();
+                assert_eq!(template.matches(&key, &types()), None);
+                let key = "a#".repeat(length / 2) + &BORDER.to_string();
+                assert_eq!(template.matches(&key, &types()), None);
+            }
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn fields_that_stand_twice_give_up_in_the_end() {
+        // Every beginning of it could be the field's, and only the end tells that none is.
+        let template = Template::parse("{s}{z}#{s}{z}#{s}1").unwrap();
+        let key = "#".repeat(MOST_BYTES - 2) + "21";
+        let start = Instant::now();
+        assert_eq!(template.matches(&key, &types()), None);
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+}
