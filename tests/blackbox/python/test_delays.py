@@ -19,7 +19,7 @@ from dynamo import create_table, headers, index
 LONGEST_WAIT = 0.5
 SECONDS = 2
 SENDERS = 4
-DOCUMENTS = 60
+DOCUMENTS = 12
 LARGE = "a" * 380_000
 
 
