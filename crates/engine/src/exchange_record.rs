@@ -51,7 +51,7 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
     /// Stores how far it has come.
     fn store_progress(&self) -> Write {
         match self.progress() {
-            Some(progress) => Write::Put { key: progress_key(self.id()), value: plain(&progress) },
+            Some(progress) => store_progress(self.id(), &progress),
             None => self.store(),
         }
     }
@@ -73,6 +73,11 @@ pub fn not_found<R: ExchangeRecord>(arn: &str) -> Exception {
 /// Where the record with an id is stored.
 pub fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
     Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
+}
+
+/// Stores how far the record with an id has come.
+pub fn store_progress(id: &str, progress: &impl Serialize) -> Write {
+    Write::Put { key: progress_key(id), value: plain(progress) }
 }
 
 fn progress_key(id: &str) -> Vec<u8> {

@@ -202,11 +202,11 @@ impl<S: Store> Engine<S> {
     async fn read_part(&self, record: &ExportRecord) -> Result<Part, Hindrance> {
         let history = self.catalog.history(Space(record.history)).ok_or_else(internal_failure)?;
         let mut part = Part { last_key: record.cursor.clone(), ..Part::default() };
+        let selection = record.selection(&history).map_err(refused)?;
         loop {
             part.begin_slice();
             let read = self.store.snapshot().map_err(unreadable).and_then(|snapshot| {
-                let read = read_slice(&snapshot, &history, record, &mut part);
-                read.map_err(|exception| failure(exception.kind.name(), &exception.message))
+                read_slice(&snapshot, &history, (record, &selection), &mut part).map_err(refused)
             });
             read?;
             if part.is_last || part.is_full() {
@@ -240,6 +240,10 @@ impl<S: Store> Engine<S> {
     }
 }
 
+fn refused(exception: Exception) -> ExchangeFailure {
+    failure(exception.kind.name(), &exception.message)
+}
+
 fn unreadable(error: StoreError) -> ExchangeFailure {
     tracing::error!(%error, "the store failed during an export");
     internal_failure()
@@ -249,12 +253,9 @@ fn unreadable(error: StoreError) -> ExchangeFailure {
 fn read_slice(
     snapshot: &impl Snapshot,
     history: &History,
-    record: &ExportRecord,
+    (record, selection): (&ExportRecord, &ExportSelection),
     part: &mut Part,
 ) -> Result<(), Exception> {
-    let token_key = record.token_key.map_or(TokenKey::FIXED, TokenKey::new);
-    let filter = record.export.filter.as_deref();
-    let selection = ExportSelection::new(filter, (&record.key, token_key), history.items())?;
     let past = Past::of(snapshot, history);
     let past = match &selection.rows {
         Some(rows) => past.within(rows.clone()),
@@ -269,12 +270,12 @@ fn read_slice(
     };
     match record.export.scope {
         ExportScope::Full => past.items_at(record.moments[1], behind.as_deref(), |key, item| {
-            go_on(part.add_item(record, &selection, key, item))
+            go_on(part.add_item(record, selection, key, item))
         })?,
         ExportScope::Incremental(window) => {
             let [after, until] = record.moments;
             past.changes_between((after, until), behind.as_deref(), |key, change| {
-                go_on(part.add_change(record, &selection, window, key, change))
+                go_on(part.add_change(record, selection, window, key, change))
             })?;
         }
     }
@@ -359,6 +360,11 @@ impl Part {
 }
 
 impl ExportRecord {
+    fn selection(&self, history: &History) -> Result<ExportSelection, Exception> {
+        let token_key = self.token_key.map_or(TokenKey::FIXED, TokenKey::new);
+        ExportSelection::new(self.export.filter.as_deref(), (&self.key, token_key), history.items())
+    }
+
     /// The key of one of the export's objects.
     fn key(&self, name: &str) -> String {
         output_key(&self.export.target, self.id(), name)

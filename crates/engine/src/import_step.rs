@@ -7,7 +7,7 @@ use crate::batch_write_item::plan;
 use crate::bucket::failure;
 use crate::change_table::SideWrites;
 use crate::complaints::{self, complain};
-use crate::exchange_record::ExchangeRecord;
+use crate::exchange_record::{ExchangeRecord, store_progress};
 use crate::maintenance::Progress;
 use crate::object_source::{Page, Place, Reading, Source};
 use crate::stored_key::ExchangeKind;
@@ -82,9 +82,7 @@ impl ExchangeRecord for ImportRecord {
     }
 
     fn progress(&self) -> Option<ImportProgress> {
-        let Import { processed_items, processed_bytes, imported_items, errors, .. } = self.import;
-        let (place, is_done) = (self.place.clone(), self.is_done);
-        Some(ImportProgress { place, is_done, processed_items, processed_bytes, imported_items, errors })
+        Some(self.so_far())
     }
 
     fn resume(&mut self, progress: ImportProgress) {
@@ -99,12 +97,38 @@ impl ExchangeRecord for ImportRecord {
 
 /// What is known about a page before its items are put.
 struct Planned {
+    id: String,
+    /// How far the import had come before the page.
+    before: ImportProgress,
     records: u64,
     bytes: u64,
     /// Records whose items may be put. Of items with the same key one stays; the others are no errors.
     imported: u64,
     errors: u64,
     place: Option<Place>,
+}
+
+impl Planned {
+    /// How far the import has come once the page has these outcomes.
+    fn progress_after(&self, outcomes: &[Result<Outcome, Exception>]) -> ImportProgress {
+        let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
+        let before = &self.before;
+        let (place, is_done) = gone_to(before.place.clone(), self.place.clone());
+        ImportProgress {
+            place,
+            is_done,
+            processed_items: before.processed_items + self.records,
+            processed_bytes: before.processed_bytes + self.bytes,
+            imported_items: before.imported_items + self.imported.saturating_sub(refused),
+            errors: before.errors + self.errors + refused,
+        }
+    }
+}
+
+/// Where an import stands, and whether it is done, once it has gone on: if there is no place to go to, nothing is left to be read.
+fn gone_to(before: Option<Place>, place: Option<Place>) -> (Option<Place>, bool) {
+    let is_done = place.is_none();
+    (place.or(before), is_done)
 }
 
 impl<S: Store> Engine<S> {
@@ -171,19 +195,20 @@ impl<S: Store> Engine<S> {
 
     async fn put_page(
         &self,
-        record: ImportRecord,
+        mut record: ImportRecord,
         table: &Arc<Table>,
         page: Page,
         next: Option<String>,
     ) -> Result<ImportRecord, Exception> {
         let (planned, writes) = record.planned(table, page, next);
-        let (before, planned) = (Arc::new(record), Arc::new(planned));
-        let noted = (Arc::clone(&before), Arc::clone(&planned));
+        let planned = Arc::new(planned);
+        let noted = Arc::clone(&planned);
         let note = move |outcomes: &[Result<Outcome, Exception>]| {
-            vec![noted.0.after(&noted.1, outcomes).store_progress()]
+            vec![store_progress(&noted.id, &noted.progress_after(outcomes))]
         };
         let outcomes = self.write_each_noting(writes, note).await?;
-        Ok(before.after(&planned, &outcomes))
+        record.resume(planned.progress_after(&outcomes));
+        Ok(record)
     }
 
     /// The record's last version and the table's readiness are stored together. Of an import whose source is not there,
@@ -236,10 +261,14 @@ impl ImportRecord {
         self
     }
 
-    /// If there is no place to go to, nothing is left to be read.
     fn go_to(&mut self, place: Option<Place>) {
-        self.is_done = place.is_none();
-        self.place = place.or_else(|| self.place.take());
+        (self.place, self.is_done) = gone_to(self.place.take(), place);
+    }
+
+    fn so_far(&self) -> ImportProgress {
+        let Import { processed_items, processed_bytes, imported_items, errors, .. } = self.import;
+        let (place, is_done) = (self.place.clone(), self.is_done);
+        ImportProgress { place, is_done, processed_items, processed_bytes, imported_items, errors }
     }
 
     /// What is to be put of a page.
@@ -272,20 +301,9 @@ impl ImportRecord {
             true => next.map(|object| Place { object, records: 0 }),
             false => Some(Place { object, records: done + records }),
         };
-        (Planned { records, bytes: page.bytes, imported, errors, place }, writes.into_values().collect())
-    }
-
-    /// The record once a page has these outcomes.
-    fn after(&self, planned: &Planned, outcomes: &[Result<Outcome, Exception>]) -> ImportRecord {
-        let mut record = self.clone();
-        let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
-        let import = &mut record.import;
-        import.processed_items += planned.records;
-        import.processed_bytes += planned.bytes;
-        import.imported_items += planned.imported.saturating_sub(refused);
-        import.errors += planned.errors + refused;
-        record.go_to(planned.place.clone());
-        record
+        let (id, before) = (self.id().to_owned(), self.so_far());
+        let planned = Planned { id, before, records, bytes: page.bytes, imported, errors, place };
+        (planned, writes.into_values().collect())
     }
 
     fn input_format(&self, table: &Table) -> item_reader::InputFormat {

@@ -1,9 +1,10 @@
 //! `FilterSpecification` of an export: which items it takes and which of their attributes, in the expressions of a Query.
 //!
-//! Its text is kept with the export, which shows it again and may go on after a restart, so it is read from text anew.
+//! It is kept with the export as text, which the export shows again and reads anew, as it may go on after a restart. The text is written
+//! anew, too: whatever else was sent is not kept.
 
 use crate::expressions::Expressions;
-use crate::json::{Reader, Shape};
+use crate::json::{Reader, Shape, Writer};
 use crate::legacy;
 use crate::query::KINDS;
 use crate::table_settings::invalid_request;
@@ -30,15 +31,13 @@ fn empty() -> Exception {
     invalid_request("Invalid FilterSpecification: The specification can not be empty")
 }
 
-/// A filter as sent, and its text.
+/// A filter as sent.
 pub(crate) struct SentFilter<'a> {
-    pub(crate) text: &'a str,
     expressions: Expressions<'a>,
 }
 
 impl<'a> SentFilter<'a> {
     pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Option<SentFilter<'a>>, Exception> {
-        let start = reader.offset();
         let mut expressions = Expressions::new(KINDS);
         let present = reader.structure(Shape::Structure("FilterSpecification"), |reader, name| {
             match expressions.read(reader, name)? {
@@ -46,7 +45,14 @@ impl<'a> SentFilter<'a> {
                 false => reader.skip(),
             }
         })?;
-        Ok(present.then(|| SentFilter { text: reader.since(start), expressions }))
+        Ok(present.then_some(SentFilter { expressions }))
+    }
+
+    /// What is kept of it.
+    pub(crate) fn text(&self) -> String {
+        let mut json = Writer::default();
+        self.expressions.encode(&mut json);
+        json.finish_text()
     }
 
     pub(crate) fn parse(&self) -> Result<ExportFilter, Exception> {
@@ -81,6 +87,21 @@ mod tests {
         assert!(filter.filter.is_some() && filter.projection.is_some());
         let filter = decode_export_filter(r#"{"FilterExpression":"attribute_exists(pk)"}"#).unwrap();
         assert!(filter.key_condition.is_none() && filter.filter.is_some() && filter.projection.is_none());
+    }
+
+    #[test]
+    fn what_is_kept_is_the_filter_and_nothing_else() {
+        let kept = |json: &str| {
+            SentFilter::read(&mut Reader::new(json.as_bytes()).unwrap()).unwrap().unwrap().text()
+        };
+        let sent = r##"{ "FilterExpression":"old", "Unknown":["x"], "FilterExpression":"#s > :n AND b = :l",
+            "ExpressionAttributeNames":{"#s":"a \"b\""},
+            "ExpressionAttributeValues":{":n":{"N":"1.0", "Unknown":"x"}, ":l":{"L":[{"B":"AQ=="}]}} }"##;
+        let text = r##"{"FilterExpression":"#s > :n AND b = :l","ExpressionAttributeNames":{"#s":"a \"b\""},"ExpressionAttributeValues":{":n":{"N":"1"},":l":{"L":[{"B":"AQ=="}]}}}"##;
+        assert_eq!(kept(sent), text);
+        assert_eq!(kept(text), text);
+        let [sent, text] = [sent, text].map(|json| format!("{:?}", decode_export_filter(json).unwrap()));
+        assert_eq!(sent, text);
     }
 
     #[test]

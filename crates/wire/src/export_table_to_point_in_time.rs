@@ -74,7 +74,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         },
         format,
         incremental,
-        filter: sent.filter.map(|filter| filter.text.to_owned()),
+        filter: sent.filter.as_ref().map(SentFilter::text),
     }))
 }
 
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_full_export_may_be_of_a_moment_and_filtered() {
-        let filter = r#"{ "FilterExpression":"a > :n", "ExpressionAttributeValues":{":n":{"N":"1"}} }"#;
+        let filter = r#"{"FilterExpression":"a > :n","ExpressionAttributeValues":{":n":{"N":"1"}}}"#;
         let request =
             with(&format!(r#""ExportTime":1700000000.5,"FilterSpecification": {filter} "#)).unwrap();
         assert_eq!(request.at_millis, Some(1_700_000_000_500));

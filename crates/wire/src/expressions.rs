@@ -3,8 +3,8 @@
 //! Comes in: `ConditionExpression`, `UpdateExpression` and so on, `ExpressionAttributeNames` and
 //! `ExpressionAttributeValues` as sent. Goes out: expressions parsed once, for the engine to evaluate.
 
-use crate::attribute_value::{SentValue, check_name};
-use crate::json::{Entries, Reader, Shape};
+use crate::attribute_value::{SentValue, check_name, encode_value};
+use crate::json::{Entries, Reader, Shape, Writer};
 use partita_api::Exception;
 use partita_expression::{
     Condition, ExpressionKind, ExpressionNames, ExpressionValues, KeyCondition, Projection, Update, Usage,
@@ -163,6 +163,29 @@ impl<'a> Expressions<'a> {
         // Whether it is a condition on keys counts only once all expressions are well formed.
         parsed.key_condition = key_condition.as_ref().map(KeyCondition::from_condition).transpose()?;
         Ok(parsed)
+    }
+
+    /// The parameters as a request has them, and nothing else that was sent with them.
+    pub(crate) fn encode(&self, json: &mut Writer) {
+        json.object(|json| {
+            for kind in self.kinds {
+                if let Some(text) = self.text(*kind) {
+                    json.name(member_name(*kind)).string(text);
+                }
+            }
+            if let Some(names) = &self.names {
+                json.name("ExpressionAttributeNames").object(|json| {
+                    names.iter().for_each(|(placeholder, name)| json.name(placeholder).string(name));
+                });
+            }
+            if let Some(values) = &self.values {
+                json.name("ExpressionAttributeValues").object(|json| {
+                    for (placeholder, value) in values {
+                        encode_value(json.name(placeholder), value.view());
+                    }
+                });
+            }
+        });
     }
 
     fn bound_names(&self) -> Result<ExpressionNames, Exception> {

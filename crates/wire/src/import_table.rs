@@ -1,18 +1,19 @@
 //! ImportTable: a body → files and the table that they make; and the import that was started.
 //!
-//! `TableCreationParameters` are the members of CreateTable and are read as such. Their text is kept, because the
-//! import shows them again.
+//! `TableCreationParameters` are the members of CreateTable and are read as such. The import shows them again.
 
 use crate::create_table;
 use crate::describe_import::encode_import;
 use crate::exchange::{SentPlace, check_client_token, check_compression, owned};
 use crate::json::{Reader, Writer};
+use crate::table_creation_parameters;
 use crate::table_settings::{Text, read_structure};
 use crate::validation::{Validation, present};
 use partita_api::exchange::InputFormat;
 use partita_api::import::CsvOptions;
 use partita_api::import_table::{ImportTable, ImportTableOutput};
 use partita_api::{Exception, Request};
+use partita_value::limits;
 
 /// The members as sent.
 #[derive(Default)]
@@ -55,13 +56,14 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     if sent.csv.is_some() && format != Some(InputFormat::Csv) {
         return Err(Exception::validation("Csv options can only be specified for InputFormat CSV"));
     }
+    check_header_size(sent.csv.as_ref())?;
     let text = present(sent.table)?;
     let Request::CreateTable(table) = create_table::decode(Reader::new(text.as_bytes())?)? else {
         return Err(Exception::internal("CreateTable was decoded as another request"));
     };
     Ok(Request::ImportTable(ImportTable {
+        table_parameters: table_creation_parameters::encoded(&table),
         table,
-        table_parameters: text.to_owned(),
         client_token: owned(sent.client_token),
         source: present(sent.source)?.source()?,
         format: present(format)?,
@@ -90,6 +92,15 @@ fn check_csv(validation: &mut Validation, csv: Option<&SentCsv<'_>>) {
             }
             validation.length(&path, name, name.chars().count(), 1, 65_536);
         }
+    }
+}
+
+/// Names are part of an item, so together they are no longer than one may be.
+fn check_header_size(csv: Option<&SentCsv<'_>>) -> Result<(), Exception> {
+    let names = csv.and_then(|csv| csv.header.as_deref()).unwrap_or_default();
+    match names.iter().map(|name| name.len()).sum::<usize>() > limits::ITEM_BYTES {
+        true => Err(Exception::validation("HeaderList is longer than an item can be")),
+        false => Ok(()),
     }
 }
 
@@ -156,4 +167,42 @@ fn read_csv<'a>(csv: &mut SentCsv<'a>, reader: &mut Reader<'a>, name: &str) -> R
 
 pub(crate) fn encode(output: &ImportTableOutput, json: &mut Writer) {
     encode_import(&output.import, json);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(more: &str) -> Result<ImportTable, String> {
+        let body = format!(
+            r#"{{"S3BucketSource": {{"S3Bucket": "bucket"}}, "InputFormat": "CSV", {more}
+                "TableCreationParameters": {{"TableName": "Target", "Unknown": "{}", "BillingMode": "PAY_PER_REQUEST",
+                    "AttributeDefinitions": [{{"AttributeName": "pk", "AttributeType": "S"}}],
+                    "KeySchema": [{{"AttributeName": "pk", "KeyType": "HASH"}}]}}}}"#,
+            "x".repeat(10_000)
+        );
+        match decode(Reader::new(body.as_bytes()).unwrap()) {
+            Ok(Request::ImportTable(import)) => Ok(import),
+            Ok(_) => panic!("another request"),
+            Err(exception) => Err(exception.message),
+        }
+    }
+
+    #[test]
+    fn the_table_is_kept_without_what_nobody_knows() {
+        assert_eq!(
+            decoded("").unwrap().table_parameters,
+            r#"{"TableName":"Target","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}"#
+        );
+    }
+
+    #[test]
+    fn a_header_is_no_longer_than_an_item() {
+        let header = |names: usize, length: usize| {
+            let names: Vec<String> = (0..names).map(|n| format!("\"{n:0length$}\"")).collect();
+            decoded(&format!(r#""InputFormatOptions": {{"Csv": {{"HeaderList": [{}]}}}},"#, names.join(",")))
+        };
+        assert_eq!(header(200, 2_000).unwrap().csv.unwrap().header.unwrap().len(), 200);
+        assert_eq!(header(200, 2_100).unwrap_err(), "HeaderList is longer than an item can be");
+    }
 }

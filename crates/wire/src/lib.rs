@@ -74,6 +74,7 @@ mod restore_table_from_backup;
 mod restore_table_to_point_in_time;
 mod scan;
 mod start_bulk_put_items;
+mod table_creation_parameters;
 mod table_description;
 mod table_settings;
 mod tag_resource;

@@ -48,7 +48,7 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
     });
 }
 
-fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
+pub(crate) fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
     json.name("AttributeDefinitions").array(|json| {
         for definition in definitions {
             json.object(|json| {

@@ -229,11 +229,14 @@ pub(crate) fn read_encryption<'a>(reader: &mut Reader<'a>) -> Result<Option<Sent
     })
 }
 
+/// The longest name of a key that AWS's Key Management Service takes.
+const KMS_KEY_CHARACTERS: usize = 2_048;
+
 pub(crate) fn check_encryption(validation: &mut Validation, path: &str, sent: &Option<SentEncryption<'_>>) {
     if let Some(sent) = sent {
         let kinds = [("AES256", ()), ("KMS", ())];
         validation.one_of(format_args!("{path}.sSEType"), sent.kind.as_deref(), &kinds);
-        check_length(validation, format_args!("{path}.kMSMasterKeyId"), &sent.key, 1, usize::MAX);
+        check_length(validation, format_args!("{path}.kMSMasterKeyId"), &sent.key, 1, KMS_KEY_CHARACTERS);
     }
 }
 

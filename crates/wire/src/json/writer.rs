@@ -22,6 +22,10 @@ impl Writer {
         self.buffer
     }
 
+    pub(crate) fn finish_text(self) -> String {
+        String::from_utf8(self.buffer).unwrap_or_else(|_| unreachable!("JSON is text"))
+    }
+
     /// Everything that is written goes through here.
     fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.separate {
