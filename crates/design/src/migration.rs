@@ -8,7 +8,7 @@ use crate::generate::meets;
 use crate::model::{Entity, Model};
 use crate::random::hash;
 use crate::slot::{Place, Slot};
-use crate::template::SHARD;
+use crate::template::{SHARD, Template};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -30,8 +30,7 @@ pub enum Rewrite {
 
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let texts = texts(item);
-    let partition = old.table.keys.first().and_then(|key| texts.get(key));
-    if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
+    if let Some(key) = marker(old, &texts) {
         return rewrite_marker(old, new, item, key);
     }
     let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
@@ -40,10 +39,16 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let Some(after) = new.entity(&before.name) else {
         return Rewrite::Gone(before.name.clone());
     };
+    let values = spelled(&[old, new], before, &texts);
+    rebuild(old, new, after, item, &values)
+}
+
+/// An item's attributes, and those that its keys spell out.
+fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
     let mut values = texts.clone();
-    for model in [old, new] {
+    for model in models {
         for place in Place::all(model) {
-            let slot = model.entity(&before.name).and_then(|entity| place.slot(entity));
+            let slot = model.entity(&entity.name).and_then(|entity| place.slot(entity));
             let Some(slot) = slot else { continue };
             for (name, template) in place.key_names(model).iter().zip(slot.key) {
                 let found = texts.get(name).and_then(|key| template.matches(key, slot.entity));
@@ -53,7 +58,30 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
             }
         }
     }
-    rebuild(old, new, after, item, &values)
+    values
+}
+
+/// Whether what was made of an item still tells its old primary key, shards aside: then nothing else has become the same.
+pub fn tells_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
+    let texts = texts(item);
+    // A marker's key is the same text under other names.
+    if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
+        return true;
+    }
+    let Some(entity) = entity_of(old, &texts) else { return false };
+    let values = spelled(&[new], entity, &self::texts(made));
+    old.table.keys.iter().zip(&entity.key).all(|(name, template)| {
+        let Some(key) = texts.get(name) else { return false };
+        let shard = template.matches(key, entity).and_then(|mut fields| fields.remove(SHARD));
+        let known = |field: &str| if field == SHARD { shard.clone() } else { values.get(field).cloned() };
+        template.substitute(known) == Template::text(key)
+    })
+}
+
+/// The key of an item that marks a unique value.
+fn marker<'t>(model: &Model, texts: &'t Attributes) -> Option<&'t String> {
+    let partition = model.table.keys.first().and_then(|key| texts.get(key));
+    partition.filter(|key| key.starts_with(MARKER))
 }
 
 /// A marker of a unique value has one text in all its keys.

@@ -173,7 +173,7 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
 
 #[test]
 fn items_move_from_one_version_to_the_next_and_back() {
-    use partita_design::migration::{Rewrite, rewrite};
+    use partita_design::migration::{Rewrite, rewrite, tells_origin};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = text
@@ -196,6 +196,7 @@ fn items_move_from_one_version_to_the_next_and_back() {
             }
             Rewrite::Unknown(reason) | Rewrite::Gone(reason) => panic!("{reason}: {item:?}"),
         };
+        assert!(tells_origin(&old, &new, &item, &made), "{made:?}");
         assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
         match rewrite(&new, &old, &made) {
             Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
@@ -203,4 +204,21 @@ fn items_move_from_one_version_to_the_next_and_back() {
         }
     }
     assert!(moved > 0 && put > 0, "{moved} {put}");
+}
+
+#[test]
+fn what_only_an_old_key_told_is_missed() {
+    use partita_design::migration::{Rewrite, rewrite, tells_origin};
+    let old = named("shop-orders.toml");
+    let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
+    let new = read_back("new.toml", &text.replace("\"ITEM#{itemId}\"", "\"ITEM\""));
+    let is_line = |item: &serde_json::Map<String, serde_json::Value>| item["EntityType"]["S"] == "OrderItem";
+    let mut item = Generator::new(&old, 9, 300).items().find(is_line).unwrap();
+    for has_id in [true, false] {
+        if !has_id {
+            item.remove("itemId");
+        }
+        let Rewrite::Move { put: made, .. } = rewrite(&old, &new, &item) else { panic!("{item:?}") };
+        assert_eq!(tells_origin(&old, &new, &item, &made), has_id, "{made:?}");
+    }
 }

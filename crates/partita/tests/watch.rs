@@ -483,7 +483,7 @@ fn items_that_would_get_the_same_key_are_named_and_not_lost() {
         let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
         line.split_whitespace().next().unwrap().parse().unwrap()
     };
-    const TAKEN: &str = "items are not copied: the new table has another item with their key";
+    const TAKEN: &str = "items are not copied: the new table has an item with their key";
     let text = migrate();
     assert!(told(&text, TAKEN) > 0);
     assert_eq!(count("Shop2") + told(&text, TAKEN), count("Shop"), "{text}");
@@ -493,6 +493,26 @@ fn items_that_would_get_the_same_key_are_named_and_not_lost() {
     let again = migrate();
     assert_eq!(told(&again, TAKEN), told(&text, TAKEN));
     assert_eq!(told(&again, "were in the new table already"), count("Shop2"));
+}
+
+#[test]
+fn items_that_become_the_same_are_named_and_not_lost() {
+    let server = Server::start(&[]);
+    server.seed();
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]");
+    let new = shop_with(&folder, &[keys, ("\"ITEM#{itemId}\"", "\"ITEM\""), ("itemId = \"string\", ", "")]);
+    // Nothing but the old key tells the one from the other.
+    for number in 1..=2 {
+        let item = json!({
+            "EntityType": { "S": "OrderItem" }, "PK": { "S": "ORDER#01K3ZYEJW856WCXCN1Z497PADR" },
+            "SK": { "S": format!("ITEM#{number}") },
+        });
+        assert_eq!(server.call("PutItem", &json!({ "TableName": "Shop", "Item": item })).0, 200);
+    }
+    let text = server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
+    assert!(text.contains("that is, or may be, another"), "{text}");
+    assert!(!text.contains("were in the new table already"), "{text}");
 }
 
 #[test]

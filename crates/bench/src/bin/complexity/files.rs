@@ -18,7 +18,8 @@ fn read(text: String, format: fn() -> InputFormat) -> Work {
 
 fn read_compressed(bytes: Vec<u8>, compression: Compression, format: fn() -> InputFormat) -> Work {
     Box::new(move || {
-        let mut reader = ItemReader::new(BufReader::new(compression.reader(bytes.as_slice())), &format());
+        let Ok(plain) = compression.reader(bytes.as_slice()) else { return false };
+        let mut reader = ItemReader::new(BufReader::new(plain), &format());
         let mut is_accepted = true;
         loop {
             match reader.read() {

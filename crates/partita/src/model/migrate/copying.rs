@@ -4,7 +4,7 @@ use super::{Migration, Tally};
 use crate::model::items::{self, Item};
 use crate::progress::Progress;
 use partita_design::estimate::write_units;
-use partita_design::migration::{Rewrite, rewrite};
+use partita_design::migration::{Rewrite, rewrite, tells_origin};
 use partita_exchange::item_reader::decode_put_line;
 use serde_json::{Value, json};
 
@@ -47,21 +47,22 @@ impl Migration<'_> {
         match self.client.call("PutItem", &request) {
             Ok(_) => tally.moved += 1,
             Err(failure) if failure.is("ConditionalCheckFailedException") => {
-                self.compare(&made, into, tally)?;
+                self.compare(item, &made, into, tally)?;
             }
             Err(failure) => return Err(failure.to_string()),
         }
         Ok(())
     }
 
-    /// The item whose place was taken: by itself, from a copy that was interrupted, or by another.
-    fn compare(&mut self, made: &Item, into: &str, tally: &mut Tally) -> Result<(), String> {
+    /// The item whose place was taken: by itself, from a copy that was interrupted, or by another. Two items that have become
+    /// the same are two, unless what was made of them tells them apart.
+    fn compare(&mut self, item: &Item, made: &Item, into: &str, tally: &mut Tally) -> Result<(), String> {
         let keys = &self.new.table.keys;
         let key: Item =
             keys.iter().filter_map(|name| Some((name.clone(), made.get(name)?.clone()))).collect();
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
-        if is_same(&found["Item"], &json!(made)) {
+        if is_same(&found["Item"], &json!(made)) && tells_origin(&self.old, &self.new, item, made) {
             tally.present += 1;
         } else {
             tally.collide(Value::Object(key).to_string());

@@ -16,7 +16,7 @@ pub struct Tally {
     pub units: u64,
     /// Items that stood in the other table already, just as they were to be.
     pub present: u64,
-    /// Items whose new key another item has.
+    /// Items whose new key another item has, or an equal one that may have been made of another.
     collisions: u64,
     /// The first of their new keys.
     collided: Vec<String>,
@@ -63,7 +63,7 @@ impl Tally {
             return;
         }
         println!(
-            "{:>10} items are not copied: the new table has another item with their key",
+            "{:>10} items are not copied: the new table has an item with their key that is, or may be, another",
             self.collisions
         );
         self.collided.iter().for_each(|key| println!("           {key}"));
