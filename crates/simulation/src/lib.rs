@@ -8,6 +8,8 @@
 //! [`disk`] keeps what would be left after a power loss. At a crash that is cut out ([`image`]), put into a new folder, and
 //! the store is opened there. See docs/decisions/0016-simulation.md.
 
+#[cfg(test)]
+mod bucket_folder;
 pub mod disk;
 mod file;
 pub mod folder_work;
