@@ -211,7 +211,10 @@ impl<'a> Reading<'a> {
     }
 
     fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<Visited, Exception> {
-        self.request.partition.check(entry)?;
+        // All rows of a range have one token: that it stands for this key is seen by the first of a page and the last.
+        if self.page.scanned_count == 0 {
+            self.request.partition.check(entry)?;
+        }
         let fetches = self.request.fetch != Fetch::Nothing;
         let fetched = if fetches { fetch_item(snapshot, self.request.table, entry)? } else { None };
         let fetched = fetched.as_deref().and_then(ItemRef::new);
@@ -238,6 +241,7 @@ impl<'a> Reading<'a> {
         let limit_reached =
             self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
         if limit_reached || self.bytes_read + self.fetched_bytes >= self.request.most_bytes {
+            self.request.partition.check(entry)?;
             self.page.last_evaluated_key = Some(self.request.position(entry));
             return Ok(Visited::Last);
         }

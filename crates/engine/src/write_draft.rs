@@ -6,7 +6,7 @@
 use crate::index_entry::{self, Entry};
 use crate::item_key::ItemKey;
 use crate::scalar_keys;
-use crate::table::Table;
+use crate::table::{Index, Table};
 use crate::write::{Action, ItemWrite};
 use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
@@ -39,7 +39,10 @@ impl Draft {
     pub fn new(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<Draft, Exception> {
         // Index keys that are known without the old item are checked before the condition.
         let put_entries = match &write.action {
-            Action::Put(item) => Some(entries(table, &write.key, Some(item.view()))?),
+            Action::Put(item) => {
+                let entry = |index| entry(index, &write.key, Some(item.view()));
+                Some(table.indexes.iter().map(entry).collect::<Result<Vec<_>, _>>()?)
+            }
             Action::Update { update: Some(update), .. } => {
                 index_entry::check_update(table, update)?;
                 None
@@ -49,18 +52,21 @@ impl Draft {
         check_condition(table, write, old)?;
         let after = new_item(table, write, old)?;
         let new = after.item(write, old);
-        let entries_after = match (put_entries, &write.action) {
-            (Some(entries), _) => entries,
-            (None, Action::Restore(_)) => fitting_entries(table, &write.key, new),
+        let key = &write.key;
+        let before = |index: &Index| fitting_entry(index, key, old);
+        let indexes = table.indexes.iter();
+        let entries = match (put_entries, &write.action) {
+            (Some(entries), _) => indexes.map(before).zip(entries).collect(),
+            (None, Action::Restore(_)) => {
+                indexes.map(|index| (before(index), fitting_entry(index, key, new))).collect()
+            }
             (None, Action::Check) => Vec::new(),
-            (None, _) => entries(table, &write.key, new)?,
-        };
-        let entries_before = match write.action {
-            Action::Check => Vec::new(),
-            _ => fitting_entries(table, &write.key, old),
+            (None, _) => indexes
+                .map(|index| Ok((before(index), entry(index, key, new)?)))
+                .collect::<Result<_, Exception>>()?,
         };
         let attributes = attributes(write, old, new);
-        Ok(Draft { attributes, entries: entries_before.into_iter().zip(entries_after).collect(), after })
+        Ok(Draft { attributes, entries, after })
     }
 }
 
@@ -195,25 +201,13 @@ fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'
     item.filter(|item| !item.is_empty())
 }
 
-/// The item's entry in each index, in the table's order.
-fn entries(
-    table: &Table,
-    key: &ItemKey,
-    item: Option<ItemRef<'_>>,
-) -> Result<Vec<Option<EntryDraft>>, Exception> {
-    let entry = |index| match item {
-        Some(item) => Ok(index_entry::in_index(index, key, item)?.map(EntryDraft::from)),
-        None => Ok(None),
-    };
-    table.indexes.iter().map(entry).collect()
+/// The item's entry in an index.
+fn entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Result<Option<EntryDraft>, Exception> {
+    let Some(item) = item else { return Ok(None) };
+    Ok(index_entry::in_index(index, key, item)?.map(EntryDraft::from))
 }
 
-/// The same of an item that was stored before: where it could not be indexed when an index was added, it has no
-/// entry.
-fn fitting_entries(table: &Table, key: &ItemKey, item: Option<ItemRef<'_>>) -> Vec<Option<EntryDraft>> {
-    let entry = |index| {
-        let entry = index_entry::in_index(index, key, item?).ok().flatten();
-        entry.map(EntryDraft::from)
-    };
-    table.indexes.iter().map(entry).collect()
+/// The same of an item that was stored before: where it could not be indexed when the index was added, it has no entry.
+fn fitting_entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Option<EntryDraft> {
+    index_entry::in_index(index, key, item?).ok().flatten().map(EntryDraft::from)
 }
