@@ -3,7 +3,7 @@
 //! An item has an entry in an index if it has all of the index's key attributes. The entry's key orders
 //! it; its value is the part of the item that the index projects, itself an encoded item.
 
-use crate::item_key::{ItemKey, key_item, part_bytes, refuse_empty};
+use crate::item_key::{ItemKey, key_item, part_bytes, refuse_empty, told_if_empty};
 use crate::scalar_keys;
 use crate::stored_key::Key;
 use crate::table::{Expiry, Index, Table};
@@ -94,20 +94,44 @@ pub fn check_update(table: &Table, update: &Update) -> Result<(), Exception> {
     scalar_keys::check(table, update.nested_roots())
 }
 
-/// What an update has copied into a key attribute from elsewhere in the item is of the declared type.
+/// What an update has written into a key attribute is not empty, and of the declared type also if it was copied from elsewhere
+/// in the item.
 pub fn check_updated(table: &Table, update: &Update, item: ItemRef<'_>) -> Result<(), Exception> {
-    let mut keys = table.indexes.iter().flat_map(|index| index.key.attributes());
-    let unfit = |attribute: &KeyAttribute| {
-        let value = item.get(&attribute.name);
-        value.is_some_and(|value| value.scalar_type() != Some(attribute.kind))
-            && update.target_roots().any(|root| root == attribute.name)
-    };
-    match keys.any(unfit) {
-        true => Err(Exception::validation(
-            "The update expression attempted to update the secondary index key to unsupported type",
-        )),
-        false => Ok(()),
+    let keys = table.indexes.iter().flat_map(|index| index.key.attributes());
+    for attribute in keys.filter(|attribute| update.writes(&attribute.name)) {
+        let Some(value) = item.get(&attribute.name) else { continue };
+        refuse_update_to_empty(value)?;
+        if value.scalar_type() != Some(attribute.kind) {
+            return Err(Exception::validation(
+                "The update expression attempted to update the secondary index key to unsupported type",
+            ));
+        }
     }
+    Ok(())
+}
+
+/// The values that an update brings for key attributes of the table's indexes are not empty.
+pub fn check_update_not_empty(table: &Table, update: &Update) -> Result<(), Exception> {
+    let keys = table.indexes.iter().flat_map(|index| index.key.attributes());
+    let mut values = keys.filter_map(|attribute| update.known_value(&attribute.name));
+    values.try_for_each(refuse_update_to_empty)
+}
+
+fn refuse_update_to_empty(value: ValueRef<'_>) -> Result<(), Exception> {
+    let Some(empty) = told_if_empty(value) else { return Ok(()) };
+    Err(Exception::validation(format!(
+        "One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. {empty}"
+    )))
+}
+
+/// The key values that an item has for the table's indexes are not empty.
+pub fn check_not_empty(table: &Table, item: ItemRef<'_>) -> Result<(), Exception> {
+    for index in &table.indexes {
+        for attribute in index.key.attributes() {
+            item.get(&attribute.name).map_or(Ok(()), |value| refuse_empty(Some(index), attribute, value))?;
+        }
+    }
+    Ok(())
 }
 
 fn type_mismatch(index: &Index, attribute: &KeyAttribute, actual: &str) -> Exception {

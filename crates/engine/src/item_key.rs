@@ -133,12 +133,7 @@ pub fn refuse_empty(
     attribute: &KeyAttribute,
     value: ValueRef<'_>,
 ) -> Result<(), Exception> {
-    let kind = match value {
-        ValueRef::S(b"") => "string",
-        ValueRef::B(b"") => "binary",
-        _ => return Ok(()),
-    };
-    let empty = format!("The AttributeValue for a key attribute cannot contain an empty {kind} value.");
+    let Some(empty) = told_if_empty(value) else { return Ok(()) };
     let name = &attribute.name;
     let text = match index {
         None => format!("{empty} Key: {name}"),
@@ -148,6 +143,16 @@ pub fn refuse_empty(
         ),
     };
     Err(Exception::validation(format!("One or more parameter values are not valid. {text}")))
+}
+
+/// What is wrong with a key value that is empty.
+pub fn told_if_empty(value: ValueRef<'_>) -> Option<String> {
+    let kind = match value {
+        ValueRef::S(b"") => "string",
+        ValueRef::B(b"") => "binary",
+        _ => return None,
+    };
+    Some(format!("The AttributeValue for a key attribute cannot contain an empty {kind} value."))
 }
 
 /// The size of what an item has of one half of a key.

@@ -2,6 +2,7 @@
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
+use crate::index_entry;
 use crate::item_key::{ItemKey, check_not_empty};
 use crate::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
 use crate::write::{Action, ItemWrite, Transaction};
@@ -29,9 +30,15 @@ impl<S: Store> Engine<S> {
     ) -> Result<TransactWriteItemsOutput, Exception> {
         for action in &request.actions {
             let table = self.catalog.table(table_of(action))?;
-            // Of a key on its own AWS tells this at once; of an item to be put it is a reason of the cancellation.
-            if !matches!(action, TransactWrite::Put(_)) {
-                check_not_empty(&table.key, key_of(action).view())?;
+            // AWS tells of empty key values at once; what else is wrong with one is a reason of the cancellation.
+            check_not_empty(&table.key, key_of(action).view())?;
+            match action {
+                TransactWrite::Put(put) => index_entry::check_not_empty(&table, put.item.view())?,
+                TransactWrite::Update(update) => {
+                    let mut update = update.update.iter();
+                    update.try_for_each(|update| index_entry::check_update_not_empty(&table, update))?;
+                }
+                TransactWrite::Delete(_) | TransactWrite::ConditionCheck(_) => {}
             }
         }
         check_total_size(request.actions.iter())?;

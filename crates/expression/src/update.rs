@@ -257,6 +257,19 @@ impl Update {
         }
     }
 
+    /// Whether it writes this attribute, or into it.
+    pub fn writes(&self, attribute: &str) -> bool {
+        self.change(attribute).is_some()
+    }
+
+    /// What it sets this attribute to, where the update alone determines it.
+    pub fn known_value(&self, attribute: &str) -> Option<ValueRef<'_>> {
+        match self.change(attribute)? {
+            Change::Attribute(Action::Set(SetValue::Operand(SetOperand::Value(value)))) => Some(value.view()),
+            _ => None,
+        }
+    }
+
     fn change(&self, attribute: &str) -> Option<&Change> {
         let position = self.changes.binary_search_by(|(name, _)| (**name).cmp(attribute)).ok()?;
         Some(&self.changes[position].1)

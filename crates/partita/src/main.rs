@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Command::Load(load) => load::run(&load),
         Command::Model(command) => return model::run(command),
         Command::Verify(verify) => return verify::run(&verify),
-        Command::Salvage(salvage) => salvage::run(&salvage),
+        Command::Salvage(salvage) => return salvage::run(&salvage).unwrap_or_else(failed),
         Command::Compact(compact) => compact::run(&compact),
     };
     match outcome {

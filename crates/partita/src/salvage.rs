@@ -5,8 +5,12 @@ use partita_engine::salvage::{restore_catalog, told_row};
 use partita_store::KeyRange;
 use partita_store_embedded::{EmbeddedStore, Options};
 use std::error::Error;
+use std::process::ExitCode;
 
-pub fn run(arguments: &Salvage) -> Result<(), Box<dyn Error>> {
+/// Something was lost.
+const LOST: u8 = 3;
+
+pub fn run(arguments: &Salvage) -> Result<ExitCode, Box<dyn Error>> {
     let salvaged = partita_store_embedded::salvage(&arguments.folder, &arguments.into)?;
     println!("{} rows were copied to {}", salvaged.rows, arguments.into.display());
     if salvaged.lost.is_empty() {
@@ -24,5 +28,12 @@ pub fn run(arguments: &Salvage) -> Result<(), Box<dyn Error>> {
         println!("restored out of its second copy: {row}");
     }
     store.close();
-    Ok(())
+    if salvaged.lost.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let into = arguments.into.display();
+    println!(
+        "indexes and totals may still tell of what was lost: partita verify {into} --repair makes them anew"
+    );
+    Ok(ExitCode::from(LOST))
 }

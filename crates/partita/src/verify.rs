@@ -74,7 +74,13 @@ fn in_folder(folder: &Path, repair: bool) -> Result<Sum, String> {
         }
         if !mended(&store, mendable)? {
             store.close();
-            return Ok(Sum { findings: sum.findings + look_at_pages(folder)?, ..sum });
+            let findings = sum.findings + look_at_pages(folder)?;
+            if findings > 0 {
+                println!(
+                    "what is left cannot be mended: put the items anew or delete them, or copy the rest with partita salvage"
+                );
+            }
+            return Ok(Sum { findings, ..sum });
         }
         println!("once more from the beginning:");
     }

@@ -295,6 +295,9 @@ class TestKeysOfTheWrongKind:
     def test_an_empty_string(self, table):
         with invalid("A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: byGroup, IndexKey: group"):
             table.put({"pk": "a", "sk": "b", "group": "", "rank": 1})
+        with invalid("One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not "
+                     "supported. The AttributeValue for a key attribute cannot contain an empty string value."):
+            table.update({"pk": "a", "sk": "b"}, "SET #g = :x", values={":x": ""}, names={"#g": "group"})
 
 
 class TestComingAndGoing:

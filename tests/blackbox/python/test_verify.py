@@ -147,7 +147,7 @@ def test_a_lost_record_costs_its_table_only(folder, tmp_path):
         make_lost_table(running.client())
     alter_record(folder, copies=2)
     salvaged = partita("salvage", folder, "--into", tmp_path / "new")
-    assert salvaged.returncode == 0 and f"lost: the record of table {LOST}" in salvaged.stdout, salvaged.stdout
+    assert salvaged.returncode == 3 and f"lost: the record of table {LOST}" in salvaged.stdout, salvaged.stdout
     with Running(folder) as running:
         client = running.client()
         assert client.list_tables()["TableNames"] == sorted([LOST, TABLE])
