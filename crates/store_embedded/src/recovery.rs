@@ -62,10 +62,18 @@ pub(crate) fn recover(
 ) -> Result<Recovered, OpenError> {
     let position = environment.position().map_err(|error| OpenError::store(folder, error))?;
     let mut recovered = Recovered { position, sequence: position.sequence, ..Recovered::default() };
-    if !position.is_open {
-        return Ok(recovered);
-    }
     let log = folder.join(FOLDER_NAME);
+    if !position.is_open {
+        // A closed log may as well be missing, or be damaged.
+        if !Found::beyond(&log, position).is_ok_and(|found| found.goes_beyond(position)) {
+            return Ok(recovered);
+        }
+        let what = "its commit log has records that its data file knows nothing of: the data file, or the file sums, is an older copy";
+        if on_damage == OnDamage::Refuse {
+            return Err(OpenError::damaged(folder, what.to_owned()));
+        }
+        recovered.given_up.push(what.to_owned());
+    }
     let found = match Found::look(&log, position) {
         Ok(found) => found,
         Err(Unreadable::Damaged(what)) if on_damage == OnDamage::Refuse => {
@@ -137,6 +145,19 @@ impl Found {
             segments.push((description, open_as_described(log, &description)?));
         }
         Ok(Found::in_segments(log, segments, position)?)
+    }
+
+    /// Only what was written after the log was closed.
+    fn beyond(log: &Path, position: Position) -> io::Result<Found> {
+        let listed = manifest::read(log)?.unwrap_or_default().into_iter();
+        let later = listed.filter(|description| description.first > position.sequence);
+        let segments =
+            later.filter_map(|description| Some((description, open_as_described(log, &description).ok()?)));
+        Found::in_segments(log, segments.collect(), position)
+    }
+
+    fn goes_beyond(&self, position: Position) -> bool {
+        self.durable.max(self.last_in_a_row(position.sequence)) > position.sequence
     }
 
     /// All segments whose headers are whole.

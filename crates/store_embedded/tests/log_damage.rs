@@ -389,3 +389,33 @@ fn a_start_that_frees_the_only_segment_does_not_ask_for_it_again() {
         check(&open(&started).unwrap(), 1, Length::Mixed);
     }
 }
+
+/// The data file says that the log was closed, and the log says that more was written: one of them is an older copy.
+#[test]
+fn older_copies_of_the_data_file_or_its_sums_are_refused() {
+    for files in [&["sums"][..], &["data.mdb", "sums"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let (open, left) = (folder.path().join("open"), folder.path().join("left"));
+        let store = EmbeddedStore::open(&open, Options::default()).unwrap();
+        write(&store, group(0, Length::Mixed)).unwrap();
+        store.close();
+        copy(&open, &folder.path().join("older"));
+        let store = EmbeddedStore::open_at_pace(&open, Options::default(), Pace::Lazy).unwrap();
+        write(&store, group(1, Length::Mixed)).unwrap();
+        copy(&open, &left);
+        store.close();
+        for file in files {
+            fs::copy(folder.path().join("older").join(file), left.join(file)).unwrap();
+        }
+        let refused = EmbeddedStore::open(&left, Options::default());
+        let told = refused.err().unwrap().to_string();
+        assert!(told.contains("older copy"), "{files:?}: {told}");
+        // Together with the log an older data file is all there is.
+        let new = folder.path().join("new");
+        salvage(&left, &new).unwrap();
+        let store = EmbeddedStore::open(&new, Options::default()).unwrap();
+        let all = KeyRange { start: Vec::new(), end: vec![0xFF; 8] };
+        let found = rows(&store.snapshot().unwrap(), &all, Direction::Ascending, usize::MAX).unwrap();
+        assert_eq!(found.len(), 2 * ROWS as usize, "{files:?}");
+    }
+}
