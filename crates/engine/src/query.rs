@@ -62,7 +62,7 @@ impl<S: Store> Engine<S> {
             consistency: Consistency::of(request.consistent_read),
             past_damage: false,
         };
-        let mut read = read_page(&self.store, &page_request).await?;
+        let mut read = read_page(self, &page_request).await?;
         if selection.reads_single_items() {
             read.page.last_evaluated_key = None;
         }

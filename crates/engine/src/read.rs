@@ -1,16 +1,18 @@
 //! The one reader: points of a table out of one snapshot, and pages of a table or an index, a slice a snapshot.
 
+use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
+use crate::catalog::Catalog;
 use crate::heavy_work::{HEAVY_WORK, Verdict};
 use crate::item_key::{ItemKey, key_item};
 use crate::key_range::{Partition, has_sort_prefix};
 use crate::lost_item::{damaged_rows, item_read_failed, told_damage};
-use crate::selection::{go_on_at, go_on_behind};
+use crate::selection::{go_on_at, go_on_behind, no_index};
 use crate::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::table::{Index, Table};
-use partita_api::Exception;
 use partita_api::reporting::Page;
+use partita_api::{Exception, messages};
 use partita_expression::{Condition, ExpressionError, Projection};
 use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
 use partita_value::{Item, ItemRef};
@@ -111,12 +113,21 @@ enum Visited {
 }
 
 /// Reads rows until the range, the limit or the bytes end.
-pub async fn read_page(store: &impl Store, request: &PageRequest<'_>) -> Result<PageRead, Exception> {
+pub async fn read_page<S: Store>(
+    engine: &Engine<S>,
+    request: &PageRequest<'_>,
+) -> Result<PageRead, Exception> {
     let mut reading = Reading::new(request);
     let mut range = request.range.clone();
+    let mut is_whole = true;
     loop {
-        range = match reading.read_slice(store, &range)? {
-            Next::End => return Ok(reading.finish()),
+        range = match reading.read_slice(&engine.store, &range)? {
+            Next::End => {
+                if !is_whole {
+                    request.check_still_there(&engine.catalog)?;
+                }
+                return Ok(reading.finish());
+            }
             Next::Behind(last) => {
                 let_others().await;
                 go_on_behind(range, request.direction, last)
@@ -128,6 +139,7 @@ pub async fn read_page(store: &impl Store, request: &PageRequest<'_>) -> Result<
                 go_on_at(range, request.direction, key)
             }
         };
+        is_whole = false;
     }
 }
 
@@ -135,6 +147,19 @@ impl PageRequest<'_> {
     /// What looking at an item of so many bytes costs.
     fn work(&self, item_bytes: usize) -> usize {
         item_bytes + self.filter.map_or(0, |filter| filter.work(item_bytes))
+    }
+
+    /// What is deleted between two slices has no more rows: that is not the end of a page.
+    fn check_still_there(&self, catalog: &Catalog) -> Result<(), Exception> {
+        let Some(table) = catalog.current(self.table) else {
+            return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
+        };
+        match self.index {
+            Some(index) if table.indexes.iter().all(|now| now.space != index.space) => {
+                Err(no_index(&index.name))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The attributes that say where to go on: the table's key and the index's.

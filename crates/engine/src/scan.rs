@@ -47,7 +47,7 @@ impl<S: Store> Engine<S> {
             consistency: Consistency::of(request.consistent_read),
             past_damage: request.past_damage,
         };
-        let read = read_page(&self.store, &page_request).await?;
+        let read = read_page(self, &page_request).await?;
         let consumed_capacity =
             read.consumption.report(&request.table, request.return_consumed_capacity, None);
         Ok(ScanOutput { page: read.page, consumed_capacity })

@@ -18,6 +18,10 @@ pub struct Selection<'a> {
     pub index: Option<&'a Index>,
 }
 
+pub fn no_index(name: &str) -> Exception {
+    Exception::validation(format!("The table does not have the specified index: {name}"))
+}
+
 impl<'a> Selection<'a> {
     pub fn new(
         table: &'a Table,
@@ -25,9 +29,7 @@ impl<'a> Selection<'a> {
         consistent_read: bool,
     ) -> Result<Selection<'a>, Exception> {
         let Some(name) = index else { return Ok(Selection { table, index: None }) };
-        let index = table.index(name).ok_or_else(|| {
-            Exception::validation(format!("The table does not have the specified index: {name}"))
-        })?;
+        let index = table.index(name).ok_or_else(|| no_index(name))?;
         if consistent_read && index.is_global() {
             return Err(Exception::validation(
                 "Consistent reads are not supported on global secondary indexes",

@@ -186,7 +186,7 @@ impl<'a> Plan<'a> {
                 consistency: Consistency::of(request.consistent_read),
                 past_damage: false,
             };
-            let read = read_page(&engine.store, &page_request).await?;
+            let read = read_page(engine, &page_request).await?;
             scanned = scanned.saturating_add(u32::try_from(read.page.scanned_count).unwrap_or(u32::MAX));
             bytes += read.bytes;
             page.items.extend(read.page.items.unwrap_or_default());

@@ -18,20 +18,28 @@ pub use watch::{Mode, ModelWatch};
 
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
+use partita_engine::heavy_work::elsewhere;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use watch::Sighting;
 
 /// Models that may be attached: every request is held against all of them.
 const MOST_MODELS: usize = 256;
 
+/// The parts that the templates of an attached model may have together.
+const MOST_PARTS: usize = 20_000;
+/// What may take more steps to hold against the models is done aside.
+const HEAVY_WORK: usize = 2_000_000;
+
 /// The attached models, one a table at most.
 #[derive(Default)]
 pub struct Models {
     /// Whether there are any: all that a request asks on a server without models.
     any: AtomicBool,
+    /// The parts of all their templates.
+    parts: AtomicUsize,
     watches: RwLock<BTreeMap<String, Arc<ModelWatch>>>,
 }
 
@@ -51,22 +59,48 @@ impl Models {
                 "{MOST_MODELS} models are attached: detach one first"
             )));
         }
+        if watch.parts() > MOST_PARTS {
+            return Err(Exception::validation(format!(
+                "The model's key templates have {} parts together; a model to be attached has {MOST_PARTS} at most",
+                watch.parts()
+            )));
+        }
         watches.insert(watch.table().to_owned(), Arc::new(watch));
-        self.any.store(true, Ordering::Release);
+        self.count(&watches);
         Ok(())
+    }
+
+    fn count(&self, watches: &BTreeMap<String, Arc<ModelWatch>>) {
+        self.parts.store(watches.values().map(|watch| watch.parts()).sum(), Ordering::Relaxed);
+        self.any.store(!watches.is_empty(), Ordering::Release);
     }
 
     /// Whether there was one.
     pub fn detach(&self, table: &str) -> bool {
         let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
         let found = watches.remove(table).is_some();
-        self.any.store(!watches.is_empty(), Ordering::Release);
+        self.count(&watches);
         found
     }
 
     fn all(&self) -> Vec<Arc<ModelWatch>> {
         let watches = self.watches.read().unwrap_or_else(PoisonError::into_inner);
         watches.values().cloned().collect()
+    }
+
+    /// Before a request of so many bytes runs, beside the threads that serve if that may take long.
+    pub async fn hold_against(
+        self: Arc<Self>,
+        mut request: Request,
+        bytes: usize,
+    ) -> Result<(Request, Option<UnderWay>), Exception> {
+        if !self.any.load(Ordering::Acquire) {
+            return Ok((request, None));
+        }
+        // Every key may be taken apart by every part of every template.
+        let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
+        let hold = move || self.before(&mut request).map(|under_way| (request, under_way));
+        if work > HEAVY_WORK { elsewhere(work, hold).await? } else { hold() }
     }
 
     /// Before a request runs: refuses or reports writes that break a model, recognises what is asked.

@@ -186,9 +186,9 @@ impl<S: Store> Pipeline<S> {
         } else {
             partita_wire::decode(operation, &body)
         };
-        let mut request =
+        let request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
-        let under_way = self.models.before(&mut request)?;
+        let (request, under_way) = self.models.clone().hold_against(request, signed.body.len()).await?;
         let only_reads = in_flight::only_reads(&request);
         let gathered_bytes = in_flight::gathered_bytes(&request);
         let execution = pin!(self.engine.execute(request));

@@ -130,4 +130,30 @@ mod tests {
         let refused = models.administer(&Method::PUT, "", decimals.into_bytes()).await.unwrap_err();
         assert!(refused.message.contains("`08.70000` is no format"), "{}", refused.message);
     }
+
+    /// Entities whose keys have many parts.
+    fn parts(entities: usize) -> Vec<u8> {
+        let mut text = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\"]\n[pattern]\np = { in = [\"a\"], out = \"E0*\" }\n".to_owned();
+        for number in 0..entities {
+            let key = format!("{}Z{number}", "{a}#{b}#".repeat(200));
+            text += &format!(
+                "[entity.E{number}]\nattributes = {{ a = \"string\", b = \"string\" }}\nkey = [\"{key}\"]\n"
+            );
+        }
+        text.into_bytes()
+    }
+
+    #[tokio::test]
+    async fn others_are_served_while_a_request_is_held_against_long_templates() {
+        let models = Arc::new(Models::default());
+        models.clone().administer(&Method::PUT, "", parts(10)).await.unwrap();
+        let body = format!(r#"{{"TableName":"Tab","Item":{{"PK":{{"S":"{}"}}}}}}"#, "a#".repeat(1_000));
+        let Ok(request) = partita_wire::decode(partita_api::Operation::PutItem, body.as_bytes()) else {
+            panic!("no request")
+        };
+        let (held, turns) = turns_beside(models.clone().hold_against(request, body.len())).await;
+        assert!(held.is_ok() && turns > 0);
+        let refused = models.administer(&Method::PUT, "", parts(60)).await.unwrap_err();
+        assert!(refused.message.contains("parts together"), "{}", refused.message);
+    }
 }

@@ -81,6 +81,15 @@ impl ModelWatch {
         ModelWatch { model, shapes, partitions, mode, figures: Mutex::default() }
     }
 
+    /// The parts of all its key templates.
+    pub fn parts(&self) -> usize {
+        let entities = self.model.entities.iter();
+        let templates = entities.flat_map(|entity| {
+            entity.key.iter().chain(entity.indexes.iter().flat_map(|indexed| &indexed.key))
+        });
+        templates.map(|template| template.parts.len()).sum()
+    }
+
     pub fn table(&self) -> &str {
         &self.model.table.name
     }
