@@ -8,9 +8,11 @@ use crate::stored_key;
 use crate::stream::{Shard, Stream};
 use crate::stream_record;
 use partita_api::get_records::{ChangeRecord, GetRecords, GetRecordsOutput};
+use partita_api::sequence_number::SequenceNumber;
 use partita_api::{Exception, messages};
-use partita_store::{Direction, Snapshot, Store};
+use partita_store::{Damage, Direction, Snapshot, Store};
 use partita_value::limits;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Records from a shard.
@@ -61,14 +63,19 @@ fn read_page(
 ) -> Result<Page, Exception> {
     let mut page = Page { records: Vec::new(), next: from, is_last: true };
     let mut bytes = 0;
-    let mut damaged = false;
+    let mut behind = None;
+    let (met_damage, has_records) = (Cell::new(false), Cell::new(false));
     let visit = |key: &[u8], row: &[u8]| {
         let record =
             stored_key::sequence_of(key).and_then(|sequence| stream_record::decode(stream, sequence, row));
         let Some(record) = record else {
-            damaged = true;
-            return ControlFlow::Break(());
+            met_damage.set(true);
+            return if has_records.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         };
+        if met_damage.get() {
+            behind = Some(record.sequence);
+            return ControlFlow::Break(());
+        }
         bytes += record.size_bytes();
         let is_full =
             page.records.len() >= limit as usize || (bytes > limits::PAGE_BYTES && !page.records.is_empty());
@@ -78,13 +85,30 @@ fn read_page(
         }
         page.next = record.sequence.0 + 1;
         page.records.push(record);
+        has_records.set(true);
         ControlFlow::Continue(())
     };
+    let damaged = |damage: Damage| {
+        tracing::error!(stream = stream.label, %damage, "records of a stream are damaged");
+        met_damage.set(true);
+        if has_records.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     let range = stored_key::changes_from(stream.space(), shard.number, from);
-    snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
-    if damaged {
-        tracing::error!(stream = stream.label, "a record of a stream is damaged");
-        return Err(Exception::internal("Internal server error"));
+    snapshot.range_past_damage(&range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
+    match (met_damage.get(), page.records.is_empty()) {
+        (false, _) => Ok(page),
+        // What stands before the damage comes first.
+        (true, false) => Ok(Page { is_last: false, ..page }),
+        (true, true) => Err(unreadable_records(behind)),
     }
-    Ok(page)
+}
+
+fn unreadable_records(behind: Option<SequenceNumber>) -> Exception {
+    let way_on = match behind {
+        Some(number) => format!("an iterator AT_SEQUENCE_NUMBER {number} goes on behind them"),
+        None => "there are none behind them yet".to_owned(),
+    };
+    Exception::internal(format!(
+        "Internal server error: the next records of the stream are damaged and cannot be read; {way_on}"
+    ))
 }

@@ -308,6 +308,43 @@ async fn a_stream_is_trimmed_past_damage() {
     assert_eq!(records(&store), Vec::<Vec<u8>>::new());
 }
 
+/// What stands before the damage is read; then it is said where to go on.
+#[tokio::test]
+async fn a_stream_is_read_up_to_damage_and_behind_it() {
+    let (store, database) = damaged().await;
+    let shard_of = |key: &[u8]| key[4..8].to_vec();
+    let all = records(&store);
+    // One with another behind it.
+    let pair = all.windows(2).find(|pair| shard_of(&pair[0]) == shard_of(&pair[1])).unwrap();
+    store.damage(&pair[0]);
+    let arn = done(&database, "DescribeTable", json!({"TableName": "Tab"})).await["Table"]["LatestStreamArn"]
+        .clone();
+    let stream = done(&database, "DescribeStream", json!({"StreamArn": arn})).await;
+    let (mut read, mut passed) = (0, 0);
+    for shard in stream["StreamDescription"]["Shards"].as_array().unwrap() {
+        let mut place =
+            json!({"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"});
+        let mut iterator = done(&database, "GetShardIterator", place.clone()).await["ShardIterator"].clone();
+        loop {
+            let page = ask(&database, "GetRecords", json!({"ShardIterator": iterator})).await;
+            if let Some(told) = page["message"].as_str() {
+                let number = told.split("AT_SEQUENCE_NUMBER ").nth(1).and_then(|rest| rest.split(' ').next());
+                place["ShardIteratorType"] = json!("AT_SEQUENCE_NUMBER");
+                place["SequenceNumber"] = json!(number.unwrap());
+                iterator = done(&database, "GetShardIterator", place.clone()).await["ShardIterator"].clone();
+                passed += 1;
+                continue;
+            }
+            if page["Records"].as_array().unwrap().is_empty() {
+                break;
+            }
+            read += page["Records"].as_array().unwrap().len();
+            iterator = page["NextShardIterator"].clone();
+        }
+    }
+    assert_eq!((read, passed), (records(&store).len() - 1, 1));
+}
+
 /// The stored keys of the stream's records, which alone have a shard and a number.
 fn records(store: &DamagingStore) -> Vec<Vec<u8>> {
     let mut keys = Vec::new();

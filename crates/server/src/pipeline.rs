@@ -48,6 +48,28 @@ const HASHED_BYTES: usize = 1 << 20;
 /// What a large request takes beside its body while it is worked on, in bodies.
 const WORK_FACTOR: usize = 3;
 
+/// Of larger bodies it is counted what they are made of.
+const COUNTED_BYTES: usize = 1 << 20;
+/// What each quoted word may take while a request is worked on: names, legacy conditions and updates become structures.
+const WORD_BYTES: usize = 2 * 192;
+/// What each table of a batch may take.
+const TABLE_BYTES: usize = 480;
+
+/// About what a large request takes beside its body while it is worked on, at most. Items stay as compact as they came.
+fn decoded_bytes(operation: Operation, body: &[u8]) -> usize {
+    let count = |byte: u8| body.iter().filter(|other| **other == byte).count();
+    let parts = match operation {
+        _ if body.len() <= COUNTED_BYTES => 0,
+        Operation::BatchGetItem | Operation::BatchWriteItem => TABLE_BYTES * count(b'['),
+        Operation::BatchExecuteStatement
+        | Operation::ExecuteTransaction
+        | Operation::TransactGetItems
+        | Operation::TransactWriteItems => 0,
+        _ => WORD_BYTES * count(b'"') / 2,
+    };
+    WORK_FACTOR * body.len() + parts
+}
+
 /// What every request needs.
 pub struct Pipeline<S> {
     pub engine: Engine<S>,
@@ -178,7 +200,7 @@ impl<S: Store> Pipeline<S> {
         }
         let body = plain_body(signed, share).await?;
         if body.len() > SMALL_BYTES {
-            share.grow_by(WORK_FACTOR * body.len())?;
+            share.grow_by(decoded_bytes(operation, &body))?;
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();

@@ -37,7 +37,7 @@ const CHUNK: u8 = 2;
 const IDS_LEFT_OUT: u64 = 1 << 32;
 
 /// Where it is noted up to which number ids may have been given.
-const RESERVED_KEY: &[u8] = b"chunk ids";
+pub(crate) const RESERVED_KEY: &[u8] = b"chunk ids";
 /// How many are noted ahead.
 const IDS_AHEAD: u64 = 1 << 16;
 

@@ -13,7 +13,7 @@ use crate::entry::{self, Entry};
 use crate::failure::Failure;
 use crate::root::{Root, damaged};
 
-const KEY: &[u8] = b"applied";
+pub(crate) const KEY: &[u8] = b"applied";
 
 /// What the tree has of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use partita_store::{Direction, KeyRange, Space, StoreError};
 
+use crate::chunks;
 use crate::creation;
 use crate::dropped_spaces;
 use crate::entry;
@@ -21,7 +22,7 @@ use crate::offline::Offline;
 use crate::open_error::OpenError;
 use crate::orphans;
 use crate::page_accounts::PageAccounts;
-use crate::position::PositionRow;
+use crate::position::{self, PositionRow};
 use crate::private_files;
 use crate::recovery::{self, OnDamage};
 use crate::root::{Part, Root};
@@ -116,7 +117,9 @@ fn copy_rows(offline: &Offline, into: &Path, salvaged: &mut Salvaged) -> Result<
             |key, value| {
                 // What the trees say, they say of the present; pages that are free have what was before.
                 let is_known = root.as_ref().is_ok_and(|root| root.get(key).is_ok());
-                let is_wanted = !is_known && lost.iter().any(|(range, _)| range.contains(key));
+                // These are about the log, in a tree of their own.
+                let is_row = ![position::KEY, chunks::RESERVED_KEY].contains(&key);
+                let is_wanted = is_row && !is_known && lost.iter().any(|(range, _)| range.contains(key));
                 if is_wanted && found.insert(key.to_vec()) { copy.take(key, value) } else { Ok(()) }
             },
         )?;

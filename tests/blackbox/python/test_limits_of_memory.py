@@ -182,6 +182,24 @@ def test_answers_that_nobody_reads():
         assert len(client.batch_get_item(RequestItems={"Large": {"Keys": [{"pk": {"S": "1"}}]}})["Responses"]["Large"]) == 1
 
 
+@pytest.mark.parametrize("operation, body", [
+    ("GetItem", '{"TableName":"Small","Key":{"pk":{"S":"1"}},"AttributesToGet":[' + ",".join(f'"a{n}"' for n in range(1_500_000)) + "]}"),
+    ("PutItem", '{"TableName":"Small","Item":{"pk":{"S":"1"}},"Expected":{' + ",".join(f'"a{n}":{{"Exists":false}}' for n in range(500_000)) + "}}"),
+    ("BatchWriteItem", '{"RequestItems":{' + ",".join(f'"T{n}":[{{}}]' for n in range(1_000_000)) + "}}"),
+], ids=["AttributesToGet", "Expected", "RequestItems"])
+def test_requests_that_become_larger_than_they_are(operation, body):
+    with running("--memory-limit", f"{LIMIT}MB") as server, ExitStack() as stack:
+        client = server.client()
+        create_table(client, "Small", "pk:S")
+        body = body.encode()
+        streams = [server.connect(stack) for _ in range(3)]
+        for stream in streams:
+            stream.sendall(head(operation, len(body)) + body)
+        assert {status_of(stream) for stream in streams} == {503}
+        assert server.megabytes() < LIMIT + BESIDE
+        put_some(client, 0)
+
+
 def test_failed_transactions_that_nobody_reads():
     """Each shows forty items of the largest size in its reasons."""
     with running("--memory-limit", f"{LIMIT}MB", "--client-patience", "60s") as server, ExitStack() as stack:
