@@ -546,3 +546,25 @@ fn number_and_group(item: &Value) -> (u32, String) {
     let number = item["sk"]["N"].as_str().unwrap().parse().unwrap();
     (number, item["group"]["S"].as_str().unwrap().to_owned())
 }
+
+/// What stands beside the items is made anew out of them.
+#[tokio::test]
+async fn damaged_entries_are_mended() {
+    for space in [17_u32, 18, 19] {
+        let (store, database) = whole().await;
+        let mut keys = Vec::new();
+        let range = KeyRange { start: space.to_be_bytes().to_vec(), end: (space + 1).to_be_bytes().to_vec() };
+        let visit = |key: &[u8], _: &[u8]| {
+            keys.push(key.to_vec());
+            ControlFlow::Continue(())
+        };
+        store.rows.snapshot().unwrap().range(&range, Direction::Ascending, visit).unwrap();
+        store.damage(&keys[0]);
+        assert!(kinds(&database).contains(&FindingKind::Damaged), "space {space}");
+        for _ in 0..3 {
+            mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+        }
+        database.assert_clean();
+        assert_eq!(in_group(&database, "old").await + in_group(&database, "new").await, 10);
+    }
+}

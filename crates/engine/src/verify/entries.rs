@@ -34,7 +34,7 @@ impl<S: Store> Verification<'_, S> {
                 let checked = match seen {
                     Seen::Row(key, row) => check_entry(snapshot, &table, holder, key, row, &mut findings)?,
                     Seen::Damage(damage) => {
-                        findings.push(Finding::of_damage(Some(table.name.as_str()), damage));
+                        findings.push(Finding::of_damage_beside_items(table.name.as_str(), space, damage));
                         None
                     }
                 };

@@ -119,7 +119,9 @@ impl<S: Store> Verification<'_, S> {
             let page = page(snapshot, &range, |seen| {
                 match seen {
                     Seen::Row(key, row) => findings.extend(check_collection(snapshot, known, key, row)?),
-                    Seen::Damage(damage) => findings.push(Finding::of_damage(Some(&known.name), damage)),
+                    Seen::Damage(damage) => {
+                        findings.push(Finding::of_damage_beside_items(&known.name, space, damage));
+                    }
                 }
                 Ok(())
             })?;
