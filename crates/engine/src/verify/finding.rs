@@ -1,5 +1,6 @@
 //! What a verification tells while it runs and in the end.
 
+use crate::stored_key::all_rows;
 use partita_store::{Damage, KeyRange, Space, Write};
 use std::fmt;
 
@@ -90,7 +91,7 @@ impl Finding {
     /// Of what is made anew out of the items once it is gone. A range that begins in another space stays.
     pub fn of_damage_beside_items(table: &str, space: Space, damage: Damage) -> Finding {
         let finding = Finding::of_damage(Some(table), damage);
-        if finding.key.starts_with(&space.prefix()) { finding.mended_by(None) } else { finding }
+        if all_rows(space).contains(&finding.key) { finding.mended_by(None) } else { finding }
     }
 
     pub fn of_damage(table: Option<&str>, damage: Damage) -> Finding {
