@@ -217,7 +217,8 @@ def test_failed_transactions_that_nobody_reads():
             streams.append(server.connect(stack, receive_bytes=4096))
             streams[-1].sendall(head("TransactWriteItems", len(body)) + body)
         time.sleep(1)
-        assert server.megabytes() < before + LIMIT + BESIDE
+        # Uncounted they take a gigabyte. The items are there before their room is known.
+        assert server.megabytes() < before + LIMIT + 2 * BESIDE
         put_some(client, 0)
         assert {status_of(stream) for stream in streams} == {400, 503}
 
