@@ -63,11 +63,7 @@ pub async fn serve<S: Store>(
     let mut lane = Lane::new(pipeline);
     loop {
         let mut pairs: Pairs<'_> = [("", b""); HEADERS];
-        let look = match lane.still_missing() {
-            Some((bytes, has_head)) => Look::Missing { bytes, has_head },
-            None => look(&lane.read, &mut pairs),
-        };
-        let (missing, has_head) = match look {
+        let (missing, has_head) = match lane.look(&mut pairs) {
             Look::Whole(request) => {
                 place.begins();
                 let reply = pipeline.reply_if_welcome(&request.signed, request.content_type).await;
@@ -79,10 +75,7 @@ pub async fn serve<S: Store>(
                 courtesy::answered();
                 continue;
             }
-            Look::Missing { bytes, has_head } => {
-                lane.looked(bytes, has_head);
-                (bytes, has_head)
-            }
+            Look::Missing { bytes, has_head } => (bytes, has_head),
             Look::TooLong => {
                 return write_last(stream, &Notice::bad_request().and_no_more().into_http1()).await;
             }
@@ -170,8 +163,21 @@ impl Lane {
         }
     }
 
+    /// What the bytes at hand are, without another look where something is missing for sure.
+    fn look<'a>(&'a mut self, pairs: &'a mut Pairs<'a>) -> Look<'a> {
+        let look = match self.still_missing() {
+            Some((bytes, has_head)) => Look::Missing { bytes, has_head },
+            None => look(&self.read, pairs),
+        };
+        if let Look::Missing { bytes, has_head } = look {
+            self.looked_at = self.read.len();
+            self.awaited = has_head.then(|| self.looked_at + bytes);
+        }
+        look
+    }
+
     /// What is missing for sure, without another look: a head ends with a line, a body with its last byte.
-    fn still_missing(&mut self) -> Option<(usize, bool)> {
+    fn still_missing(&self) -> Option<(usize, bool)> {
         let length = self.read.len();
         if self.looked_at == 0 || length > MOST_HEAD_BYTES && self.awaited.is_none() {
             return None;
@@ -180,12 +186,6 @@ impl Lane {
             Some(awaited) => (length < awaited).then(|| (awaited - length, true)),
             None => (!self.read[self.looked_at..].contains(&b'\n')).then_some((1, false)),
         }
-    }
-
-    /// So many bytes were missing when it was looked at.
-    fn looked(&mut self, missing: usize, has_head: bool) {
-        self.looked_at = self.read.len();
-        self.awaited = has_head.then(|| self.looked_at + missing);
     }
 
     /// Makes room for some of the bytes that are missing: for twice as much as is here, whatever was declared.
@@ -361,15 +361,11 @@ mod tests {
         let (mut lane, mut looks) = (lane(Vec::new()), 0);
         for byte in request.iter().chain(&[b' '; 998]) {
             lane.read.push(*byte);
-            if lane.still_missing().is_none() {
-                looks += 1;
-                match look(&lane.read, &mut [("", b""); HEADERS]) {
-                    Look::Missing { bytes, has_head } => lane.looked(bytes, has_head),
-                    Look::Whole(_) => break,
-                    Look::TooLong | Look::Unusual => panic!("not usual"),
-                }
-            } else {
-                lane.looked(lane.awaited.map_or(1, |end| end - lane.read.len()), lane.awaited.is_some());
+            looks += usize::from(lane.still_missing().is_none());
+            match lane.look(&mut [("", b""); HEADERS]) {
+                Look::Missing { .. } => {}
+                Look::Whole(_) => break,
+                Look::TooLong | Look::Unusual => panic!("not usual"),
             }
         }
         let lines = request.iter().filter(|byte| **byte == b'\n').count();

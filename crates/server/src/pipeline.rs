@@ -51,7 +51,7 @@ const WORK_FACTOR: usize = 3;
 /// Of larger bodies it is counted what they are made of.
 const COUNTED_BYTES: usize = 1 << 20;
 /// What each quoted word may take while a request is worked on: names, legacy conditions and updates become structures.
-const WORD_BYTES: usize = 2 * 192;
+const WORD_BYTES: usize = 384;
 /// What each table of a batch may take.
 const TABLE_BYTES: usize = 480;
 
@@ -65,7 +65,7 @@ fn decoded_bytes(operation: Operation, body: &[u8]) -> usize {
         | Operation::ExecuteTransaction
         | Operation::TransactGetItems
         | Operation::TransactWriteItems => 0,
-        _ => WORD_BYTES * count(b'"') / 2,
+        _ => WORD_BYTES * (count(b'"') / 2),
     };
     WORK_FACTOR * body.len() + parts
 }
