@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds what is measured and what measures it, and runs the workloads.
 
+use crate::pictures;
 use crate::step::run;
 
 const RESULTS: &str = "docs/benchmarks.md";
@@ -19,5 +20,6 @@ pub fn measure(arguments: &[String]) -> Result<(), String> {
         _ => (vec!["run", "--write", RESULTS], arguments),
     };
     command.extend(more.iter().map(String::as_str));
-    run("benchmark", "target/release/partita-bench", &command)
+    run("benchmark", "target/release/partita-bench", &command)?;
+    pictures::draw()
 }

@@ -1,7 +1,7 @@
 //! What CI checks, in the order in which failures are cheapest to find.
 
 use crate::step::run;
-use crate::{complexity, fuzz, instructions, list_append, tidy};
+use crate::{book, complexity, fuzz, instructions, list_append, tidy};
 
 const UNIT_TESTS: [&str; 4] = ["cargo", "test", "--workspace", "--quiet"];
 /// With this, tests that need a disk of their own fail where they cannot have one.
@@ -16,6 +16,7 @@ fn without_tests() -> Result<(), String> {
     run("format", "cargo", &["fmt", "--all", "--check"])?;
     run("format of fuzz targets", "cargo", &["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])?;
     tidy::check()?;
+    book::check()?;
     run("lints", "cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
 }
 

@@ -1,12 +1,14 @@
 //! The project's own tasks. `cargo xtask` lists them.
 
 mod bench;
+mod book;
 mod ci;
 mod complexity;
 mod fuzz;
 mod instructions;
 mod list_append;
 mod long;
+mod pictures;
 mod simulate;
 mod step;
 mod tidy;
@@ -24,12 +26,15 @@ cargo xtask fuzz     replays fuzz/corpus and fuzzes every target for 5 s (--seco
 cargo xtask list-append    transactions through kill -9 are strictly serializable (--transactions 500000 --kills 100)
 cargo xtask simulate    the database on a disk that fails, from seeds (--seeds 1000, --scenario, --kind, --from)
 cargo xtask complexity    counts instructions of every decoder, expression, statement, file reader and model check at n, 2n and 4n
+cargo xtask book     links of all Markdown files, pages of the book in docs/, pictures
+cargo xtask pictures    draws the pictures of the README from docs/pictures and docs/benchmarks.md
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
 
 fn main() -> ExitCode {
     let outcome = match std::env::args().nth(1).as_deref() {
         Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("book") => book::check(),
         Some("ci") => ci::all(),
         Some("fuzz") => fuzz::command(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("list-append") => list_append::check(&std::env::args().skip(2).collect::<Vec<_>>()),
@@ -37,6 +42,7 @@ fn main() -> ExitCode {
         Some("complexity") => complexity::check(),
         Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
+        Some("pictures") => pictures::draw(),
         Some("simulate") => simulate::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::check(),
         _ => {
