@@ -1,7 +1,8 @@
-//! The book in docs/: SUMMARY.md lists every page, links lead somewhere, and the pictures are up to date.
+//! The book in docs/: SUMMARY.md lists every page, links lead somewhere, the source files that
+//! pages name exist, and the pictures are up to date.
 
-use crate::pictures;
 use crate::step::root;
+use crate::{pictures, tidy};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -14,8 +15,10 @@ pub fn check() -> Result<(), String> {
     println!("\n=== book");
     let pages = pages();
     let mut problems = unlisted(&pages);
+    let sources = sources();
     for page in &pages {
         problems.extend(broken_links(page));
+        problems.extend(missing_sources(page, &sources));
     }
     problems.extend(pictures::outdated());
     if problems.is_empty() {
@@ -87,6 +90,33 @@ fn leads_somewhere(page: &Path, link: &str) -> bool {
         .is_ok_and(|text| without_code(&text).lines().filter_map(slug).any(|slug| slug == heading))
 }
 
+/// All Rust files, as paths with a slash before them.
+fn sources() -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in ["crates", "fuzz", "xtask"] {
+        tidy::collect(&root().join(folder), &mut found);
+    }
+    found.iter().map(|path| format!("/{}", path.display())).collect()
+}
+
+/// Rust files that a page names in code, by the end of their paths, and that do not exist.
+fn missing_sources(page: &Path, sources: &[String]) -> Vec<String> {
+    let text = fs::read_to_string(root().join(page)).unwrap_or_default();
+    let is_missing = |name: &&str| !sources.iter().any(|source| source.ends_with(&format!("/{name}")));
+    named_sources(&text)
+        .filter(is_missing)
+        .map(|name| format!("{}: there is no {name}", page.display()))
+        .collect()
+}
+
+/// Names of Rust files between backticks. An ellipsis or a placeholder stands for any folder.
+fn named_sources(text: &str) -> impl Iterator<Item = &str> {
+    let spans = text.split('`').filter(|span| span.ends_with(".rs") && !span.contains(char::is_whitespace));
+    spans
+        .map(|span| span.rsplit_once("…/").map_or(span, |(_, name)| name))
+        .filter(|name| !name.contains(['<', '*', '{']))
+}
+
 /// The path without `.` and `..`.
 fn normalized(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
@@ -153,6 +183,12 @@ mod tests {
         assert_eq!(slug("## Is the data what the model says?").unwrap(), "is-the-data-what-the-model-says");
         assert_eq!(slug("# Codes of `partita model check`").unwrap(), "codes-of-partita-model-check");
         assert_eq!(slug("no heading"), None);
+    }
+
+    #[test]
+    fn source_files_are_found_between_backticks() {
+        let text = "`api/…/put_item.rs`, `write.rs`, `api/<operation>.rs`, `cargo test`, plain.rs";
+        assert_eq!(named_sources(text).collect::<Vec<_>>(), ["put_item.rs", "write.rs"]);
     }
 
     #[test]
