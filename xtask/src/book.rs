@@ -1,8 +1,8 @@
 //! The book in docs/: SUMMARY.md lists every page, links lead somewhere, the source files that
 //! pages name exist, and the pictures are up to date.
 
+use crate::pictures;
 use crate::step::root;
-use crate::{pictures, tidy};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -32,19 +32,26 @@ pub fn check() -> Result<(), String> {
 /// All Markdown files of the project, relative to its folder.
 fn pages() -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    collect(Path::new(""), false, &mut found);
-    FOLDERS.iter().for_each(|folder| collect(Path::new(folder), true, &mut found));
+    collect(Path::new(""), "md", false, &mut found);
+    FOLDERS.iter().for_each(|folder| collect(Path::new(folder), "md", true, &mut found));
     found
 }
 
-fn collect(folder: &Path, deep: bool, found: &mut BTreeSet<PathBuf>) {
+/// All Rust files, likewise.
+fn sources() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    ["crates", "fuzz", "xtask"].iter().for_each(|folder| collect(Path::new(folder), "rs", true, &mut found));
+    found
+}
+
+fn collect(folder: &Path, extension: &str, deep: bool, found: &mut BTreeSet<PathBuf>) {
     let Ok(entries) = fs::read_dir(root().join(folder)) else { return };
     for entry in entries.flatten() {
         let path = folder.join(entry.file_name());
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_folder && deep && entry.file_name() != "node_modules" {
-            collect(&path, deep, found);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+        if is_folder && deep && !["node_modules", "target"].iter().any(|name| entry.file_name() == *name) {
+            collect(&path, extension, deep, found);
+        } else if path.extension().is_some_and(|found| found == extension) {
             found.insert(path);
         }
     }
@@ -90,19 +97,10 @@ fn leads_somewhere(page: &Path, link: &str) -> bool {
         .is_ok_and(|text| without_code(&text).lines().filter_map(slug).any(|slug| slug == heading))
 }
 
-/// All Rust files, as paths with a slash before them.
-fn sources() -> Vec<String> {
-    let mut found = Vec::new();
-    for folder in ["crates", "fuzz", "xtask"] {
-        tidy::collect(&root().join(folder), &mut found);
-    }
-    found.iter().map(|path| format!("/{}", path.display())).collect()
-}
-
 /// Rust files that a page names in code, by the end of their paths, and that do not exist.
-fn missing_sources(page: &Path, sources: &[String]) -> Vec<String> {
+fn missing_sources(page: &Path, sources: &BTreeSet<PathBuf>) -> Vec<String> {
     let text = fs::read_to_string(root().join(page)).unwrap_or_default();
-    let is_missing = |name: &&str| !sources.iter().any(|source| source.ends_with(&format!("/{name}")));
+    let is_missing = |name: &&str| !sources.iter().any(|source| source.ends_with(name));
     named_sources(&text)
         .filter(is_missing)
         .map(|name| format!("{}: there is no {name}", page.display()))

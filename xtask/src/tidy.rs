@@ -23,7 +23,7 @@ pub fn check() -> Result<(), String> {
     Err(format!("tidy: {} problems", problems.len()))
 }
 
-pub fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {

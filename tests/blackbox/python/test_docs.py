@@ -191,6 +191,16 @@ def test_every_command_of_the_readme_runs_and_finds_what_it_put(shell):
     assert '"GSI1"' in printed, "the table of the model has its indexes"
 
 
+@pytest.mark.parametrize("command", ["serve", "healthcheck"])
+def test_the_reference_has_every_option(command):
+    if not server_binary().exists():
+        pytest.skip("there is no binary to run")
+    usage = subprocess.run([server_binary(), command, "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"--[a-z0-9][a-z0-9-]*(?=[ \n])", re.sub(r"(?m)^ {10}.*$", "", usage))) - {"--help"}
+    section = (REPOSITORY / "docs/command-line.md").read_text().split(f"\n## partita {command}\n")[1].split("\n## ")[0]
+    assert options and not {option for option in options if f"`{option}" not in section}
+
+
 def test_a_failing_command_fails_the_page(shell):
     with pytest.raises(pytest.fail.Exception, match="No such file"):
         run_block(shell, Block("sh", "cat nowhere\ntrue", None, None))
