@@ -75,7 +75,9 @@ def has_commands(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_block_names_a_known_language(page):
+def test_every_block_is_found_and_names_a_known_language(page):
+    fences = re.findall(r"(?m)^ *```", (REPOSITORY / page).read_text())
+    assert len(fences) == 2 * len(list(blocks(page)))
     for block in blocks(page):
         assert block.language in RUN | SHOWN, f"{page}: ```{block.language}\n{block.body}"
 
