@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use partita_api::get_item::GetItemOutput;
+use partita_api::item::get_item::GetItemOutput;
 use partita_api::{Operation, Request, Response};
 use partita_fuzz::{assert_canonical, chosen};
 use partita_wire::{Rejection, decode, encode, is_json};
