@@ -1,7 +1,7 @@
 //! Bodies of all operations: the first line names the operation, the rest is JSON.
 
 use crate::inputs::{assert_canonical, chosen};
-use partita_api::get_item::GetItemOutput;
+use partita_api::item::get_item::GetItemOutput;
 use partita_api::{Operation, Request, Response};
 use partita_wire::{Rejection, decode, encode, is_json};
 

@@ -5,7 +5,7 @@ use crate::connection::{self, Address};
 use crate::credentials;
 use partita_bucket_s3::{S3Buckets, S3Endpoint, S3Options};
 use partita_engine::bucket::Buckets;
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use std::net::IpAddr;
 use std::sync::Arc;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};

@@ -5,7 +5,7 @@ use crate::{allocator, buckets, machine, secrets, watchdog};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_engine::stream_options::StreamOptions;
+use partita_engine::stream::stream_options::StreamOptions;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
 use partita_server::verification::Verification;

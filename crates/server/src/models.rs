@@ -18,7 +18,7 @@ pub use watch::{Mode, ModelWatch};
 
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
-use partita_engine::heavy_work::elsewhere;
+use partita_engine::offload::heavy_work::elsewhere;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use crate::intercept;
 use partita_engine::bucket::Buckets;
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_list_append::random::Random;
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! An operation's name is its address: every stage has a file of that name.
+//! An operation's name is its address: every stage has a file of that name, in the folder that the table names.
 
 use super::Repository;
 use crate::step::root;
@@ -9,32 +9,22 @@ pub fn problems(_: &Repository) -> Vec<String> {
 }
 
 fn missing_stages() -> Vec<String> {
-    let registry = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
-    let listed = registry.split_once("operations! {").map_or("", |(_, rest)| rest);
-    let names = listed
-        .lines()
-        .filter_map(|line| line.trim().strip_suffix(','))
-        .filter_map(|line| line.split(' ').next());
+    let table = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
     let mut problems = Vec::new();
-    for file in names.map(snake_case) {
+    for (folder, module) in operations(&table) {
         for stage in ["api", "wire", "engine"] {
-            if !root().join(format!("crates/{stage}/src/{file}.rs")).exists() {
-                problems.push(format!(
-                    "crates/{stage}/src/{file}.rs: missing, though the operation is registered"
-                ));
+            let file = format!("crates/{stage}/src/{folder}/{module}.rs");
+            if !root().join(&file).exists() {
+                problems.push(format!("{file}: missing, though the operation is in the table"));
             }
         }
     }
     problems
 }
 
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
+/// Folder and module of each line of the table: `item PutItem put_item PutItemOutput writes "…";`.
+fn operations(table: &str) -> Vec<(&str, &str)> {
+    let lines = table.lines().map(str::trim).filter(|line| line.ends_with("\";"));
+    let words = lines.map(|line| line.split(' ').collect::<Vec<_>>());
+    words.filter(|words| words.len() > 5).map(|words| (words[0], words[2])).collect()
 }

@@ -6,7 +6,7 @@ use super::{Mode, ModelWatch, Models};
 use hyper::Method;
 use partita_api::Exception;
 use partita_design::{Source, read, report};
-use partita_engine::heavy_work::elsewhere;
+use partita_engine::offload::heavy_work::elsewhere;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use super::watch::{Asked, ModelWatch};
 use super::{attributes, text};
 use partita_api::Request;
-use partita_api::query::Query;
+use partita_api::item::query::Query;
 use partita_design::attribution::{Seen, SeenSort, pattern};
 use partita_design::slot::Place;
 use partita_design::template::BORDER;

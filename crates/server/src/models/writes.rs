@@ -3,8 +3,8 @@
 use super::attributes;
 use super::watch::{Asked, ModelWatch};
 use partita_api::Request;
-use partita_api::batch_write_item::BatchWrite;
-use partita_api::transact_write_items::TransactWrite;
+use partita_api::item::batch_write_item::BatchWrite;
+use partita_api::item::transact_write_items::TransactWrite;
 use partita_design::attribution;
 use partita_design::audit::{self, Attributes, Bond, Change, Violation, Written};
 use partita_expression::Update;

@@ -289,7 +289,8 @@ const VALUES: &[Case] = &[
                     encoder.string("\u{1}\u{2}x\"\\");
                 }
             });
-            let output = partita_api::get_item::GetItemOutput { item: Some(item), consumed_capacity: None };
+            let output =
+                partita_api::item::get_item::GetItemOutput { item: Some(item), consumed_capacity: None };
             Box::new(move || !partita_wire::encode(&partita_api::Response::GetItem(output)).is_empty())
         },
     },

@@ -1,0 +1,3 @@
+//! Bulk operations.
+
+partita_api::operation_modules!(bulk_operation);

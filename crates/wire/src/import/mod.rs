@@ -1,0 +1,3 @@
+//! Imports.
+
+partita_api::operation_modules!(import);
