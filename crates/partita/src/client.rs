@@ -1,8 +1,12 @@
 //! A small blocking client of the DynamoDB API: one connection, signed requests, retries.
 
+pub mod address;
+pub mod certificate_file;
+pub mod credentials;
+pub mod insecure_tls;
+
 use crate::arguments::Endpoint;
-use crate::connection::{Address, Connection};
-use crate::credentials;
+use crate::client::address::{Address, Connection};
 use partita_auth::{Call, Signer};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,9 +1,9 @@
 //! `partita healthcheck`: asks whether a database is ready for requests of every kind.
 
 use crate::arguments::Healthcheck;
-use crate::connection::{self, Address};
-use crate::trust_in_anyone::trust_in_anyone;
-use crate::trust_in_file::trust_in_file;
+use crate::client::address::{self, Address};
+use crate::client::certificate_file::trust_in_file;
+use crate::client::insecure_tls::trust_in_anyone;
 use std::error::Error;
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -40,8 +40,7 @@ fn ask(check: &Healthcheck, place: &str) -> std::io::Result<String> {
     if check.insecure && !address.is_loopback() {
         return Err(std::io::Error::other("--insecure is for this machine only; give --tls-ca FILE"));
     }
-    let mut stream =
-        address.connect_trusting(TIMEOUT, || trust.clone().map_or_else(connection::trust, Ok))?;
+    let mut stream = address.connect_trusting(TIMEOUT, || trust.clone().map_or_else(address::trust, Ok))?;
     let path = partita_server::READINESS_PATH;
     // In one piece: encrypted, each would be a record of its own, and a question is answered at once only if it is whole.
     let question = format!("GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n");

@@ -4,7 +4,7 @@
 
 use crate::arguments::Verify;
 use crate::client::{Client, VERIFY};
-use crate::progress::Progress;
+use crate::progress_bar::Progress;
 use partita_engine::clock::Clock;
 use partita_engine::verify::{Event, Finding, Pace, mend, verify};
 use partita_store::StoreError;
