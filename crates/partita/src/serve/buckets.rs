@@ -1,14 +1,13 @@
-//! Which buckets exports and imports have: folders, those of an S3 endpoint, or none.
+//! The buckets of exports and imports: folders, those of an S3 endpoint, or none.
 
 use crate::arguments::Serve;
-use crate::client::address::{self, Address};
+use crate::client::address::Address;
 use crate::client::credentials;
+use crate::client::tls;
 use partita_bucket_s3::{S3Buckets, S3Endpoint, S3Options};
 use partita_engine::bucket::Buckets;
 use partita_engine::bucket_folder::BucketFolders;
-use std::net::IpAddr;
 use std::sync::Arc;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 pub fn choose(arguments: &Serve) -> Result<Option<Arc<dyn Buckets>>, String> {
     if let Some(folder) = &arguments.s3_root {
@@ -24,13 +23,13 @@ pub fn choose(arguments: &Serve) -> Result<Option<Arc<dyn Buckets>>, String> {
         secret_key: keys.secret_key,
         session_token: keys.session_token,
         patience: arguments.s3_patience,
-        tls: trusted(encrypted).map_err(|error| format!("--s3-endpoint: {error}"))?,
+        tls: tls::config_for(encrypted).map_err(|error| format!("--s3-endpoint: {error}"))?,
     };
     let buckets = S3Buckets::start(options).map_err(|error| format!("--s3-endpoint: {error}"))?;
     Ok(Some(Arc::new(buckets)))
 }
 
-/// The endpoint that an address names, and whether it is encrypted.
+/// Parses the value of `--s3-endpoint`; also returns whether connections are encrypted.
 fn endpoint(url: &str) -> Result<(S3Endpoint, bool), String> {
     if url == credentials::AWS {
         return Ok((S3Endpoint::Aws, true));
@@ -42,23 +41,10 @@ fn endpoint(url: &str) -> Result<(S3Endpoint, bool), String> {
     if address.host.contains(['@', '?', '#', ' ']) || rest.trim_end_matches('/') != address.host {
         return Err(format!("{url} has more than a host and a port; buckets are named in requests"));
     }
-    let scheme = if address.encrypted { "https" } else { "http" };
-    if !address.encrypted && !is_local(address.name()) {
-        tracing::warn!(endpoint = address.host, "exports and imports are not encrypted on their way");
+    if !address.encrypted && !address.is_loopback() {
+        tracing::warn!(endpoint = address.host, "exports and imports are sent unencrypted");
     }
-    Ok((S3Endpoint::At(format!("{scheme}://{}", address.host)), address.encrypted))
-}
-
-fn is_local(name: &str) -> bool {
-    name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// A plain endpoint needs no certificates, so none need be there.
-fn trusted(encrypted: bool) -> std::io::Result<ClientConfig> {
-    if encrypted {
-        return address::trust().map(Arc::unwrap_or_clone);
-    }
-    Ok(ClientConfig::builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    Ok((S3Endpoint::At(address.url()), address.encrypted))
 }
 
 #[cfg(test)]

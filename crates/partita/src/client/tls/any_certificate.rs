@@ -1,23 +1,20 @@
-//! Encryption without knowing with whom: for `partita healthcheck --insecure`, which asks this machine only.
+//! A verifier that accepts any certificate: for `partita healthcheck --insecure`, which connects to this machine only.
 
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use std::sync::Arc;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
-
-/// Accepts any certificate.
-pub fn trust_in_anyone() -> Arc<ClientConfig> {
-    let verifier = Arc::new(Anyone(ring::default_provider()));
-    Arc::new(
-        ClientConfig::builder().dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth(),
-    )
-}
+use tokio_rustls::rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
 #[derive(Debug)]
-struct Anyone(CryptoProvider);
+pub struct AnyCertificate(CryptoProvider);
 
-impl ServerCertVerifier for Anyone {
+impl Default for AnyCertificate {
+    fn default() -> AnyCertificate {
+        AnyCertificate(ring::default_provider())
+    }
+}
+
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
