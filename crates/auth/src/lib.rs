@@ -4,17 +4,17 @@
 //! comparison takes the same time whatever differs; secrets and expected signatures are never shown.
 
 mod canonical;
-mod claim;
 mod credential;
 mod date;
 mod headers;
 mod query;
 mod signature;
+mod signature_check;
 mod signer;
 mod verifier;
 
-pub use claim::Claim;
 pub use credential::Credential;
 pub use headers::Headers;
+pub use signature_check::Claim;
 pub use signer::{Call, Signer};
 pub use verifier::{Authentication, SignedRequest, Verifier};

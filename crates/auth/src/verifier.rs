@@ -1,8 +1,8 @@
 //! The verifier: a request comes in, the access key that signed it goes out, or AWS's refusal.
 
 use crate::canonical::canonical_head;
-use crate::claim::Claim;
 use crate::signature::{SCHEME, Scope, Signature, incomplete};
+use crate::signature_check::Claim;
 use crate::{Credential, Headers, date, query};
 use hmac::{Hmac, KeyInit, Mac};
 use partita_api::{Exception, ExceptionKind};

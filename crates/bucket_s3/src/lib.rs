@@ -1,12 +1,13 @@
 //! Buckets at an S3 endpoint: AWS itself, MinIO, or whatever else speaks the protocol. The protocol is `object_store`'s; the
 //! connections are hyper's, as the server's are. See docs/decisions/0011-object-stores.md.
 
-mod failure;
+mod http_transport;
+mod last_error;
 mod objects;
-mod transport;
 mod worker;
 
-use failure::Trouble;
+use http_transport::Connections;
+use last_error::Trouble;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::{BackoffConfig, RetryConfig};
 use objects::S3Objects;
@@ -15,7 +16,6 @@ use partita_engine::bucket::{Buckets, Objects};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::rustls::ClientConfig;
-use transport::Connections;
 use worker::Worker;
 
 /// Attempts come further and further apart, up to this pause.

@@ -1,6 +1,6 @@
 //! The objects of one bucket: written by one request, so whole or not at all; read part by part; listed page by page.
 
-use crate::failure::Trouble;
+use crate::last_error::Trouble;
 use crate::worker::Worker;
 use object_store::aws::AmazonS3;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};

@@ -31,6 +31,7 @@ mod import;
 mod index;
 mod item;
 mod key;
+mod random;
 mod read;
 mod statement;
 mod table;
@@ -47,6 +48,7 @@ use exchange::workplace::Workplaces;
 use maintenance::pauses::Pauses;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
+use random::IdGenerator;
 pub use read::slices::let_others;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -80,8 +82,7 @@ pub struct Engine<S> {
     workplaces: Workplaces,
     /// Background work that has failed and is tried again later.
     pauses: Pauses,
-    /// Makes ids of the same millisecond differ.
-    ids: AtomicU64,
+    ids: IdGenerator,
     /// New tables have no secret of their own: for tests that compare rows.
     fixed_tokens: bool,
     /// Called when there is new background work.
@@ -109,7 +110,7 @@ impl<S: Store> Engine<S> {
             token_cursor: TokenCursor::default(),
             workplaces: Workplaces::default(),
             pauses: Pauses::default(),
-            ids: AtomicU64::new(0),
+            ids: IdGenerator::new().map_err(|error| StoreError::Io(error.to_string()))?,
             fixed_tokens: false,
             waker: OnceLock::new(),
         })
@@ -178,24 +179,12 @@ impl<S: Store> Engine<S> {
         if self.fixed_tokens {
             return Ok(None);
         }
-        let random = || getrandom::u64().map_err(|error| storage_failed(StoreError::Io(error.to_string())));
-        Ok(Some([random()?, random()?]))
+        random::hash_key().map(Some).map_err(|error| storage_failed(StoreError::Io(error.to_string())))
     }
 
     /// An id in the form of a UUID, unique in this database.
     fn new_id(&self) -> String {
-        use siphasher::sip128::{Hasher128, SipHasher24};
-        use std::hash::{BuildHasher, Hasher, RandomState};
-        let mut hasher = SipHasher24::new();
-        hasher.write_u64(self.clock.now_millis());
-        hasher.write_u64(self.ids.fetch_add(1, Ordering::Relaxed));
-        // After a restart the clock may say what it said before.
-        hasher.write_u64(RandomState::new().hash_one(0));
-        let id = hasher.finish128().as_u128();
-        // Version 4, variant 1, as readers of UUIDs expect.
-        let id = id & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-        let hex = format!("{id:032x}");
-        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+        self.ids.next_uuid()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The command line.
 
-use crate::size;
+pub mod memory_size;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -131,7 +132,7 @@ pub struct Serve {
     pub s3_patience: Duration,
 
     /// Memory for requests: bodies, answers and work under way; half of what the machine or its container has unless given
-    #[arg(long, value_name = "SIZE", value_parser = size::memory, env = "PARTITA_MEMORY_LIMIT")]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size::memory, env = "PARTITA_MEMORY_LIMIT")]
     pub memory_limit: Option<u64>,
 
     /// Connections at a time; as many as memory and file descriptors allow unless given

@@ -5,10 +5,10 @@
 
 use crate::arguments::Dump;
 use crate::client::Client;
-use crate::progress::Progress;
+use crate::progress_bar::Progress;
 use crate::transfer::checkpoint::{Checkpoint, beside};
-use crate::transfer::scan::{Cursor, OnDamage, Read, Stage, each_page};
-use crate::transfer::{line, private_file, table};
+use crate::transfer::parallel_scan::{Cursor, OnDamage, Read, Stage, each_page};
+use crate::transfer::{dump_line, private_file, table_setup};
 use partita_exchange::compression::Compression;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,7 +90,7 @@ fn written(arguments: &Dump, checkpoint: Checkpoint) -> Result<(State, Checkpoin
     }
     if !dumping.state.ended {
         let State { tables, items, .. } = &dumping.state;
-        dumping.waiting.extend(line::end(tables.len() as u64, *items));
+        dumping.waiting.extend(dump_line::end(tables.len() as u64, *items));
         dumping.state.ended = true;
         dumping.save()?;
     }
@@ -127,8 +127,8 @@ impl<'a> Dumping<'a> {
             }
             Some(state) => (state, Vec::new()),
             None => {
-                let tables = table::chosen(&mut client, &arguments.tables)?;
-                let head = line::head(&source);
+                let tables = table_setup::chosen(&mut client, &arguments.tables)?;
+                let head = dump_line::head(&source);
                 let wanted = arguments.tables.clone();
                 let (cursors, finished, items, items_of_table, bytes) = (Vec::new(), 0, 0, 0, 0);
                 let (ended, damaged) = (false, 0);
@@ -157,13 +157,13 @@ impl<'a> Dumping<'a> {
     /// Dumps the next table, or what is left of it.
     fn table(&mut self) -> Result<(), String> {
         let name = self.state.tables[self.state.finished].clone();
-        if let Some(why) = table::unreadable(&mut self.client, &name)? {
+        if let Some(why) = table_setup::unreadable(&mut self.client, &name)? {
             self.tell_damage(&Value::from(format!("table {name}: {why}")));
             return self.finish_table();
         }
-        let definition = table::defined(&mut self.client, &name)?;
+        let definition = table_setup::defined(&mut self.client, &name)?;
         if self.state.cursors.is_empty() {
-            self.waiting.extend(line::table(&definition));
+            self.waiting.extend(dump_line::table(&definition));
             self.state.cursors = vec![Cursor::Start; self.arguments.parallel.clamp(1, 64)];
             self.state.items_of_table = 0;
         }
@@ -189,7 +189,7 @@ impl<'a> Dumping<'a> {
     /// Goes on without what cannot be read.
     fn tell_damage(&mut self, what: &Value) {
         eprintln!("damaged: {}", what.as_str().unwrap_or_default());
-        self.waiting.extend(line::damaged(what));
+        self.waiting.extend(dump_line::damaged(what));
         self.state.damaged += 1;
     }
 
@@ -215,7 +215,7 @@ impl<'a> Dumping<'a> {
 }
 
 fn lines(items: &[Value]) -> Vec<u8> {
-    items.iter().flat_map(line::item).collect()
+    items.iter().flat_map(dump_line::item).collect()
 }
 
 /// The file, cut to the length that is known to be good.

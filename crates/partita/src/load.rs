@@ -1,8 +1,8 @@
 //! `partita load`: tables and items into a database, from a dump, from a file of items, or from another database.
 
-mod endpoint;
-mod file;
-mod pool;
+mod from_endpoint;
+mod from_file;
+mod writer_pool;
 
 use crate::arguments::Load;
 use crate::transfer::checkpoint::Checkpoint;
@@ -14,7 +14,8 @@ pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
     }
     let source = arguments.source.to_string_lossy();
     let is_endpoint = source == "aws" || source.starts_with("http://") || source.starts_with("https://");
-    let loaded = if is_endpoint { endpoint::run(arguments, &source)? } else { file::run(arguments)? };
+    let loaded =
+        if is_endpoint { from_endpoint::run(arguments, &source)? } else { from_file::run(arguments)? };
     println!("{} items of {} tables", loaded.items, loaded.tables);
     // The last thing that is done: without a side file, everything is loaded.
     Ok(loaded.checkpoint.remove()?)

@@ -2,26 +2,18 @@
 
 mod allocator;
 mod arguments;
-mod buckets;
 mod client;
 mod compact;
-mod connection;
-mod credentials;
 mod dump;
 mod healthcheck;
 mod load;
-mod machine;
 mod model;
-mod progress;
+mod progress_bar;
 mod salvage;
 mod secrets;
 mod serve;
-mod size;
 mod transfer;
-mod trust_in_anyone;
-mod trust_in_file;
 mod verify;
-mod watchdog;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -9,10 +9,10 @@ mod audit;
 mod check;
 mod cost;
 mod diff;
-mod exchange;
 mod explain;
 mod explain_code;
 mod file;
+mod import_export;
 mod infer;
 mod items;
 mod migrate;
@@ -47,9 +47,9 @@ pub fn run(command: Model) -> ExitCode {
         Task::Watch(arguments) => attach::watch(&arguments),
         Task::Seed(arguments) => seed::run(&arguments),
         Task::Infer(arguments) => infer::run(&arguments),
-        Task::Import(arguments) => exchange::import(&arguments),
-        Task::Export(arguments) => exchange::export(&arguments),
-        Task::Schema => exchange::schema(),
+        Task::Import(arguments) => import_export::import(&arguments),
+        Task::Export(arguments) => import_export::export(&arguments),
+        Task::Schema => import_export::schema(),
     };
     ExitCode::from(outcome.unwrap_or_else(|message| {
         eprintln!("partita: {}", message.trim_end());

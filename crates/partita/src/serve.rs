@@ -1,14 +1,18 @@
 //! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
 
+mod buckets;
+mod host_resources;
+mod watchdog;
+
 use crate::arguments::{DurabilityLevel, ModelMode, Serve};
-use crate::{allocator, buckets, machine, secrets, watchdog};
+use crate::{allocator, secrets};
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::stream::stream_options::StreamOptions;
+use partita_server::Verification;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
-use partita_server::verification::Verification;
 use partita_server::{AllowedHosts, Budget, Listen, Reach, Server, tls};
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
@@ -83,7 +87,7 @@ async fn serve<S: Store>(
     if let Some(buckets) = buckets::choose(arguments)? {
         engine.set_buckets(buckets);
     }
-    let budget = arguments.memory_limit.unwrap_or_else(machine::usual_budget);
+    let budget = arguments.memory_limit.unwrap_or_else(host_resources::usual_budget);
     let pipeline = pipeline(arguments, engine, credential, budget)?;
     let server = Server::bind(listen(arguments, budget)?, pipeline)
         .await
@@ -149,7 +153,7 @@ fn listen(arguments: &Serve, budget: u64) -> Result<Listen<'_>, Box<dyn Error>> 
     };
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = arguments.threads.map_or_else(cores, NonZeroUsize::get);
-    let usual = machine::usual_connections(budget, threads);
+    let usual = host_resources::usual_connections(budget, threads);
     let connections = arguments.max_connections.map_or(usual, NonZeroUsize::get);
     Ok(Listen { host: &arguments.host, port: arguments.port, tls, threads, connections })
 }

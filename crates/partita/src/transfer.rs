@@ -6,10 +6,10 @@
 //! ```
 //! All three keep a [`checkpoint`] beside them, so that they can be killed at any time and go on.
 
+pub mod batch_writer;
 pub mod checkpoint;
-pub mod definition;
-pub mod line;
+pub mod dump_line;
+pub mod parallel_scan;
 pub mod private_file;
-pub mod put;
-pub mod scan;
-pub mod table;
+pub mod table_definition;
+pub mod table_setup;

@@ -3,8 +3,8 @@
 //! Exits with 0 if all is as it should be, with 3 if something is damaged or wrong, and with 2 if it could not be looked at.
 
 use crate::arguments::Verify;
-use crate::client::{Client, VERIFY};
-use crate::progress::Progress;
+use crate::client::{Client, VERIFY_PATH};
+use crate::progress_bar::Progress;
 use partita_engine::clock::Clock;
 use partita_engine::verify::{Event, Finding, Pace, mend, verify};
 use partita_store::StoreError;
@@ -140,7 +140,7 @@ fn look(store: &EmbeddedStore) -> Result<(Sum, Vec<Finding>), String> {
 
 fn on_server(arguments: &Verify) -> Result<Sum, String> {
     let mut client = Client::new(&arguments.endpoint)?;
-    let mut report = client.administer(VERIFY, "POST", &[], b"")?;
+    let mut report = client.administer(VERIFY_PATH, "POST", &[], b"")?;
     let mut shown = Shown::of("rows");
     let mut told = 0;
     loop {
@@ -155,7 +155,7 @@ fn on_server(arguments: &Verify) -> Result<Sum, String> {
         if findings.is_empty() {
             std::thread::sleep(PAUSE);
         }
-        report = client.administer(VERIFY, "GET", &[("after", &told.to_string())], b"")?;
+        report = client.administer(VERIFY_PATH, "GET", &[("after", &told.to_string())], b"")?;
     }
     shown.finish();
     list(&report["notCompared"])

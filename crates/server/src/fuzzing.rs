@@ -1,6 +1,6 @@
 //! What fuzz targets (fuzz/) see of the usual request's lane. No part of the crate's interface.
 
-use crate::fast_lane::{self, HEADERS, Look, Pairs};
+use crate::http::fast_lane::{self, HEADERS, Look, Pairs};
 use partita_auth::SignedRequest;
 
 /// What the lane makes of the bytes at hand.

@@ -5,17 +5,18 @@
 
 mod admin;
 mod capacity;
-mod figures;
 mod hot_keys;
-mod latency;
-mod reads;
-mod statements;
-mod watch;
-mod writes;
+mod latency_histogram;
+mod model_watch;
+mod partiql;
+mod read_attribution;
+mod statistics;
+mod write_check;
 
 pub use admin::PATH as MODEL_PATH;
-pub use watch::{Mode, ModelWatch};
+pub use model_watch::{Mode, ModelWatch};
 
+use model_watch::Sighting;
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
 use partita_engine::offload::heavy_work::elsewhere;
@@ -23,7 +24,6 @@ use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
-use watch::Sighting;
 
 /// Models that may be attached: every request is held against all of them.
 const MOST_MODELS: usize = 256;

@@ -7,18 +7,18 @@
 //!
 //! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
 
-use crate::access::Reach;
-use crate::body::{self, BodyError};
-use crate::budget::{Budget, SMALL_BYTES, Share};
-use crate::content_coding::{Coding, DecodeError};
-use crate::cors::Page;
-use crate::in_flight;
+use crate::admin::readiness;
+use crate::admin::verification::{VERIFY_PATH, Verification};
+use crate::http::content_coding::{Coding, DecodeError};
+use crate::http::cors::Page;
+use crate::http::host_policy::Reach;
+use crate::http::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
+use crate::http::request_body::{self, BodyError};
+use crate::limits::budget::{Budget, SMALL_BYTES, Share};
+use crate::limits::in_flight_reads;
+use crate::limits::slow_client_timeout::Pace;
 use crate::models::{MODEL_PATH, Models};
-use crate::pace::Pace;
 use crate::panic_guard::guard;
-use crate::readiness;
-use crate::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
-use crate::verification::{VERIFY_PATH, Verification};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::{Body, Incoming};
@@ -114,7 +114,7 @@ impl<S: Store> Pipeline<S> {
         if waits_with_too_large_a_body(parts, &incoming) {
             return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response();
         }
-        let body = match body::read(incoming, &mut share, self.pace()).await {
+        let body = match request_body::read(incoming, &mut share, self.pace()).await {
             Ok(body) => body,
             Err(BodyError::TooLarge) => return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response(),
             Err(BodyError::Stalled) => return Notice::last(StatusCode::REQUEST_TIMEOUT).into_response(),
@@ -211,11 +211,11 @@ impl<S: Store> Pipeline<S> {
         let request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
         let (request, under_way) = self.models.clone().hold_against(request, signed.body.len()).await?;
-        let only_reads = in_flight::only_reads(&request);
-        let gathered_bytes = in_flight::gathered_bytes(&request);
+        let only_reads = in_flight_reads::only_reads(&request);
+        let gathered_bytes = in_flight_reads::gathered_bytes(&request);
         let execution = pin!(self.engine.execute(request));
         let outcome = match only_reads {
-            true => in_flight::run(gathered_bytes, execution, share).await,
+            true => in_flight_reads::run(gathered_bytes, execution, share).await,
             false => execution.await.map_err(Refusal::from),
         };
         let mut response = match outcome {
@@ -358,7 +358,7 @@ pub fn status(exception: &Exception) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turns::turns_beside;
+    use crate::yield_counter::turns_beside;
     use partita_auth::{Credential, Signer, Verifier};
 
     const NOW: u64 = 1_800_000_000;

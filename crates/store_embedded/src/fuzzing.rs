@@ -1,10 +1,11 @@
 //! What fuzz targets (fuzz/) see of the log's files and the data file's pages. No part of the crate's interface.
 
-use crate::batch::Batch;
-use crate::page::{self, Kind, Meta, Page};
-use crate::record::{self, BLOCK_BYTES, Head, Stamp};
-use crate::segment_header::{self, Salt};
-use crate::{entry, manifest};
+use crate::log::manifest;
+use crate::log::record::{self, BLOCK_BYTES, Head, Stamp};
+use crate::log::segment_header::{self, Salt};
+use crate::pages::page::{self, Kind, Meta, Page};
+use crate::tree::entry;
+use crate::write::batch::Batch;
 
 const SALT: Salt = [7; 16];
 const STAMP: Stamp = Stamp { sequence: 5, durable: 4 };

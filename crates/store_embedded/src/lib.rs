@@ -39,62 +39,19 @@
 //! log         "applied" → crc32 │ how much of the log this file has               position.rs
 //! ```
 
-mod applier;
-mod batch;
-mod branch_repair;
-mod chunks;
-mod compact;
-mod creation;
-mod damage_notes;
-mod damaged_leaf;
-mod data_file;
-mod dropped_spaces;
-mod durable;
-mod entry;
-mod environment;
-mod failure;
-mod flusher;
-mod format;
-mod format_1;
+mod damage;
+mod error;
+mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
-mod job;
-mod lock;
 mod log;
-mod manifest;
-mod mapped_faults;
 mod offline;
 mod open_error;
-mod orphans;
-mod overlay;
-mod page;
-mod page_accounts;
-mod page_bits;
-mod page_sums;
 mod pages;
-mod pending;
-mod position;
-mod private_files;
-mod reading;
-mod record;
-mod recovery;
-mod repair;
-mod room;
-mod root;
-mod salvage;
-mod segment_header;
-mod segments;
-mod shared;
+mod single_threaded;
 mod snapshot;
-mod stepwise;
-mod sums_repair;
 mod tree;
-mod trouble;
-mod upgrade;
-mod verify;
-mod walk;
-mod write_paths;
-mod writer;
+mod write;
 
 use std::future::Future;
 use std::io;
@@ -104,29 +61,37 @@ use std::sync::Arc;
 use partita_store::{Decision, Health, KeyRange, Rows, Store, StoreError, Usage};
 use tokio::sync::oneshot::Receiver;
 
-use crate::applier::{Application, Applier};
-use crate::durable::Durable;
-use crate::environment::Environment;
-use crate::flusher::Flusher;
-use crate::job::{Asked, Job};
-use crate::lock::FolderLock;
-use crate::log::{Appended, Log};
-use crate::pending::{Pacing, Pending};
-use crate::recovery::{OnDamage, Recovered};
-use crate::room::Room;
-use crate::segments::Segments;
-use crate::shared::Shared;
-use crate::trouble::Trouble;
-use crate::writer::Writer;
+use crate::folder::creation;
+use crate::folder::format;
+use crate::folder::lock::FolderLock;
+use crate::folder::private_files;
+use crate::folder::upgrade;
+use crate::log::appender::{Appended, Log};
+use crate::log::durable_watermark::Durable;
+use crate::log::format_1;
+use crate::log::recovery;
+use crate::log::recovery::{OnDamage, Recovered};
+use crate::log::segments;
+use crate::log::segments::Segments;
+use crate::log::sync_thread::Flusher;
+use crate::pages::data_file;
+use crate::tree::environment::Environment;
+use crate::write::applier::{Application, Applier};
+use crate::write::decision_job::{Asked, Job};
+use crate::write::disk_space::Room;
+use crate::write::pending::{Pacing, Pending};
+use crate::write::store_state::Shared;
+use crate::write::write_health::Trouble;
+use crate::write::writer::Writer;
 
-pub use compact::{Compacted, compact};
-pub use mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
+pub use offline::compact::{Compacted, compact};
+pub use offline::salvage::{Lost, Salvaged, salvage};
+pub use offline::verify::{Verified, verify};
 pub use open_error::OpenError;
-pub use salvage::{Lost, Salvaged, salvage};
-pub use snapshot::EmbeddedSnapshot;
+pub use pages::mapped_faults::EXIT_CODE as UNREADABLE_FILE_EXIT_CODE;
 #[doc(hidden)]
-pub use stepwise::{Steps, compact_stepwise};
-pub use verify::{Verified, verify};
+pub use single_threaded::{Steps, compact_stepwise};
+pub use snapshot::EmbeddedSnapshot;
 
 /// When a decision is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -363,7 +328,7 @@ impl Store for EmbeddedStore {
 
     fn usage(&self) -> Result<Usage, StoreError> {
         let tree = self.shared.environment.usage()?;
-        let log_bytes = segments::bytes_of(&self.log_folder).map_err(|error| failure::io_error(&error))?;
+        let log_bytes = segments::bytes_of(&self.log_folder).map_err(|error| error::io_error(&error))?;
         let pending_bytes = self.shared.pending.bytes();
         Ok(Usage { file_bytes: tree.file_bytes + log_bytes, used_bytes: tree.used_bytes + pending_bytes })
     }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use partita_store::{Damage, Direction, KeyRange, StoreError};
 
-use crate::overlay::Row;
-use crate::pending::Layers;
-use crate::root::{Part, Root, StoredRow};
-use crate::shared::Shared;
+use crate::tree::root::{Part, Root, StoredRow};
+use crate::write::overlay::Row;
+use crate::write::pending::Layers;
+use crate::write::store_state::Shared;
 
 /// See [`partita_store::Snapshot`]. An open one keeps old pages alive: do not hold it long.
 pub struct EmbeddedSnapshot<'a> {
@@ -147,7 +147,7 @@ struct OverRows<'a> {
 
 impl<'a> OverRows<'a> {
     fn of(layers: &'a Layers, range: &'a KeyRange, direction: Direction) -> OverRows<'a> {
-        let rows = |overlay: &'a crate::overlay::Overlay| {
+        let rows = |overlay: &'a crate::write::overlay::Overlay| {
             (overlay.rows() > 0 && range.start < range.end)
                 .then(|| overlay.range(range, direction).peekable())
         };

@@ -2,7 +2,7 @@
 
 use super::arguments::{Attach, Detach, PlainFormat, Watch};
 use super::{FINE, Outcome, file};
-use crate::client::{Client, MODELS};
+use crate::client::{Client, MODELS_PATH};
 use serde_json::Value;
 
 pub fn attach(arguments: &Attach) -> Outcome {
@@ -12,13 +12,18 @@ pub fn attach(arguments: &Attach) -> Outcome {
     let table = arguments.table.as_ref().unwrap_or(&model.table.name);
     let mode = if arguments.enforce { "enforce" } else { "warn" };
     let parameters = [("table", table.as_str()), ("mode", mode)];
-    Client::new(&arguments.endpoint)?.administer(MODELS, "PUT", &parameters, text.as_bytes())?;
+    Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "PUT", &parameters, text.as_bytes())?;
     println!("{} is attached to table {table}, mode {mode}", arguments.model.display());
     Ok(FINE)
 }
 
 pub fn detach(arguments: &Detach) -> Outcome {
-    Client::new(&arguments.endpoint)?.administer(MODELS, "DELETE", &[("table", &arguments.table)], b"")?;
+    Client::new(&arguments.endpoint)?.administer(
+        MODELS_PATH,
+        "DELETE",
+        &[("table", &arguments.table)],
+        b"",
+    )?;
     println!("table {} has no model any more", arguments.table);
     Ok(FINE)
 }
@@ -26,7 +31,7 @@ pub fn detach(arguments: &Detach) -> Outcome {
 pub fn watch(arguments: &Watch) -> Outcome {
     let parameters: Vec<(&str, &str)> =
         arguments.table.iter().map(|table| ("table", table.as_str())).collect();
-    let answer = Client::new(&arguments.endpoint)?.administer(MODELS, "GET", &parameters, b"")?;
+    let answer = Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "GET", &parameters, b"")?;
     if arguments.format == PlainFormat::Json {
         println!("{answer}");
         return Ok(FINE);

@@ -2,7 +2,7 @@
 
 use super::file;
 use crate::client::Client;
-use crate::progress::Progress;
+use crate::progress_bar::Progress;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

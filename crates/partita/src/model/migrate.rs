@@ -5,18 +5,18 @@
 //! asked for. Every step may be repeated: what is done is left alone, and the checkpoint says where to go on. The way back is the
 //! same command with the models exchanged. What cannot be done in place goes into a new table (`--into`).
 
-mod copying;
-mod course;
+mod copy_to_table;
 mod indexes;
-mod rewriting;
-mod tally;
+mod progress;
+mod rewrite_in_place;
+mod summary;
 
 use super::arguments::Migrate;
 use super::{FINE, FOUND, Outcome, file, seed};
 use crate::client::Client;
 use partita_design::Model;
 use serde_json::Value;
-use tally::Tally;
+use summary::Tally;
 
 struct Migration<'a> {
     arguments: &'a Migrate,

@@ -4,7 +4,7 @@ use super::arguments::Seed;
 use super::{FINE, Outcome, file};
 use crate::arguments::Endpoint;
 use crate::client::Client;
-use crate::progress::Progress;
+use crate::progress_bar::Progress;
 use partita_design::Model;
 use partita_design::definition::create_table;
 use partita_design::generate::Generator;

@@ -96,7 +96,7 @@ fn parameter(query: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turns::turns_beside;
+    use crate::yield_counter::turns_beside;
 
     /// Keys that are alike for long, behind a field that may be any part of that.
     fn model(length: usize) -> Vec<u8> {

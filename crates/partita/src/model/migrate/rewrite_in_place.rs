@@ -1,0 +1,129 @@
+//! Items on their way from one version to the next: read page by page, rewritten one by one.
+
+use super::progress::Course;
+use super::{Migration, Tally};
+use crate::model::items;
+use crate::progress_bar::Progress;
+use partita_design::estimate::write_units;
+use partita_design::migration::{Rewrite, rewrite};
+use serde_json::{Map, Value, json};
+
+impl Migration<'_> {
+    /// Reads all items; rewrites them if `apply`.
+    pub(super) fn pass(&mut self, apply: bool) -> Result<Tally, String> {
+        let description = items::describe(&mut self.client, &self.table)?;
+        let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
+        let mut course = if apply { self.resume()? } else { Course::unkept() };
+        loop {
+            let (page, next) = items::page(&mut self.client, &self.table, course.start())?;
+            for item in &page {
+                self.one(item, apply, course.tally())?;
+                progress.advance(1);
+            }
+            if course.advance(next)? {
+                progress.finish();
+                return Ok(course.into_tally());
+            }
+        }
+    }
+
+    fn one(&mut self, item: &Map<String, Value>, apply: bool, tally: &mut Tally) -> Result<(), String> {
+        let units = write_units(Value::Object(item.clone()).to_string().len() as u64);
+        match rewrite(&self.old, &self.new, item) {
+            Rewrite::Keep => tally.kept += 1,
+            Rewrite::Unknown(reason) => *tally.unknown.entry(reason).or_default() += 1,
+            Rewrite::Gone(entity) => {
+                *tally.gone.entry(entity).or_default() += 1;
+                if apply && self.arguments.delete_removed {
+                    self.delete(item)?;
+                }
+            }
+            Rewrite::Put(made) => {
+                tally.put += 1;
+                tally.units += units;
+                if apply {
+                    self.change(item, &made)?;
+                }
+            }
+            Rewrite::Move { put, delete } => {
+                tally.moved += 1;
+                tally.units += units * 4;
+                if apply {
+                    self.relocate(&put, &delete)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Only what differs is updated, so that what the application changes at the same time stays.
+    fn change(&mut self, item: &Map<String, Value>, made: &Map<String, Value>) -> Result<(), String> {
+        let (mut names, mut values) = (Map::new(), Map::new());
+        let (mut set, mut remove) = (Vec::new(), Vec::new());
+        for (number, name) in
+            item.keys().chain(made.keys().filter(|name| !item.contains_key(*name))).enumerate()
+        {
+            if item.get(name) == made.get(name) {
+                continue;
+            }
+            names.insert(format!("#n{number}"), json!(name));
+            match made.get(name) {
+                Some(value) => {
+                    values.insert(format!(":v{number}"), value.clone());
+                    set.push(format!("#n{number} = :v{number}"));
+                }
+                None => remove.push(format!("#n{number}")),
+            }
+        }
+        names.insert("#pk".to_owned(), json!(self.old.table.keys[0]));
+        let part = |word: &str, list: &[String]| {
+            if list.is_empty() { String::new() } else { format!("{word} {} ", list.join(", ")) }
+        };
+        let mut request = json!({
+            "TableName": self.table,
+            "Key": self.key_of(item),
+            "UpdateExpression": format!("{}{}", part("SET", &set), part("REMOVE", &remove)),
+            "ConditionExpression": "attribute_exists(#pk)",
+            "ExpressionAttributeNames": names,
+        });
+        if !values.is_empty() {
+            request["ExpressionAttributeValues"] = json!(values);
+        }
+        match self.client.call("UpdateItem", &request) {
+            // The application deleted it meanwhile.
+            Err(failure) if failure.is("ConditionalCheckFailedException") => Ok(()),
+            outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string()),
+        }
+    }
+
+    /// The new item comes and the old one goes in one transaction.
+    fn relocate(&mut self, put: &Map<String, Value>, delete: &Map<String, Value>) -> Result<(), String> {
+        let names = json!({ "#pk": self.old.table.keys[0] });
+        let request = json!({ "TransactItems": [
+            // What is already there is never overwritten; the verification names what could not move.
+            { "Put": {
+                "TableName": self.table, "Item": put,
+                "ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": names,
+            } },
+            { "Delete": {
+                "TableName": self.table, "Key": delete,
+                "ConditionExpression": "attribute_exists(#pk)", "ExpressionAttributeNames": names,
+            } },
+        ]});
+        match self.client.call("TransactWriteItems", &request) {
+            Err(failure) if failure.is("TransactionCanceledException") => Ok(()),
+            outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string()),
+        }
+    }
+
+    fn key_of(&self, item: &Map<String, Value>) -> Map<String, Value> {
+        let keys = self.old.table.keys.iter();
+        keys.filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect()
+    }
+
+    /// An item of a type that the new model does not have.
+    fn delete(&mut self, item: &Map<String, Value>) -> Result<(), String> {
+        let request = json!({ "TableName": self.table, "Key": self.key_of(item) });
+        self.call("DeleteItem", &request).map(|_| ())
+    }
+}

@@ -1,0 +1,137 @@
+//! Which declared patterns a request reads for, and which keys it asks.
+
+use super::model_watch::{Asked, ModelWatch};
+use super::{attributes, text};
+use partita_api::Request;
+use partita_api::item::query::Query;
+use partita_design::attribution::{Seen, SeenSort, pattern};
+use partita_design::slot::Place;
+use partita_design::template::BORDER;
+use partita_expression::KeyComparison;
+use partita_value::{Item, Value};
+use std::collections::BTreeMap;
+
+impl ModelWatch {
+    /// What a read of this table asks for; nothing if it is none.
+    pub fn reads(&self, request: &Request) -> Vec<Asked> {
+        let one = |label| vec![Asked { label, keys: 1 }];
+        match request {
+            Request::Query(query) if self.concerns(&query.table) => one(self.query(query)),
+            Request::GetItem(get) if self.concerns(&get.table) => one(self.get(&get.key)),
+            Request::Scan(scan) if self.concerns(&scan.table) => {
+                one(Err(format!("Scan {}", scan.index.as_deref().unwrap_or("table"))))
+            }
+            Request::BatchGetItem(batch) => {
+                let own = batch.tables.iter().filter(|keys| self.concerns(&keys.table));
+                self.gets(own.flat_map(|keys| &keys.keys))
+            }
+            Request::TransactGetItems(transaction) => {
+                let own = transaction.gets.iter().filter(|get| self.concerns(&get.table));
+                self.gets(own.map(|get| &get.key))
+            }
+            _ => self.read_by_statements(request),
+        }
+    }
+
+    /// Several keys, gathered by what they are for.
+    fn gets<'a>(&self, keys: impl Iterator<Item = &'a Item>) -> Vec<Asked> {
+        let mut counts: BTreeMap<Result<String, String>, u64> = BTreeMap::new();
+        keys.for_each(|key| *counts.entry(self.get(key)).or_default() += 1);
+        counts.into_iter().map(|(label, keys)| Asked { label, keys }).collect()
+    }
+
+    pub(super) fn get(&self, key: &Item) -> Result<String, String> {
+        let texts = attributes(key);
+        let names = &self.model.table.keys;
+        let part = |position: usize| names.get(position).and_then(|name| texts.get(name)).map(String::as_str);
+        let partition = part(0).unwrap_or_default();
+        let sort = part(1).map_or(SeenSort::None, SeenSort::Equals);
+        self.attribute(&Seen { query: false, index: None, partition, sort, forward: true, limited: false })
+    }
+
+    fn query(&self, query: &Query) -> Result<String, String> {
+        let index = query.index.as_deref();
+        let place = Place { index: index.and_then(|name| self.model.index(name)) };
+        let (partition_names, sort_names) = place.halves(&self.model);
+        let term = |name: &String| {
+            query.key_condition.terms.iter().find(|term| term.attribute == *name).map(|term| &term.comparison)
+        };
+        let equal = |name: &String| match term(name) {
+            Some(KeyComparison::Equal(value)) => Some(shown(value)),
+            _ => None,
+        };
+        let border = BORDER.to_string();
+        let partition = partition_names.iter().filter_map(equal).collect::<Vec<_>>().join(&border);
+        let fixed: Vec<String> = sort_names.iter().map_while(equal).collect();
+        let next = sort_names.get(fixed.len()).and_then(term);
+        let bound = |value: &Value| [fixed.as_slice(), &[shown(value)]].concat().join(&border);
+        // Of several attributes the first few can be fixed: what they have in common is a beginning.
+        let begun = || fixed.iter().map(|text| format!("{text}{border}")).collect::<String>();
+        let (bound, make): (String, fn(&str) -> SeenSort<'_>) = match next {
+            Some(KeyComparison::BeginsWith(value)) => (bound(value), |text| SeenSort::BeginsWith(text)),
+            Some(
+                KeyComparison::Less(value)
+                | KeyComparison::LessOrEqual(value)
+                | KeyComparison::Greater(value)
+                | KeyComparison::GreaterOrEqual(value)
+                | KeyComparison::Between(value, _),
+            ) => (bound(value), |text| SeenSort::Range(text)),
+            Some(KeyComparison::Equal(_) | KeyComparison::NotIndexable) | None if fixed.is_empty() => {
+                (String::new(), |_| SeenSort::None)
+            }
+            _ if fixed.len() < sort_names.len() => (begun(), |text| SeenSort::BeginsWith(text)),
+            _ => (fixed.join(&border), |text| SeenSort::Equals(text)),
+        };
+        let (forward, limited) = (query.scan_index_forward, query.limit.is_some());
+        self.attribute(&Seen {
+            query: true,
+            index,
+            partition: &partition,
+            sort: make(&bound),
+            forward,
+            limited,
+        })
+    }
+
+    /// The pattern's name, or what an undeclared request looks like.
+    fn attribute(&self, seen: &Seen<'_>) -> Result<String, String> {
+        self.heat(seen.index, seen.partition);
+        let place = seen.index.unwrap_or("table");
+        pattern(&self.shapes, seen).map(str::to_owned).ok_or_else(|| {
+            let operation = if seen.query { "Query" } else { "GetItem" };
+            let sort = match seen.sort {
+                SeenSort::None => String::new(),
+                SeenSort::Equals(text) => format!(", sort key = {}", prefix(text)),
+                SeenSort::BeginsWith(text) => format!(", sort key begins_with {}", prefix(text)),
+                SeenSort::Range(text) => format!(", sort key from {}", prefix(text)),
+            };
+            format!("{operation} {place}, partition key {}{sort}", prefix(seen.partition))
+        })
+    }
+
+    /// Counts a partition key under the template that makes it.
+    pub(super) fn heat(&self, index: Option<&str>, partition: &str) {
+        let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
+        let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
+        let template = own.map_or("no template", |own| own.shown.as_str());
+        // Requests may name any index; the model's are few.
+        let place = match index {
+            Some(name) if self.model.index(name).is_none() => "unknown indexes",
+            index => index.unwrap_or("table"),
+        };
+        self.figures().key(place, template, &partition.replace(BORDER, " / "));
+    }
+}
+
+/// The kind of a key without its values: `USER#…`.
+fn prefix(key: &str) -> String {
+    let end = key.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+    end.map_or_else(
+        || "…".to_owned(),
+        |end| key.chars().take(key[..end].chars().count() + 1).chain(['…']).collect(),
+    )
+}
+
+fn shown(value: &Value) -> String {
+    text(value.view())
+}
