@@ -12,7 +12,7 @@ use std::fs;
 const BENCHMARKS: &str = "docs/benchmarks.md";
 const CHECK_OUTPUT: &str = "docs/pictures/model-check.txt";
 
-/// Draws all pictures anew.
+/// Redraws all pictures.
 pub fn draw() -> Result<(), String> {
     for (path, text) in drawn() {
         fs::write(root().join(path), text).map_err(|error| format!("{path}: {error}"))?;

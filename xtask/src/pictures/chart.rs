@@ -1,4 +1,4 @@
-//! The benchmark as bars, as SVG: requests per second beside a bare HTTP server.
+//! The benchmark as bars, as SVG: requests per second compared with a bare HTTP server.
 
 use super::escaped;
 use std::fmt::Write;
@@ -77,7 +77,7 @@ pub fn picture(rates: &[Rate]) -> String {
     let most = rates.iter().map(|rate| rate.partita.max(rate.bare)).max().unwrap_or(1).max(1);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\">\n\
-         <title>Requests per second: Partita beside a bare HTTP server</title>\n<style>\n{STYLE}</style>\n\
+         <title>Requests per second: Partita compared with a bare HTTP server</title>\n<style>\n{STYLE}</style>\n\
          <rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n\
          <text class=\"title\" x=\"18\" y=\"29\">Requests per second over {CONNECTIONS} connections</text>\n\
          <rect class=\"partita\" x=\"18\" y=\"43\" width=\"12\" height=\"12\"/><text class=\"small\" x=\"36\" y=\"53\">Partita (labelled): writes are on disk before the response</text>\n\
@@ -96,11 +96,11 @@ fn row(rate: &Rate, y: usize, most: u64) -> String {
     let name = NAMES.iter().find(|(name, _)| *name == rate.workload).map_or("", |(_, title)| title);
     let length = |rate: u64| BARS as f64 * rate as f64 / most as f64;
     let (bare, partita) = (length(rate.bare), length(rate.partita));
-    let beside = LABELS as f64 + bare.max(partita) + 8.0;
+    let label_x = LABELS as f64 + bare.max(partita) + 8.0;
     format!(
         "<text x=\"18\" y=\"{}\">{}</text><rect class=\"bare\" x=\"{LABELS}\" y=\"{y}\" width=\"{bare:.1}\" height=\"19\"/>\
          <rect class=\"partita\" x=\"{LABELS}\" y=\"{}\" width=\"{partita:.1}\" height=\"11\"/>\
-         <text class=\"small\" x=\"{beside:.1}\" y=\"{}\">{} · p99 {} ms</text>\n",
+         <text class=\"small\" x=\"{label_x:.1}\" y=\"{}\">{} · p99 {} ms</text>\n",
         y + 14,
         escaped(name),
         y + 4,
