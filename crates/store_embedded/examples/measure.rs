@@ -45,7 +45,7 @@ fn main() {
         for callers in [1, 32, 256] {
             puts(&store, rows, callers, time);
         }
-        reads_beside_puts(&store, rows, time);
+        reads_during_puts(&store, rows, time);
         println!("  {:?}", store.usage().expect("usage"));
         let started = Instant::now();
         store.close();
@@ -129,20 +129,20 @@ fn reads(store: &EmbeddedStore, rows: u64, time: Duration, name: &str) {
     println!("  {name}: get {get:.2} µs, range of 10 {range:.2} µs");
 }
 
-fn reads_beside_puts(store: &EmbeddedStore, rows: u64, time: Duration) {
-    let over = AtomicBool::new(false);
+fn reads_during_puts(store: &EmbeddedStore, rows: u64, time: Duration) {
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for caller in 0..32 {
-            let over = &over;
+            let done = &done;
             scope.spawn(move || {
                 let mut random = Random(caller);
-                while !over.load(Ordering::Relaxed) {
+                while !done.load(Ordering::Relaxed) {
                     wait(put(store, random.next() % rows));
                 }
             });
         }
-        reads(store, rows, time, "reads beside 32 writers");
-        over.store(true, Ordering::Relaxed);
+        reads(store, rows, time, "reads with 32 writers");
+        done.store(true, Ordering::Relaxed);
     });
 }
 

@@ -34,13 +34,13 @@ pub fn read_record_body(bytes: &[u8]) {
     if record::replay(STAMP.sequence, body, &mut batch).is_err() {
         return;
     }
-    let (mut again, mut encoded) = (Batch::default(), Vec::new());
+    let (mut decoded, mut encoded) = (Batch::default(), Vec::new());
     let Ok(length) = record::encode(&mut encoded, &batch) else { return };
     record::seal(&mut encoded, length, &SALT, STAMP);
     let body = RecordHeader::parse(&encoded, &SALT).and_then(|header| header.body(&encoded, &SALT));
-    let replayed = body.map(|body| record::replay(STAMP.sequence, body, &mut again));
+    let replayed = body.map(|body| record::replay(STAMP.sequence, body, &mut decoded));
     assert!(matches!(replayed, Some(Ok(()))), "an encoded batch cannot be replayed");
-    assert!(again.rows().eq(batch.rows()) && again.dropped() == batch.dropped());
+    assert!(decoded.rows().eq(batch.rows()) && decoded.dropped() == batch.dropped());
 }
 
 /// Reads bytes as a page of the data file. A well-formed page yields all its nodes, and a page rebuilt from them reads

@@ -67,17 +67,21 @@ impl EmbeddedSnapshot<'_> {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         mut damaged: impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut over = OverlayRows::of(&self.overlays, range, direction);
+        let mut overlay_rows = OverlayRows::of(&self.overlays, range, direction);
         let mut ended = false;
         self.root.range(range, direction, |item| {
             let flow = match item {
-                RangeItem::Row(row) => self.visit_stored(&row, &mut over, &mut visit, &mut damaged)?,
-                RangeItem::Lost(damage) => self.visit_damage(damage, &mut over, &mut visit, &mut damaged)?,
+                RangeItem::Row(row) => {
+                    self.visit_stored(&row, &mut overlay_rows, &mut visit, &mut damaged)?
+                }
+                RangeItem::Lost(damage) => {
+                    self.visit_damage(damage, &mut overlay_rows, &mut visit, &mut damaged)?
+                }
             };
             ended = flow.is_break();
             Ok(flow)
         })?;
-        while !ended && let Some(row) = over.next() {
+        while !ended && let Some(row) = overlay_rows.next() {
             ended = visit_row(row, &mut visit).is_break();
         }
         Ok(())
@@ -87,14 +91,14 @@ impl EmbeddedSnapshot<'_> {
     fn visit_stored(
         &self,
         row: &StoredRow<'_>,
-        over: &mut OverlayRows<'_>,
+        overlay_rows: &mut OverlayRows<'_>,
         visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        if over.visit_before(row.key, visit).is_break() {
+        if overlay_rows.visit_before(row.key, visit).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        match over.take(row.key) {
+        match overlay_rows.take(row.key) {
             Some(newer) => Ok(visit_row(newer, visit)),
             None if self.overlays.hides_tree_row(row.key) => Ok(ControlFlow::Continue(())),
             None => match row.value() {
@@ -110,12 +114,12 @@ impl EmbeddedSnapshot<'_> {
     fn visit_damage(
         &self,
         damage: Damage,
-        over: &mut OverlayRows<'_>,
+        overlay_rows: &mut OverlayRows<'_>,
         visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         if let Some(keys) = &damage.keys {
-            if over.visit_before(over.first_of(keys), visit).is_break() {
+            if overlay_rows.visit_before(overlay_rows.first_of(keys), visit).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             let is_of_one_space = keys.start.first_chunk::<4>() == keys.end.first_chunk::<4>();

@@ -19,7 +19,7 @@ const ATTACKER: u32 = 2;
 const HEADS: [usize; 2] = [25, 36];
 
 /// A body that drops the victim's space and overwrites one of its rows.
-fn malice() -> Vec<u8> {
+fn malicious_body() -> Vec<u8> {
     let row = key(VICTIM, b"victim");
     let mut body = vec![2];
     body.extend_from_slice(&VICTIM.to_le_bytes());
@@ -33,7 +33,7 @@ fn malice() -> Vec<u8> {
 
 /// A record of format 1, whose checksum anybody can compute.
 fn record_of_format_1(run: u64, sequence: u64) -> Vec<u8> {
-    let body = malice();
+    let body = malicious_body();
     let mut covered = (body.len() as u32).to_le_bytes().to_vec();
     covered.extend_from_slice(&run.to_le_bytes());
     covered.extend_from_slice(&sequence.to_le_bytes());
@@ -46,7 +46,7 @@ fn record_of_format_1(run: u64, sequence: u64) -> Vec<u8> {
 /// A record of format 2, sealed with a guessed salt.
 fn record_of_format_2(sequence: u64, salt: &[u8; 16]) -> Vec<u8> {
     let seal = |bytes: &[u8]| siphasher::sip::SipHasher13::new_with_key(salt).hash(bytes).to_le_bytes();
-    let body = malice();
+    let body = malicious_body();
     let mut head = (body.len() as u32).to_le_bytes().to_vec();
     head.extend_from_slice(&sequence.to_le_bytes());
     head.extend_from_slice(&(sequence - 1).to_le_bytes());

@@ -141,11 +141,11 @@ fn damage_to_a_log_of_format_1_is_reported_if_later_segments_show_it() {
 /// Every state that a power loss during creation can leave.
 #[test]
 fn a_creation_may_be_interrupted_anywhere() {
-    let whole = tempfile::tempdir().unwrap();
-    open(whole.path()).unwrap().close();
-    let data = fs::read(whole.path().join("data.mdb")).unwrap();
-    let sums = fs::read(whole.path().join("sums")).unwrap();
-    let format = format_of(whole.path());
+    let complete = tempfile::tempdir().unwrap();
+    open(complete.path()).unwrap().close();
+    let data = fs::read(complete.path().join("data.mdb")).unwrap();
+    let sums = fs::read(complete.path().join("sums")).unwrap();
+    let format = format_of(complete.path());
     let states: Vec<Vec<(&str, &[u8])>> = vec![
         vec![("LOCK", b"")],
         vec![("LOCK", b""), ("data.new/data.mdb", b"")],
@@ -222,13 +222,13 @@ fn everything(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn only_the_owner_may_read_what_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (made, upgraded) = (folder.path().join("made"), folder.path().join("upgraded"));
+    let (created, upgraded) = (folder.path().join("created"), folder.path().join("upgraded"));
     unpack("1/crashed", &upgraded);
     for path in everything(&upgraded) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    for (folder, is_ours) in [(&made, true), (&upgraded, false)] {
+    for (folder, is_created) in [(&created, true), (&upgraded, false)] {
         let store = open(folder).unwrap();
         write(&store, vec![put(&key(1, b"a"), &[1; 20_000])]).unwrap();
         let found = everything(folder);
@@ -237,7 +237,7 @@ fn only_the_owner_may_read_what_is_stored() {
             let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
             let expected = if path.is_dir() { 0o700 } else { 0o600 };
             // The folder itself keeps its permissions.
-            assert!(mode == expected || (!is_ours && path == *folder), "{}: {mode:o}", path.display());
+            assert!(mode == expected || (!is_created && path == *folder), "{}: {mode:o}", path.display());
         }
         store.close();
     }

@@ -158,7 +158,7 @@ fn check(folder: &Path, answered: &BTreeSet<u64>) {
         }
         found.push(numbers);
     }
-    assert!(found.iter().all(|numbers| *numbers == found[0]), "a decision is there by half");
+    assert!(found.iter().all(|numbers| *numbers == found[0]), "a decision is only partly there");
     let lost: Vec<_> = answered.difference(&found[0]).collect();
     assert!(lost.is_empty(), "answered decisions are lost: {lost:?}");
     let count = Counters::read(support::get(&store, &key(COUNT_SPACE, b"")).unwrap().as_deref());

@@ -379,12 +379,12 @@ fn a_start_that_frees_the_only_segment_does_not_require_it_again() {
         check(&store, 1, Length::Mixed);
         copy(&torn, &started);
         drop(store);
-        let again = started.join("log").join(segment.file_name().unwrap());
+        let reused = started.join("log").join(segment.file_name().unwrap());
         // Only one of the usual size is kept. It is taken into use for the next group, and the power fails.
-        assert_eq!(again.exists(), rows == 1);
-        if again.exists() {
+        assert_eq!(reused.exists(), rows == 1);
+        if reused.exists() {
             bytes[..BLOCK as usize].fill(0);
-            fs::write(&again, &bytes).unwrap();
+            fs::write(&reused, &bytes).unwrap();
         }
         check(&open(&started).unwrap(), 1, Length::Mixed);
     }

@@ -554,16 +554,16 @@ fn readable_rows_are_salvaged_unchanged() {
 fn an_interrupted_compaction_is_intact_for_read_only_use() {
     let stored = stored();
     let folder = temporary_folder();
-    let (cut, compacted) = (folder.path().join("cut"), folder.path().join("compacted"));
-    copy(stored.folder.path(), &cut);
+    let (interrupted, compacted) = (folder.path().join("interrupted"), folder.path().join("compacted"));
+    copy(stored.folder.path(), &interrupted);
     copy(stored.folder.path(), &compacted);
     compact(&compacted).unwrap();
-    fs::create_dir(cut.join("data.new")).unwrap();
-    fs::write(cut.join("data.new/FINISHED"), "").unwrap();
-    fs::copy(compacted.join("data.mdb"), cut.join("data.new/data.mdb")).unwrap();
-    fs::copy(compacted.join("sums"), cut.join("sums")).unwrap();
-    assert_eq!(verify(&cut, |_, _| {}).unwrap().findings, Vec::<String>::new());
-    check_salvaged(&cut, &stored.model, "interrupted");
+    fs::create_dir(interrupted.join("data.new")).unwrap();
+    fs::write(interrupted.join("data.new/FINISHED"), "").unwrap();
+    fs::copy(compacted.join("data.mdb"), interrupted.join("data.new/data.mdb")).unwrap();
+    fs::copy(compacted.join("sums"), interrupted.join("sums")).unwrap();
+    assert_eq!(verify(&interrupted, |_, _| {}).unwrap().findings, Vec::<String>::new());
+    check_salvaged(&interrupted, &stored.model, "interrupted");
 }
 
 /// Orphans of rows and of chunks are distinguished, though their keys are not.

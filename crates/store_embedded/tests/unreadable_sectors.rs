@@ -113,14 +113,14 @@ mod intercepted {
 }
 
 /// Makes a block permanently unreadable.
-fn spoil(path: &Path, at: u64) {
+fn make_unreadable(path: &Path, at: u64) {
     let file = File::options().write(true).open(path).unwrap();
     file.write_all_at(&[0xAA; BLOCK as usize], at).unwrap();
-    spoil_for(path, at, u32::MAX);
+    make_unreadable_for(path, at, u32::MAX);
 }
 
 /// Makes a block unreadable for this many reads, after which it is as before.
-fn spoil_for(path: &Path, at: u64, times: u32) {
+fn make_unreadable_for(path: &Path, at: u64, times: u32) {
     BAD_BLOCKS.lock().unwrap().push(BadBlock { inode: fs::metadata(path).unwrap().ino(), at, times });
 }
 
@@ -160,8 +160,8 @@ fn lost(store: &impl Store) -> Vec<u32> {
 /// The offset of a row's leaf in the data file.
 fn leaf_of(folder: &Path, number: u32) -> u64 {
     let bytes = fs::read(folder.join("data.mdb")).unwrap();
-    let wanted = [&row_key(number)[..], &[0]].concat();
-    let at = bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap() as u64;
+    let target = [&row_key(number)[..], &[0]].concat();
+    let at = bytes.windows(target.len()).rposition(|window| window == target).unwrap() as u64;
     at / BLOCK * BLOCK
 }
 
@@ -171,9 +171,9 @@ fn unreadable_checksums_cost_no_row() {
     let sums = folder.path().join("sums");
     let blocks = fs::metadata(&sums).unwrap().len() / BLOCK;
     assert!(blocks > 4);
-    (4..blocks).for_each(|block| spoil(&sums, block * BLOCK));
+    (4..blocks).for_each(|block| make_unreadable(&sums, block * BLOCK));
     // One slot as well: it has a second copy.
-    spoil(&sums, 0);
+    make_unreadable(&sums, 0);
     let store = open(folder.path());
     assert_eq!(lost(&store), []);
     write(&store, (0..ROWS).step_by(7).map(|number| put(&row_key(number), &value(number))).collect())
@@ -188,7 +188,7 @@ fn unreadable_checksums_cost_no_row() {
 fn an_unreadable_page_costs_only_its_own_rows() {
     let folder = stored();
     let (data, at) = (folder.path().join("data.mdb"), leaf_of(folder.path(), 777));
-    spoil(&data, at);
+    make_unreadable(&data, at);
     let findings = verify(folder.path(), |_, _| {}).unwrap().findings;
     let expected = format!("(at byte {at}) cannot be read");
     assert!(findings.iter().any(|finding| finding.contains(&expected)), "{findings:?}");
@@ -214,7 +214,7 @@ fn an_unreadable_page_costs_only_its_own_rows() {
 #[test]
 fn a_disk_with_transient_errors_costs_nothing() {
     let folder = stored();
-    spoil_for(&folder.path().join("data.mdb"), leaf_of(folder.path(), 777), 3);
+    make_unreadable_for(&folder.path().join("data.mdb"), leaf_of(folder.path(), 777), 3);
     let store = open(folder.path());
     write(&store, vec![put(&row_key(777), &value(777))]).unwrap();
     store.close();
@@ -237,7 +237,7 @@ fn a_log_with_an_unreadable_part_is_salvaged_up_to_there() {
         fs::copy(live.join(name), killed.join(name)).unwrap();
     }
     store.close();
-    spoil(&killed.join("log/segment.1"), 100 * BLOCK);
+    make_unreadable(&killed.join("log/segment.1"), 100 * BLOCK);
     assert!(EmbeddedStore::open(&killed, Options::default()).is_err());
     let salvaged = salvage(&killed, &folder.path().join("salvaged")).unwrap();
     assert!(!salvaged.lost.is_empty());

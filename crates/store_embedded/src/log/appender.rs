@@ -249,10 +249,10 @@ mod tests {
         log.append(&batch(1)).unwrap();
         // The segment fails, and no other one is available.
         replace_file(&mut log, unwritable());
-        let there = folder.path().join("log");
-        std::fs::rename(&there, folder.path().join("away")).unwrap();
+        let log_folder = folder.path().join("log");
+        std::fs::rename(&log_folder, folder.path().join("away")).unwrap();
         assert!(matches!(log.append(&batch(2)), Err(StoreError::LogFailed(_))));
-        std::fs::rename(folder.path().join("away"), &there).unwrap();
+        std::fs::rename(folder.path().join("away"), &log_folder).unwrap();
         assert_eq!(recovered(folder.path(), &state), [1]);
         log.append(&batch(3)).unwrap();
         assert_eq!(recovered(folder.path(), &state), [1, 3]);

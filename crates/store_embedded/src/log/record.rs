@@ -196,9 +196,9 @@ mod tests {
             let blocks = record(&batch);
             let header = RecordHeader::parse(&blocks, &SALT).unwrap();
             assert_eq!((header.stamp, header.record_bytes()), (STAMP, blocks.len()));
-            let mut again = Batch::default();
-            replay(9, header.body(&blocks, &SALT).unwrap(), &mut again).unwrap();
-            assert!(again.rows().eq(batch.rows()) && again.dropped() == batch.dropped());
+            let mut replayed = Batch::default();
+            replay(9, header.body(&blocks, &SALT).unwrap(), &mut replayed).unwrap();
+            assert!(replayed.rows().eq(batch.rows()) && replayed.dropped() == batch.dropped());
             assert!(RecordHeader::parse(&blocks, &[4; 16]).is_none());
         }
     }

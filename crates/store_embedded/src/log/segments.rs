@@ -152,8 +152,8 @@ impl Segments {
     fn free_applied(&self, pool: &mut SegmentPool) -> io::Result<()> {
         let mut freed = Vec::new();
         let applied = pool.applied;
-        let is_over = |segment: &mut LiveSegment| segment.last.is_some_and(|last| last <= applied);
-        while let Some(segment) = pool.live.pop_front_if(is_over) {
+        let is_applied = |segment: &mut LiveSegment| segment.last.is_some_and(|last| last <= applied);
+        while let Some(segment) = pool.live.pop_front_if(is_applied) {
             freed.push(segment);
         }
         if freed.is_empty() {

@@ -115,12 +115,12 @@ impl<'v> TreeView<'v> {
 
     fn locate_below(
         &self,
-        wanted: u64,
+        target: u64,
         at: u64,
         level: u16,
         bounds: KeyBounds<'v>,
     ) -> Option<(u16, KeyBounds<'v>)> {
-        if at == wanted {
+        if at == target {
             return Some((level, bounds));
         }
         if level <= 1 {
@@ -128,7 +128,7 @@ impl<'v> TreeView<'v> {
         }
         let page = self.page(at, PageKind::Branch).ok()?;
         (0..page.nodes()).find_map(|index| {
-            self.locate_below(wanted, page.child(index)?, level - 1, bounds.of_child(page, index))
+            self.locate_below(target, page.child(index)?, level - 1, bounds.of_child(page, index))
         })
     }
 

@@ -153,9 +153,9 @@ impl Environment {
         self.write(|databases, txn| databases.apply(txn, rows.dropped(), std::iter::empty()))?;
         let mut left = rows.all().peekable();
         while left.peek().is_some() {
-            let some: Vec<_> = left.by_ref().take(ROWS_WHEN_FULL).collect();
-            let touched: Vec<_> = some.iter().copied().map(touch).collect();
-            self.write_rows(&touched, |databases, txn| databases.apply(txn, &[], some.iter().copied()))?;
+            let batch: Vec<_> = left.by_ref().take(ROWS_WHEN_FULL).collect();
+            let touched: Vec<_> = batch.iter().copied().map(touch).collect();
+            self.write_rows(&touched, |databases, txn| databases.apply(txn, &[], batch.iter().copied()))?;
         }
         self.write(|databases, txn| databases.position.set(txn, position))
     }
@@ -429,10 +429,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         crate::folder::creation::create_data_file(folder.path()).unwrap();
         let environment = Environment::open_with_map(folder.path(), 1 << 20).unwrap();
-        let over = AtomicBool::new(false);
+        let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                while !over.load(Ordering::SeqCst) {
+                while !done.load(Ordering::SeqCst) {
                     environment.root().get(b"space7").unwrap();
                 }
             });
@@ -442,7 +442,7 @@ mod tests {
                     .write_rows(&[(&key, false)], |databases, txn| databases.put(txn, &key, &vec![7; 50_000]))
                     .unwrap();
             }
-            over.store(true, Ordering::SeqCst);
+            done.store(true, Ordering::SeqCst);
         });
         let mut rows = 0;
         let all = KeyRange { start: Vec::new(), end: vec![0xFF] };

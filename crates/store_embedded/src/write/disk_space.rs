@@ -60,8 +60,8 @@ impl DiskSpace {
     /// Checks whether there is space again, if there was none.
     pub fn recheck(&self, pending: u64, unused: impl Fn() -> u64) {
         // More than is needed now, so that it is not full again at once.
-        let wanted = needed(pending) + DELETION_BYTES;
-        if self.shortage().is_some() && (self.allocate(wanted).is_ok() || unused() >= wanted) {
+        let required = needed(pending) + DELETION_BYTES;
+        if self.shortage().is_some() && (self.allocate(required).is_ok() || unused() >= required) {
             tracing::info!("there is disk space again");
             self.is_full.store(false, Ordering::Relaxed);
         }
