@@ -10,7 +10,7 @@ use heed::{CommitOrAbort, Database};
 use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_store::{Store, patience};
+use partita_store::{Store, blocking};
 use partita_store_embedded::{EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
@@ -123,7 +123,7 @@ fn measure<S: Store>(
         runtime: tokio::runtime::Builder::new_current_thread().build()?,
     };
     // A program that embeds the engine and has one thread may wait for its own commits.
-    patience::set(true);
+    blocking::set_allowed(true);
     database.run(Operation::CreateTable, TABLE)?;
     for order in 0..200 {
         let item = item(order / 20, order % 20);

@@ -6,7 +6,7 @@
 
 use crate::connection::busy_poll;
 use crate::limits::slow_client_timeout::Pace;
-use partita_store::patience;
+use partita_store::blocking;
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice};
 use std::os::fd::AsFd;
@@ -91,7 +91,7 @@ impl AsyncRead for Lingering {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<(), Error>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if read.is_pending() && patience::is_patient() {
+        if read.is_pending() && blocking::is_allowed() {
             // The runtime knows already whom to wake: if more comes meanwhile, it sees it at once.
             busy_poll::await_briefly(&self.stream);
         }

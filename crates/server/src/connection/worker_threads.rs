@@ -90,13 +90,13 @@ impl Guest {
 
     /// Said on its thread, once it is there.
     pub fn sits_down(&self) {
-        partita_store::patience::set(self.0.load(Ordering::Relaxed) == 1);
+        partita_store::blocking::set_allowed(self.0.load(Ordering::Relaxed) == 1);
     }
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
         let left = self.0.fetch_sub(1, Ordering::Relaxed) - 1;
-        partita_store::patience::set(left == 1);
+        partita_store::blocking::set_allowed(left == 1);
     }
 }

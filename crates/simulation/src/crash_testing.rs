@@ -1,4 +1,4 @@
-//! Work on a data folder with a disk that fails: crashes at every one of its calls, and disks that refuse to write.
+//! Work on a data folder with a failing disk: crashes at every call, and disks that reject writes.
 
 use crate::disk::{Disk, Faults};
 use crate::image::Image;
@@ -6,9 +6,8 @@ use crate::intercept;
 use partita_list_append::random::Random;
 use std::path::{Path, PathBuf};
 
-/// Does `work` on the folder again and again, with the power gone, or the process killed, at every call in turn, and
-/// has `check` look at what is left each time, and at what the work makes when nothing happens. Says how many calls
-/// there were.
+/// Runs `work` on the folder repeatedly, with a power loss, or a kill, at every call in turn. Each time `check` inspects
+/// what is left, and finally the result of an undisturbed run. Returns the number of calls.
 pub fn crash_at_each_call(
     image: &Image,
     only_kills: bool,
@@ -18,9 +17,9 @@ pub fn crash_at_each_call(
     for call in 1.. {
         let folders = tempfile::Builder::new().prefix("folder").tempdir().expect("a temporary folder");
         let root = folders.path().canonicalize().expect("it is there");
-        let disk = on_a_disk(&root.join("before"), image, call, |disk| disk.only_kills = only_kills, &work);
+        let disk = with_disk(&root.join("before"), image, call, |disk| disk.only_kills = only_kills, &work);
         let Some(left) = disk.left else {
-            check(&root.join("before"), "nothing happened");
+            check(&root.join("before"), "no crash");
             return call - 1;
         };
         left.write(&root.join("left")).expect("what is left can be written");
@@ -29,19 +28,19 @@ pub fn crash_at_each_call(
     unreachable!("some call is the last one")
 }
 
-/// Does `work` in a folder of its own whose disk does not fail until it is told to.
+/// Runs `work` in a folder of its own whose disk does not fail until `set_faults` is called.
 pub fn on_a_failing_disk(image: &Image, work: impl Fn(&Path) + Sync) {
     let folders = tempfile::Builder::new().prefix("folder").tempdir().expect("a temporary folder");
     let root = folders.path().canonicalize().expect("it is there");
-    on_a_disk(&root.join("failing"), image, u64::MAX, |_| {}, &work);
+    with_disk(&root.join("failing"), image, u64::MAX, |_| {}, &work);
 }
 
-/// How the disk of this thread fails from now on.
+/// Sets how the disk of this thread fails from now on.
 pub fn set_faults(faults: Faults) {
     intercept::with(|disk| disk.faults = faults);
 }
 
-fn on_a_disk(
+fn with_disk(
     folder: &Path,
     image: &Image,
     crash_at: u64,

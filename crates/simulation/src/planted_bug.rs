@@ -1,4 +1,4 @@
-//! Mistakes that are planted to see whether the simulation finds them.
+//! Bugs that are planted to check that the simulation finds them.
 
 use partita_store::{Decision, Health, Rows, Space, Store, StoreError, Usage, Write};
 use partita_store_embedded::{EmbeddedSnapshot, EmbeddedStore};
@@ -7,45 +7,45 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plant {
-    /// Segments of the log are not flushed.
+pub enum PlantedBug {
+    /// Segments of the log are not synced.
     SkipLogSync,
-    /// LMDB's pages are not flushed before the meta page that needs them.
+    /// LMDB's pages are not synced before the meta page that references them.
     SkipPageSync,
-    /// The slot with a transaction's meta page is not durable when it ends, so that pages it freed are used again too
+    /// The slot with a transaction's meta page is not durable when the transaction ends, so that pages it freed are reused too
     /// early.
     ReusePagesEarly,
-    /// The tree says that it has records before it has them.
+    /// The tree claims to have records before it has them.
     ApplyOutOfOrder,
     /// An index lacks an entry.
     ForgetIndexEntry,
-    /// The last block of a long record is missing, and nobody looks.
+    /// The last block of a long record is not written, and nothing notices.
     DropTail,
 }
 
-impl Plant {
-    pub const ALL: [Plant; 6] = [
-        Plant::SkipLogSync,
-        Plant::SkipPageSync,
-        Plant::ReusePagesEarly,
-        Plant::ApplyOutOfOrder,
-        Plant::ForgetIndexEntry,
-        Plant::DropTail,
+impl PlantedBug {
+    pub const ALL: [PlantedBug; 6] = [
+        PlantedBug::SkipLogSync,
+        PlantedBug::SkipPageSync,
+        PlantedBug::ReusePagesEarly,
+        PlantedBug::ApplyOutOfOrder,
+        PlantedBug::ForgetIndexEntry,
+        PlantedBug::DropTail,
     ];
 
     pub fn skips_sync_of(self, path: &Path) -> bool {
         match self {
-            Plant::SkipLogSync => is_segment(path),
-            Plant::SkipPageSync => path.ends_with("data.mdb"),
-            Plant::ReusePagesEarly => path.ends_with("sums"),
+            PlantedBug::SkipLogSync => is_segment(path),
+            PlantedBug::SkipPageSync => path.ends_with("data.mdb"),
+            PlantedBug::ReusePagesEarly => path.ends_with("sums"),
             _ => false,
         }
     }
 
-    /// Whether the tail of these bytes is lost: of a record of several blocks, not of the zeros that fill a new segment.
+    /// Whether the tail of these bytes is lost: that of a record of several blocks, not of the zeros that fill a new segment.
     pub fn cuts(self, path: &Path, bytes: &[u8]) -> bool {
         let is_long_record = bytes.len() > 4_096 && bytes.first_chunk::<4>() != Some(&[0; 4]);
-        self == Plant::DropTail && is_segment(path) && is_long_record
+        self == PlantedBug::DropTail && is_segment(path) && is_long_record
     }
 }
 
@@ -55,22 +55,22 @@ fn is_segment(path: &Path) -> bool {
 
 /// The space of the first index of the first table.
 const FIRST_INDEX: Space = Space(17);
-/// Which entry of it is forgotten.
+/// Which of its entries is omitted.
 const FORGOTTEN: usize = 7;
 
-/// The store, with or without a mistake.
-pub struct PlantedStore {
+/// The store, with or without a bug.
+pub struct BuggyStore {
     store: EmbeddedStore,
     entries: Option<Arc<AtomicUsize>>,
 }
 
-impl PlantedStore {
-    pub fn new(store: EmbeddedStore, plant: Option<Plant>) -> PlantedStore {
-        PlantedStore { store, entries: (plant == Some(Plant::ForgetIndexEntry)).then(Arc::default) }
+impl BuggyStore {
+    pub fn new(store: EmbeddedStore, bug: Option<PlantedBug>) -> BuggyStore {
+        BuggyStore { store, entries: (bug == Some(PlantedBug::ForgetIndexEntry)).then(Arc::default) }
     }
 }
 
-impl Store for PlantedStore {
+impl Store for BuggyStore {
     type Snapshot<'a> = EmbeddedSnapshot<'a>;
 
     fn snapshot(&self) -> Result<EmbeddedSnapshot<'_>, StoreError> {
