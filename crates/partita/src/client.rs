@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use http_client::HttpClient;
 use hyper::{Request, StatusCode};
-use partita_auth::{Call, Signer};
+use partita_auth::{Signer, UnsignedRequest};
 use serde_json::Value;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -117,7 +117,7 @@ impl Client {
         target: &str,
         body: &[u8],
     ) -> Result<Value, Failure> {
-        let call = Call { method, host: &self.address.host, path, parameters, target, body };
+        let call = UnsignedRequest { method, host: &self.address.host, path, parameters, target, body };
         let (status, answer) = self
             .send(&call)
             .map_err(|error| Failure::Unreachable(format!("no database answers at {}: {error}", self.url)))?;
@@ -132,7 +132,7 @@ impl Client {
         Err(Failure::Refused { kind, message })
     }
 
-    fn send(&self, call: &Call<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
+    fn send(&self, call: &UnsignedRequest<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
         let query: Vec<String> =
             call.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if query.is_empty() { "" } else { "?" };

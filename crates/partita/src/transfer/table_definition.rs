@@ -1,15 +1,15 @@
-//! A table's definition: from what a database describes to what creates the same table elsewhere.
+//! Table definitions: from the description of a table to the requests that create the same table elsewhere.
 
 use serde_json::{Map, Value, json};
 
-/// Tags that begin so are AWS's own (CloudFormation's, for instance): nobody else may set them.
+/// The prefix of AWS's own tags (CloudFormation's, for instance), which nobody else may set.
 const RESERVED_TAGS: &str = "aws:";
-/// What AWS shows for a bound on on-demand units that there is not.
+/// How AWS describes the absence of a limit on on-demand units.
 const UNBOUNDED: i64 = -1;
-/// The members of CreateTable that an index keeps.
-const OF_AN_INDEX: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
+/// The members of an index's description that CreateTable takes.
+const INDEX_MEMBERS: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
 
-/// A CreateTable request for a described table, with its time to live and tags besides.
+/// Builds a CreateTable request from a table's description, with its time to live and tags.
 pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -> Value {
     let mut made = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
     let mode = table["BillingModeSummary"]["BillingMode"].as_str().unwrap_or("PROVISIONED");
@@ -18,7 +18,7 @@ pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -
     for kind in ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"] {
         let Some(indexes) = table[kind].as_array() else { continue };
         let index = |described: &Value| {
-            let mut index = copied(described, &OF_AN_INDEX);
+            let mut index = copied(described, &INDEX_MEMBERS);
             if kind == "GlobalSecondaryIndexes" {
                 index.extend(capacity(described, mode));
             }
@@ -68,23 +68,23 @@ fn drop_reserved_tags(definition: &mut Map<String, Value>) {
     }
 }
 
-/// The bounds that there are, of a table or an index.
-fn drop_absent_bounds(definition: &mut Map<String, Value>) {
-    let Some(Value::Object(bounds)) = definition.get_mut("OnDemandThroughput") else { return };
-    bounds.retain(|_, units| *units != UNBOUNDED);
-    if bounds.is_empty() {
+/// Removes absent limits of a table or an index.
+fn drop_absent_limits(definition: &mut Map<String, Value>) {
+    let Some(Value::Object(limits)) = definition.get_mut("OnDemandThroughput") else { return };
+    limits.retain(|_, units| *units != UNBOUNDED);
+    if limits.is_empty() {
         definition.remove("OnDemandThroughput");
     }
 }
 
-/// Provisioned units, or the bounds of on-demand ones.
+/// Provisioned units, or the limits of on-demand ones.
 fn capacity(described: &Value, mode: &str) -> Map<String, Value> {
     let member = if mode == "PROVISIONED" { "ProvisionedThroughput" } else { "OnDemandThroughput" };
     let mut capacity = copied(described, &[member]);
     if let Some(units) = capacity.get_mut("ProvisionedThroughput") {
         *units = Value::Object(copied(units, &["ReadCapacityUnits", "WriteCapacityUnits"]));
     }
-    drop_absent_bounds(&mut capacity);
+    drop_absent_limits(&mut capacity);
     capacity
 }
 
@@ -93,15 +93,15 @@ fn expiring_by(time_to_live: &Value) -> Option<&str> {
     time_to_live["AttributeName"].as_str().filter(|_| enabled)
 }
 
-/// What is done with a definition: the table is made, filled, and then gets what would be in the way of filling it.
-pub struct Steps {
+/// The requests for a definition: the table is created, filled, and then gets the settings that would affect loading.
+pub struct SetupSteps {
     pub create: Value,
-    /// Items that expire, and records of a stream, shall not come from the load itself.
+    /// Set after loading, so that the load itself neither expires items nor writes stream records.
     pub update_time_to_live: Option<Value>,
     pub update_table: Option<Value>,
 }
 
-pub fn steps(definition: &Value) -> Steps {
+pub fn steps(definition: &Value) -> SetupSteps {
     let mut create = creatable(definition.clone());
     let name = create["TableName"].clone();
     let mut later = |member: &str| {
@@ -111,17 +111,17 @@ pub fn steps(definition: &Value) -> Steps {
     let update_time_to_live = later("TimeToLiveSpecification");
     let update_table = later("StreamSpecification");
     later("ItemCount");
-    Steps { create, update_time_to_live, update_table }
+    SetupSteps { create, update_time_to_live, update_table }
 }
 
-/// Without what no CreateTable takes and early versions have dumped all the same.
+/// Removes what CreateTable does not take but early versions have dumped.
 fn creatable(mut definition: Value) -> Value {
     if let Some(table) = definition.as_object_mut() {
         drop_reserved_tags(table);
-        drop_absent_bounds(table);
+        drop_absent_limits(table);
     }
     let indexes = definition.get_mut("GlobalSecondaryIndexes").and_then(Value::as_array_mut);
-    indexes.into_iter().flatten().filter_map(Value::as_object_mut).for_each(drop_absent_bounds);
+    indexes.into_iter().flatten().filter_map(Value::as_object_mut).for_each(drop_absent_limits);
     definition
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_describes_state_is_left_out() {
+    fn members_that_describe_state_are_left_out() {
         let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
         let made = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
         assert_eq!(made["BillingMode"], "PROVISIONED");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn expiry_and_stream_come_after_the_items() {
+    fn time_to_live_and_stream_are_set_after_the_items() {
         let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
         let steps = steps(&from_description(&described(), &ttl, Vec::new()));
         for later in ["TimeToLiveSpecification", "StreamSpecification", "ItemCount", "Tags"] {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_aws_may_set_is_left_out() {
+    fn members_that_only_aws_may_set_are_left_out() {
         let tag = |key: &str| json!({ "Key": key, "Value": "v" });
         let tags = vec![tag("aws:cloudformation:stack-name"), tag("team"), tag("my:aws:tag")];
         let mut table = described();
