@@ -41,7 +41,7 @@ pub struct Salvage {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// The folder to make
+    /// The folder to create
     #[arg(long, value_name = "NEW")]
     pub into: PathBuf,
 }

@@ -118,17 +118,17 @@ impl Client {
         body: &[u8],
     ) -> Result<Value, Failure> {
         let call = UnsignedRequest { method, host: &self.address.host, path, parameters, target, body };
-        let (status, answer) = self
+        let (status, response) = self
             .send(&call)
             .map_err(|error| Failure::Unreachable(format!("no database answers at {}: {error}", self.url)))?;
-        let answer: Value = serde_json::from_slice(&answer).unwrap_or(Value::Null);
+        let response: Value = serde_json::from_slice(&response).unwrap_or(Value::Null);
         if status == StatusCode::OK {
-            return Ok(answer);
+            return Ok(response);
         }
-        let kind = answer["__type"].as_str().unwrap_or("unknown error");
+        let kind = response["__type"].as_str().unwrap_or("unknown error");
         let kind = kind.rsplit('#').next().unwrap_or(kind).to_owned();
         let message =
-            answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default().to_owned();
+            response["message"].as_str().or(response["Message"].as_str()).unwrap_or_default().to_owned();
         Err(Failure::Refused { kind, message })
     }
 

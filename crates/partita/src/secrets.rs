@@ -25,7 +25,7 @@ pub fn refuse_on_command_line(arguments: impl Iterator<Item = OsString>) -> Opti
     };
     let (option, instead) = REFUSED.iter().find(|(option, _)| is_given(option))?;
     Some(format!(
-        "{option} is no option: whoever lists this machine's processes would read the secret. Instead, {instead}"
+        "{option} is not an option: anyone who lists this machine's processes could read the secret. Instead, {instead}"
     ))
 }
 

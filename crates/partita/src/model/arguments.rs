@@ -296,7 +296,7 @@ pub struct Import {
     /// The file
     pub file: PathBuf,
 
-    /// The table's name, where the file does not say it
+    /// The table's name, if the file does not have it
     #[arg(long, default_value = "Table")]
     pub table: String,
 }

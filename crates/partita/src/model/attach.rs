@@ -24,21 +24,21 @@ pub fn detach(arguments: &Detach) -> Outcome {
         &[("table", &arguments.table)],
         b"",
     )?;
-    println!("table {} has no model any more", arguments.table);
+    println!("the model of table {} is detached", arguments.table);
     Ok(FINE)
 }
 
 pub fn watch(arguments: &Watch) -> Outcome {
     let parameters: Vec<(&str, &str)> =
         arguments.table.iter().map(|table| ("table", table.as_str())).collect();
-    let answer = Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "GET", &parameters, b"")?;
+    let response = Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "GET", &parameters, b"")?;
     if arguments.format == PlainFormat::Json {
-        println!("{answer}");
+        println!("{response}");
         return Ok(FINE);
     }
-    let models = match answer["models"].as_array() {
+    let models = match response["models"].as_array() {
         Some(models) => models.clone(),
-        None => vec![answer],
+        None => vec![response],
     };
     if models.is_empty() {
         println!("no model is attached; partita model attach MODEL does it");

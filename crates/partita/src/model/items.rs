@@ -36,8 +36,8 @@ pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
 
 /// The `Table` of DescribeTable.
 pub fn describe(client: &mut Client, table: &str) -> Result<Value, String> {
-    let answer = client.call("DescribeTable", &json!({ "TableName": table }));
-    answer.map(|answer| answer["Table"].clone()).map_err(|failure| failure.to_string())
+    let response = client.call("DescribeTable", &json!({ "TableName": table }));
+    response.map(|response| response["Table"].clone()).map_err(|failure| failure.to_string())
 }
 
 /// One page of a table, and the start of the next; null if there is none.

@@ -40,7 +40,7 @@ pub fn run(arguments: &Migrate) -> Outcome {
     let client = Client::new(&arguments.endpoint)?;
     let mut migration = Migration { arguments, old, new, table, client };
     match &arguments.into {
-        Some(into) => migration.into_new_table(into),
+        Some(into) => migration.copy_to_new_table(into),
         None => migration.in_place(),
     }
 }
@@ -86,7 +86,7 @@ impl Migration<'_> {
     }
 
     /// Creates a table with the new keys, and copies every item into it.
-    fn into_new_table(&mut self, into: &str) -> Outcome {
+    fn copy_to_new_table(&mut self, into: &str) -> Outcome {
         if !self.arguments.apply {
             let summary = self.pass(false)?;
             println!(

@@ -49,8 +49,8 @@ pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     }
     client.call("CreateTable", &create_table(model)).map_err(|failure| failure.to_string())?;
     for _ in 0..600 {
-        let answer = client.call("DescribeTable", &name).map_err(|failure| failure.to_string())?;
-        if answer["Table"]["TableStatus"] == "ACTIVE" {
+        let response = client.call("DescribeTable", &name).map_err(|failure| failure.to_string())?;
+        if response["Table"]["TableStatus"] == "ACTIVE" {
             return Ok(());
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -122,10 +122,10 @@ fn write_batch(
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
     let mut unprocessed = json!({ model.table.name.clone(): requests });
     while unprocessed.as_object().is_some_and(|tables| !tables.is_empty()) {
-        let answer = client
+        let response = client
             .call("BatchWriteItem", &json!({ "RequestItems": unprocessed }))
             .map_err(|failure| failure.to_string())?;
-        unprocessed = answer["UnprocessedItems"].clone();
+        unprocessed = response["UnprocessedItems"].clone();
     }
     Ok(())
 }

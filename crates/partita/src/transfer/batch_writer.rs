@@ -52,7 +52,7 @@ impl BatchWriter {
         while !unprocessed.is_empty() {
             let request = json!({ "RequestItems": { self.table.as_str(): unprocessed } });
             match self.client.call("BatchWriteItem", &request) {
-                Ok(mut answer) => match answer["UnprocessedItems"][&self.table].take() {
+                Ok(mut response) => match response["UnprocessedItems"][&self.table].take() {
                     Value::Array(left) if !left.is_empty() => unprocessed = left,
                     _ => return Ok(()),
                 },

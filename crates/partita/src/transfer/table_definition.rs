@@ -11,10 +11,10 @@ const INDEX_MEMBERS: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
 
 /// Builds a CreateTable request from a table's description, with its time to live and tags.
 pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -> Value {
-    let mut made = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
+    let mut definition = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
     let mode = table["BillingModeSummary"]["BillingMode"].as_str().unwrap_or("PROVISIONED");
-    made.insert("BillingMode".to_owned(), json!(mode));
-    made.extend(capacity(table, mode));
+    definition.insert("BillingMode".to_owned(), json!(mode));
+    definition.extend(capacity(table, mode));
     for kind in ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"] {
         let Some(indexes) = table[kind].as_array() else { continue };
         let index = |described: &Value| {
@@ -24,7 +24,7 @@ pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -
             }
             Value::Object(index)
         };
-        made.insert(kind.to_owned(), indexes.iter().map(index).collect());
+        definition.insert(kind.to_owned(), indexes.iter().map(index).collect());
     }
     if table["SSEDescription"]["SSEType"] == "KMS" {
         let key = copied(&table["SSEDescription"], &["KMSMasterKeyArn"]);
@@ -32,27 +32,27 @@ pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -
         if let Some(key) = key.get("KMSMasterKeyArn") {
             encryption["KMSMasterKeyId"] = key.clone();
         }
-        made.insert("SSESpecification".to_owned(), encryption);
+        definition.insert("SSESpecification".to_owned(), encryption);
     }
     if let Some(class) = table["TableClassSummary"]["TableClass"].as_str() {
-        made.insert("TableClass".to_owned(), json!(class));
+        definition.insert("TableClass".to_owned(), json!(class));
     }
     if table["DeletionProtectionEnabled"] == true {
-        made.insert("DeletionProtectionEnabled".to_owned(), json!(true));
+        definition.insert("DeletionProtectionEnabled".to_owned(), json!(true));
     }
     if table["StreamSpecification"]["StreamEnabled"] == true {
-        made.insert("StreamSpecification".to_owned(), table["StreamSpecification"].clone());
+        definition.insert("StreamSpecification".to_owned(), table["StreamSpecification"].clone());
     }
     if !tags.is_empty() {
-        made.insert("Tags".to_owned(), Value::Array(tags));
+        definition.insert("Tags".to_owned(), Value::Array(tags));
     }
-    drop_reserved_tags(&mut made);
+    drop_reserved_tags(&mut definition);
     if let Some(attribute) = expiring_by(time_to_live) {
         let specification = json!({ "Enabled": true, "AttributeName": attribute });
-        made.insert("TimeToLiveSpecification".to_owned(), specification);
+        definition.insert("TimeToLiveSpecification".to_owned(), specification);
     }
-    made.insert("ItemCount".to_owned(), table["ItemCount"].clone());
-    Value::Object(made)
+    definition.insert("ItemCount".to_owned(), table["ItemCount"].clone());
+    Value::Object(definition)
 }
 
 fn copied(from: &Value, names: &[&str]) -> Map<String, Value> {
@@ -163,22 +163,25 @@ mod tests {
     #[test]
     fn members_that_describe_state_are_left_out() {
         let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
-        let made = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
-        assert_eq!(made["BillingMode"], "PROVISIONED");
-        assert_eq!(made["ProvisionedThroughput"], json!({ "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 }));
+        let definition = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
+        assert_eq!(definition["BillingMode"], "PROVISIONED");
         assert_eq!(
-            made["GlobalSecondaryIndexes"],
+            definition["ProvisionedThroughput"],
+            json!({ "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 })
+        );
+        assert_eq!(
+            definition["GlobalSecondaryIndexes"],
             json!([{
                 "IndexName": "GSI1", "KeySchema": [], "Projection": { "ProjectionType": "ALL" },
                 "ProvisionedThroughput": { "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 },
             }])
         );
         assert_eq!(
-            made["SSESpecification"],
+            definition["SSESpecification"],
             json!({ "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "key" })
         );
-        assert_eq!(made["Tags"], json!([{ "Key": "a", "Value": "b" }]));
-        assert!(made.get("TableStatus").is_none() && made.get("TableArn").is_none());
+        assert_eq!(definition["Tags"], json!([{ "Key": "a", "Value": "b" }]));
+        assert!(definition.get("TableStatus").is_none() && definition.get("TableArn").is_none());
     }
 
     #[test]
@@ -211,17 +214,17 @@ mod tests {
         table["OnDemandThroughput"] = json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 5 });
         table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
             json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1 });
-        let made = from_description(&table, &Value::Null, tags.clone());
-        assert_eq!(made["Tags"], json!([tag("team"), tag("my:aws:tag")]));
-        assert_eq!(made["OnDemandThroughput"], json!({ "MaxWriteRequestUnits": 5 }));
-        assert!(made["GlobalSecondaryIndexes"][0].get("OnDemandThroughput").is_none());
+        let definition = from_description(&table, &Value::Null, tags.clone());
+        assert_eq!(definition["Tags"], json!([tag("team"), tag("my:aws:tag")]));
+        assert_eq!(definition["OnDemandThroughput"], json!({ "MaxWriteRequestUnits": 5 }));
+        assert!(definition["GlobalSecondaryIndexes"][0].get("OnDemandThroughput").is_none());
         assert!(from_description(&table, &Value::Null, vec![tags[0].clone()]).get("Tags").is_none());
-        let mut dumped_before = made.clone();
+        let mut dumped_before = definition.clone();
         dumped_before["Tags"] = json!(tags);
         dumped_before["OnDemandThroughput"] = table["OnDemandThroughput"].clone();
         dumped_before["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
             table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"].clone();
-        assert_eq!(steps(&dumped_before).create, steps(&made).create);
+        assert_eq!(steps(&dumped_before).create, steps(&definition).create);
     }
 
     #[test]
@@ -234,9 +237,12 @@ mod tests {
     fn on_demand_tables_have_no_units() {
         let mut table = described();
         table["BillingModeSummary"] = json!({ "BillingMode": "PAY_PER_REQUEST" });
-        let made = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
-        assert!(made.get("ProvisionedThroughput").is_none() && made.get("TimeToLiveSpecification").is_none());
-        assert_eq!(key_names(&made), ["PK", "SK"]);
-        assert_eq!(keys(&made), [("PK".to_owned(), json!("S")), ("SK".to_owned(), Value::Null)]);
+        let definition = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
+        assert!(
+            definition.get("ProvisionedThroughput").is_none()
+                && definition.get("TimeToLiveSpecification").is_none()
+        );
+        assert_eq!(key_names(&definition), ["PK", "SK"]);
+        assert_eq!(keys(&definition), [("PK".to_owned(), json!("S")), ("SK".to_owned(), Value::Null)]);
     }
 }

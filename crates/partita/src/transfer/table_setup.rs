@@ -15,10 +15,10 @@ pub fn choose(client: &mut Client, wanted: &[String]) -> Result<Vec<String>, Str
     let mut names = Vec::new();
     let mut request = json!({});
     loop {
-        let answer = call(client, "ListTables", &request)?;
-        let page = answer["TableNames"].as_array().into_iter().flatten();
+        let response = call(client, "ListTables", &request)?;
+        let page = response["TableNames"].as_array().into_iter().flatten();
         names.extend(page.filter_map(|name| name.as_str().map(str::to_owned)));
-        match &answer["LastEvaluatedTableName"] {
+        match &response["LastEvaluatedTableName"] {
             Value::Null => return Ok(names),
             last => request["ExclusiveStartTableName"] = last.clone(),
         }
@@ -33,11 +33,11 @@ pub fn define(client: &mut Client, name: &str) -> Result<Value, String> {
     let mut tags = Vec::new();
     let mut request = json!({ "ResourceArn": table["TableArn"] });
     loop {
-        let mut answer = call(client, "ListTagsOfResource", &request)?;
-        if let Value::Array(page) = answer["Tags"].take() {
+        let mut response = call(client, "ListTagsOfResource", &request)?;
+        if let Value::Array(page) = response["Tags"].take() {
             tags.extend(page);
         }
-        match answer["NextToken"].take() {
+        match response["NextToken"].take() {
             Value::Null => return Ok(table_definition::from_description(&table, &time_to_live, tags)),
             token => request["NextToken"] = token,
         }

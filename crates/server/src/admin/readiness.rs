@@ -16,11 +16,11 @@ pub fn reply(store: &Health, budget: &Budget) -> PlainReply {
         Health::Failed(text) => reasons.push(("storage-failed", text.clone())),
     }
     if budget.refused_request_recently() {
-        let text = format!("requests are refused: {} of {} bytes are taken", budget.used(), budget.limit());
+        let text = format!("requests are refused: {} of {} bytes are in use", budget.used(), budget.limit());
         reasons.push(("memory", text));
     }
     if budget.rejected_connection_recently() {
-        reasons.push(("connections", "all connections are taken by requests under way".to_owned()));
+        reasons.push(("connections", "all connections have running requests".to_owned()));
     }
     let listed: Vec<_> =
         reasons.iter().map(|(reason, text)| json!({ "reason": reason, "message": text })).collect();

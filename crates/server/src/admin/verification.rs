@@ -51,7 +51,7 @@ impl Verification {
         match *method {
             Method::POST => self.begin(),
             Method::GET => {}
-            _ => return Err(Exception::validation("GET or POST")),
+            _ => return Err(Exception::validation("Only GET and POST are supported")),
         }
         let after = query.strip_prefix("after=").and_then(|number| number.parse().ok()).unwrap_or(0);
         Ok(self.report().to_json(after).to_string().into_bytes())

@@ -1,5 +1,5 @@
 //! A file descriptor in reserve. A process that has none left cannot even accept a connection to refuse it, and the
-//! client waits without an answer.
+//! client waits without a response.
 
 use std::fs::File;
 

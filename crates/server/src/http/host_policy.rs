@@ -79,7 +79,7 @@ fn check_host(sent: &[u8], allowed: &AllowedHosts) -> Result<(), String> {
 
 fn refused(which: &str) -> String {
     format!(
-        "Requests {which} are refused: this server verifies no signatures, so that a web page could reach it by a name of its own. Ask it by its address, allow the name with --allow-host, or let it verify signatures with --access-key."
+        "Requests {which} are refused: this server does not verify signatures, so a web page could reach it under a name of its own. Use its address, allow the name with --allow-host, or verify signatures with --access-key."
     )
 }
 

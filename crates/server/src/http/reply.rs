@@ -65,7 +65,7 @@ impl Refusal {
             }
             Refusal::BudgetExceeded => unavailable(),
             Refusal::ResponseExceedsBudget => Exception::internal(
-                "Internal server error: there is no memory left for this answer; what was asked may have been done",
+                "Internal server error: not enough memory for the response; the request may have taken effect",
             ),
         };
         (status(&exception), partita_wire::encode_exception(&exception))
@@ -75,7 +75,7 @@ impl Refusal {
 fn unavailable() -> Exception {
     Exception::new(
         ExceptionKind::ServiceUnavailable,
-        "The service is temporarily unable to handle the request: too much is under way. Try again.",
+        "The service is temporarily unable to handle the request: too many requests are running. Try again.",
     )
 }
 

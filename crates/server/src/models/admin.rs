@@ -33,13 +33,14 @@ impl Models {
             Method::GET => self.show(table.as_deref())?,
             Method::PUT => self.put(table.as_deref(), parameter(query, "mode").as_deref(), body)?,
             Method::DELETE => {
-                let table = table.ok_or_else(|| Exception::validation("Say which table: ?table=NAME"))?;
+                let table =
+                    table.ok_or_else(|| Exception::validation("The table is missing: ?table=NAME"))?;
                 if !self.detach(&table) {
                     return Err(no_model(&table));
                 }
                 json!({ "detached": table })
             }
-            _ => return Err(Exception::validation("GET, PUT or DELETE")),
+            _ => return Err(Exception::validation("Only GET, PUT and DELETE are supported")),
         };
         Ok(answer.to_string().into_bytes())
     }
@@ -65,7 +66,7 @@ impl Models {
         let mode = match mode.unwrap_or("warn") {
             "warn" => Mode::Warn,
             "enforce" => Mode::Enforce,
-            other => return Err(Exception::validation(format!("{other} is no mode: warn or enforce"))),
+            other => return Err(Exception::validation(format!("Unknown mode {other}: use warn or enforce"))),
         };
         let source = Source::new("model", String::from_utf8_lossy(body));
         let mut model =

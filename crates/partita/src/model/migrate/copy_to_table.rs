@@ -27,9 +27,9 @@ impl Migration<'_> {
     }
 
     fn copy_one(&mut self, item: &Item, into: &str, summary: &mut MigrationSummary) -> Result<(), String> {
-        let made = match rewrite(&self.old, &self.new, item) {
+        let rewritten = match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => item.clone(),
-            Rewrite::Put(made) | Rewrite::Move { put: made, .. } => made,
+            Rewrite::Put(rewritten) | Rewrite::Move { put: rewritten, .. } => rewritten,
             Rewrite::Gone(entity) => {
                 *summary.gone.entry(entity).or_default() += 1;
                 return Ok(());
@@ -39,15 +39,15 @@ impl Migration<'_> {
                 return Ok(());
             }
         };
-        summary.units += write_units(json!(made).to_string().len() as u64);
+        summary.units += write_units(json!(rewritten).to_string().len() as u64);
         let request = json!({
-            "TableName": into, "Item": made, "ConditionExpression": "attribute_not_exists(#pk)",
+            "TableName": into, "Item": rewritten, "ConditionExpression": "attribute_not_exists(#pk)",
             "ExpressionAttributeNames": { "#pk": self.new.table.keys[0] },
         });
         match self.client.call("PutItem", &request) {
             Ok(_) => summary.moved += 1,
             Err(failure) if failure.is("ConditionalCheckFailedException") => {
-                self.compare(item, &made, into, summary)?;
+                self.compare(item, &rewritten, into, summary)?;
             }
             Err(failure) => return Err(failure.to_string()),
         }
@@ -55,20 +55,20 @@ impl Migration<'_> {
     }
 
     /// Handles an item whose new key exists: it is the same item, from a copy that was interrupted, or another. Two items that
-    /// have become equal count as different, unless the new item tells which of them it comes from.
+    /// have become equal count as different, unless the new item shows which of them it comes from.
     fn compare(
         &mut self,
         item: &Item,
-        made: &Item,
+        rewritten: &Item,
         into: &str,
         summary: &mut MigrationSummary,
     ) -> Result<(), String> {
         let keys = &self.new.table.keys;
         let key: Item =
-            keys.iter().filter_map(|name| Some((name.clone(), made.get(name)?.clone()))).collect();
+            keys.iter().filter_map(|name| Some((name.clone(), rewritten.get(name)?.clone()))).collect();
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
-        if is_same(&found["Item"], &json!(made)) && tells_origin(&self.old, &self.new, item, made) {
+        if is_same(&found["Item"], &json!(rewritten)) && tells_origin(&self.old, &self.new, item, rewritten) {
             summary.present += 1;
         } else {
             summary.add_collision(Value::Object(key).to_string());

@@ -43,11 +43,11 @@ impl Migration<'_> {
                     self.delete(item)?;
                 }
             }
-            Rewrite::Put(made) => {
+            Rewrite::Put(rewritten) => {
                 summary.put += 1;
                 summary.units += units;
                 if apply {
-                    self.update_item(item, &made)?;
+                    self.update_item(item, &rewritten)?;
                 }
             }
             Rewrite::Move { put, delete } => {
@@ -62,17 +62,21 @@ impl Migration<'_> {
     }
 
     /// Updates only what differs, so that concurrent changes by the application are preserved.
-    fn update_item(&mut self, item: &Map<String, Value>, made: &Map<String, Value>) -> Result<(), String> {
+    fn update_item(
+        &mut self,
+        item: &Map<String, Value>,
+        rewritten: &Map<String, Value>,
+    ) -> Result<(), String> {
         let (mut names, mut values) = (Map::new(), Map::new());
         let (mut set, mut remove) = (Vec::new(), Vec::new());
         for (number, name) in
-            item.keys().chain(made.keys().filter(|name| !item.contains_key(*name))).enumerate()
+            item.keys().chain(rewritten.keys().filter(|name| !item.contains_key(*name))).enumerate()
         {
-            if item.get(name) == made.get(name) {
+            if item.get(name) == rewritten.get(name) {
                 continue;
             }
             names.insert(format!("#n{number}"), json!(name));
-            match made.get(name) {
+            match rewritten.get(name) {
                 Some(value) => {
                     values.insert(format!(":v{number}"), value.clone());
                     set.push(format!("#n{number} = :v{number}"));
