@@ -6,7 +6,7 @@ use crate::client;
 use partita_design::cost;
 use partita_design::generate::timestamp;
 
-/// Prices older than this are worth a word.
+/// Older prices are reported.
 const OLD_MONTHS: i64 = 12;
 
 pub fn run(arguments: &Cost) -> Outcome {

@@ -2,7 +2,7 @@
 
 use super::{Database, Request, Scenario, exception, is_outcome_unknown};
 use partita_list_append::checker;
-use partita_list_append::history::{Element, Key, Outcome, Seen, Transaction};
+use partita_list_append::history::{Element, Key, Observation, Outcome, Transaction};
 use partita_list_append::lists::Lists;
 use partita_list_append::random::Random;
 use partita_list_append::request;
@@ -30,10 +30,14 @@ enum InFlight {
 impl ListAppend {
     fn append(&mut self, client: usize, random: &mut Random) -> Request {
         let count = 1 + random.below(WIDTH);
-        let appends: Vec<(Key, Element)> =
-            self.lists.some(random, count).into_iter().map(|key| (key, self.lists.element(key))).collect();
+        let appends: Vec<(Key, Element)> = self
+            .lists
+            .choose(random, count)
+            .into_iter()
+            .map(|key| (key, self.lists.new_element(key)))
+            .collect();
         let others = random.below(WIDTH);
-        let compared = self.lists.some(random, others);
+        let compared = self.lists.choose(random, others);
         let length = |key: Key| self.lengths.get(&key).map(|length| (key, *length));
         let expected: Vec<_> = compared.into_iter().filter_map(length).collect();
         self.writes += 1;
@@ -46,11 +50,11 @@ impl ListAppend {
         &mut self,
         (begun, ended): (u64, u64),
         appends: Vec<(Key, Element)>,
-        observations: Vec<(Key, Seen)>,
+        observations: Vec<(Key, Observation)>,
         outcome: Outcome,
     ) {
         for (key, seen) in &observations {
-            if let Seen::List(list) = seen {
+            if let Observation::List(list) = seen {
                 self.lengths.insert(*key, list.len());
             }
         }
@@ -72,7 +76,7 @@ impl Scenario for ListAppend {
             return Some(self.append(client, random));
         }
         let count = 1 + random.below(WIDTH);
-        let keys = self.lists.some(random, count);
+        let keys = self.lists.choose(random, count);
         let body = request::transact_get(&keys);
         self.in_flight[client] = Some(InFlight::Read(keys));
         Some(Request { operation: "TransactGetItems", body })
@@ -91,7 +95,7 @@ impl Scenario for ListAppend {
                 self.record_transaction((begun, ended), Vec::new(), seen, outcome);
             }
             Some(InFlight::Append { appends, expected }) => {
-                let held = expected.into_iter().map(|(key, length)| (key, Seen::Length(length))).collect();
+                let held = expected.into_iter().map(|(key, length)| (key, Observation::Length(length))).collect();
                 self.record_transaction((begun, ended), appends, held, outcome);
             }
             _ => {}

@@ -3,7 +3,7 @@
 use crate::decoders::{list, shuffled};
 use crate::{Case, Work};
 use partita_auth::{Authentication, Credential, Headers, SignedRequest, Signer, Verifier};
-use partita_server::fuzzing::{Seen, look};
+use partita_server::fuzzing::{ParsedBytes, parse};
 use std::hint::black_box;
 
 /// 2026-11-15.
@@ -66,7 +66,7 @@ fn head(more: String) -> Work {
     let head = format!(
         "POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: {TARGET}\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\n{more}\r\n{{}}"
     );
-    Box::new(move || matches!(black_box(look(head.as_bytes(), |_| {})), Seen::Whole { .. }))
+    Box::new(move || matches!(black_box(parse(head.as_bytes(), |_| {})), ParsedBytes::Complete { .. }))
 }
 
 fn numbered(n: usize) -> impl Iterator<Item = (String, String)> {
