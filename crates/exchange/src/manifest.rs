@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use partita_api::export::{Export, ExportScope};
-use partita_value::calendar::date_of;
+use partita_value::calendar::timestamp;
 use serde::{Deserialize, Serialize};
 
 /// An export's `manifest-summary.json`, in the order in which AWS writes it.
@@ -142,26 +142,12 @@ pub fn checksum(bytes: &[u8]) -> Vec<u8> {
     STANDARD.encode(Md5::digest(bytes)).into_bytes()
 }
 
-/// `2020-11-04T07:28:34.028Z`
-pub fn timestamp(millis: u64) -> String {
-    let (seconds, millis) = (millis / 1_000, millis % 1_000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date_of(days as i64);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use partita_api::exchange::ExchangeStatus;
     use partita_api::exchange::ObjectTarget;
     use partita_api::export::{ExportFormat, ExportView, ExportWindow};
-
-    #[test]
-    fn times_are_written_as_aws_writes_them() {
-        assert_eq!(timestamp(1_604_474_914_028), "2020-11-04T07:28:34.028Z");
-    }
 
     #[test]
     fn data_files_have_both_checksums() {
