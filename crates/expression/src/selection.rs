@@ -18,11 +18,11 @@ pub(crate) fn select(tree: &PathTree, item: ItemRef<'_>) -> Item {
 fn write_members(members: &[(Arc<str>, Branch)], map: MapRef<'_>, encoder: &mut Encoder) -> bool {
     let mut found = false;
     wanted_members(members, map, |name, inner, value| {
-        let place = encoder.place();
+        let position = encoder.position();
         encoder.name(name);
         match write(inner, value, encoder) {
             true => found = true,
-            false => encoder.go_back(place),
+            false => encoder.rewind(position),
         }
     });
     found
@@ -45,10 +45,10 @@ fn write(branch: &Branch, value: ValueRef<'_>, encoder: &mut Encoder) -> bool {
             let mut found = false;
             let mark = encoder.begin_list();
             wanted_elements(&branch.elements, list, |inner, value| {
-                let place = encoder.place();
+                let position = encoder.position();
                 match write(inner, value, encoder) {
                     true => found = true,
-                    false => encoder.go_back(place),
+                    false => encoder.rewind(position),
                 }
             });
             encoder.end_list(mark);
