@@ -57,7 +57,7 @@ fn update(text: &str) {
     for old in [Some(item()), None] {
         if let Ok(updated) = update.apply(old.as_ref().map(Item::view), key.view()) {
             assert_canonical(&updated);
-            assert_canonical(&update.touched().apply(updated.view()));
+            assert_canonical(&update.targets().apply(updated.view()));
         }
     }
 }

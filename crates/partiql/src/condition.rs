@@ -16,7 +16,7 @@ const TYPES: [&str; 10] = ["N", "BS", "L", "B", "NULL", "M", "S", "SS", "NS", "B
 pub(crate) fn bind(expression: &Expression, parameters: &[Value]) -> Result<Condition, StatementError> {
     let reader = Conditions { parameters };
     let condition = reader.condition(expression)?.ok_or(Problem::NoCondition)?;
-    Ok(Condition::of_statement(condition)?)
+    Ok(Condition::from_statement(condition)?)
 }
 
 struct Conditions<'a> {
@@ -95,7 +95,8 @@ impl Conditions<'_> {
     }
 
     fn call(&self, name: &str, operands: &[Expression], expression: &Expression) -> Read<FunctionCall> {
-        let function = Function::named(&name.to_ascii_lowercase()).filter(|function| !function.updates());
+        let function =
+            Function::from_name(&name.to_ascii_lowercase()).filter(|function| !function.is_for_updates());
         let Some(function) = function else {
             return Err(Problem::UnknownFunction(name.to_owned(), expression.place).into());
         };

@@ -230,7 +230,7 @@ pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
                 (_, _, Operand::Value(value), Some(name)) => (name, value, true),
                 _ => return None,
             };
-            let comparison = KeyComparison::with(*comparator, turned, value.clone())?;
+            let comparison = KeyComparison::from_comparator(*comparator, turned, value.clone())?;
             Some((name, comparison))
         }
         Node::Between(what, Operand::Value(from), Operand::Value(to)) => {

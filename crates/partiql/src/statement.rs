@@ -3,7 +3,7 @@
 use crate::error::StatementError;
 use crate::syntax::ParsedStatement;
 use crate::{binding, statement_parser};
-use partita_expression::{Condition, Parsed, Projection, parsed_once};
+use partita_expression::{Condition, ParseCache, Projection, parse_cached};
 use partita_value::names::TableName;
 use partita_value::{Item, Value};
 use std::cell::RefCell;
@@ -67,13 +67,13 @@ pub enum Returning {
 }
 
 thread_local! {
-    static STATEMENTS: Parsed<ParsedStatement> = RefCell::default();
+    static STATEMENTS: ParseCache<ParsedStatement> = RefCell::default();
 }
 
 impl Statement {
     /// Parses the text, or takes what was parsed before, and puts the parameters in their places.
     pub fn parse(text: &str, parameters: &[Value]) -> Result<Statement, StatementError> {
-        let parsed = parsed_once(&STATEMENTS, text, || statement_parser::parse(text))?;
+        let parsed = parse_cached(&STATEMENTS, text, || statement_parser::parse(text))?;
         binding::bind(&parsed, parameters)
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn bind(actions: &[UpdateAction], parameters: &[Value]) -> Result<Upd
         UpdateAction::Remove(path) => path_syntax(path).map(ActionSyntax::Remove),
         UpdateAction::Set(path, value) => reader.assignment(path, value),
     });
-    Ok(Update::of_statement(actions.collect::<Result<_, StatementError>>()?)?)
+    Ok(Update::from_statement(actions.collect::<Result<_, StatementError>>()?)?)
 }
 
 struct Assignments<'a> {
@@ -86,7 +86,8 @@ impl Assignments<'_> {
 
     /// The functions that update expressions have.
     fn call(&self, name: &str, operands: &[Expression], place: Place) -> Read<OperandSyntax> {
-        let function = Function::named(&name.to_ascii_lowercase()).filter(|function| function.updates());
+        let function =
+            Function::from_name(&name.to_ascii_lowercase()).filter(|function| function.is_for_updates());
         let Some(function) = function else {
             return Err(Problem::UnknownFunction(name.to_owned(), place).into());
         };

@@ -1,4 +1,4 @@
-//! Which updates are refused, by the text, by the values or by the item.
+//! Errors of updates found in the text, the values or the item.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,7 +7,7 @@ use support::*;
 use partita_expression::AttributeAction;
 use partita_value::{AttributeValue, Item, Value};
 
-fn refusal(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
+fn error(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
     match update(text, name_entries, value_entries) {
         Ok(update) => panic!("{text} was taken: {update:?}"),
         Err(error) => error.to_string().replacen("Invalid UpdateExpression: ", "", 1),
@@ -54,7 +54,7 @@ fn syntax_errors_name_the_token() {
         "REMOVE",
         "k = m",
     ] {
-        assert!(refusal(text, &[], &[]).starts_with("Syntax error; "), "{text}: {}", refusal(text, &[], &[]));
+        assert!(error(text, &[], &[]).starts_with("Syntax error; "), "{text}: {}", error(text, &[], &[]));
     }
     for (text, token, near) in [
         ("CHANGE k TO m", "CHANGE", "CHANGE k"),
@@ -63,12 +63,12 @@ fn syntax_errors_name_the_token() {
         ("set _k = :v", "_", "set _k"),
         ("SET k = #, m", "#", "= #,"),
     ] {
-        assert_eq!(refusal(text, &[], &[]), format!("Syntax error; token: \"{token}\", near: \"{near}\""));
+        assert_eq!(error(text, &[], &[]), format!("Syntax error; token: \"{token}\", near: \"{near}\""));
     }
-    assert_eq!(refusal("", &[], &[]), "The expression can not be empty;");
+    assert_eq!(error("", &[], &[]), "The expression can not be empty;");
     let long = |spaces: usize| format!("SET {}a = :v", " ".repeat(spaces));
     assert!(update(&long(4086), &[], &[(":v", n("1"))]).is_ok());
-    assert_eq!(refusal(&long(4087), &[], &[]), "Expression size has exceeded the maximum allowed size;");
+    assert_eq!(error(&long(4087), &[], &[]), "Expression size has exceeded the maximum allowed size;");
 }
 
 #[test]
@@ -109,12 +109,12 @@ fn the_text_is_checked_before_its_placeholders() {
         ),
         ("REMOVE k[99999999999]", "List index is not within the allowable range; index: [99999999999]"),
     ] {
-        assert_eq!(refusal(text, &[("#a", "a")], &[(":v", l(&[]))]), expected, "{text}");
+        assert_eq!(error(text, &[("#a", "a")], &[(":v", l(&[]))]), expected, "{text}");
     }
 }
 
 #[test]
-fn targets_must_not_get_in_each_others_way() {
+fn targets_must_not_collide() {
     for (text, sort, one, two) in [
         ("SET k[0] = m, k.x = m, y.z[4] = m, #c = list_append(m)", "overlap", "[y, z, [4]]", "[y]"),
         ("REMOVE #c.#d[1], #c.#d", "overlap", "[y, [0], [1]]", "[y, [0]]"),
@@ -126,12 +126,12 @@ fn targets_must_not_get_in_each_others_way() {
         let expected = format!(
             "Two document paths {sort} with each other; must remove or rewrite one of these paths; path one: {one}, path two: {two}"
         );
-        assert_eq!(refusal(text, &[("#c", "y"), ("#d", "[0]")], &[(":v", n("1"))]), expected, "{text}");
+        assert_eq!(error(text, &[("#c", "y"), ("#d", "[0]")], &[(":v", n("1"))]), expected, "{text}");
     }
 }
 
 #[test]
-fn what_stands_in_for_a_missing_attribute_is_not_the_attribute() {
+fn if_not_exists_operands_must_be_distinct() {
     for (text, path) in [
         ("SET k = if_not_exists(k, k)", "[k]"),
         ("SET k = if_not_exists(m[0].x, m[0].#x)", "[m, [0], x]"),
@@ -141,7 +141,7 @@ fn what_stands_in_for_a_missing_attribute_is_not_the_attribute() {
             "The first operand must be distinct from the remaining operands for this operator or function; operator: if_not_exists, first operand: {path}"
         );
         let names = if text.contains('#') { &[("#x", "x")][..] } else { &[] };
-        assert_eq!(refusal(text, names, &[]), expected, "{text}");
+        assert_eq!(error(text, names, &[]), expected, "{text}");
     }
     assert!(update("SET k = if_not_exists(m, k)", &[], &[]).is_ok());
     assert!(update("SET k = list_append(m, m)", &[], &[]).is_ok());
@@ -166,9 +166,9 @@ fn operands_of_actions_and_functions_are_checked() {
         };
         if name != "NUMBER" {
             let text = "SET k = list_append(:n, m), x = if_not_exists(m) ADD y[1] :a";
-            assert_eq!(refusal(text, &[], &[(":a", value.clone()), (":n", n("1"))]), expected("ADD"));
+            assert_eq!(error(text, &[], &[(":a", value.clone()), (":n", n("1"))]), expected("ADD"));
         }
-        assert_eq!(refusal("DELETE y[1] :a", &[], &[(":a", value)]), expected("DELETE"));
+        assert_eq!(error("DELETE y[1] :a", &[], &[(":a", value)]), expected("DELETE"));
     }
     for value in one_of_each() {
         let type_name = Value::from(&value).view().type_name();
@@ -185,7 +185,7 @@ fn operands_of_actions_and_functions_are_checked() {
             let expected = format!(
                 "Incorrect operand type for operator or function; operator or function: {operator}, operand type: {type_name}"
             );
-            assert_eq!(refusal(text, &[], &[(":a", value.clone())]), expected, "{text}");
+            assert_eq!(error(text, &[], &[(":a", value.clone())]), expected, "{text}");
         }
     }
     for (text, expected) in [
@@ -206,7 +206,7 @@ fn operands_of_actions_and_functions_are_checked() {
             "Operator or function requires a document path; operator or function: if_not_exists",
         ),
     ] {
-        assert_eq!(refusal(text, &[], &[(":a", s("a"))]), expected, "{text}");
+        assert_eq!(error(text, &[], &[(":a", s("a"))]), expected, "{text}");
     }
 }
 
@@ -230,7 +230,7 @@ fn failure(text: &str, value: AttributeValue) -> String {
 }
 
 #[test]
-fn paths_must_lead_somewhere() {
+fn paths_must_exist() {
     let places = ["txt.x", "txt[0]", "nope.x", "nope[0]", "doc[0]", "lst.#0", "doc.nope.x", "lst[9].x"];
     let actions = places.map(|place| {
         [
@@ -247,7 +247,7 @@ fn paths_must_lead_somewhere() {
 }
 
 #[test]
-fn stored_operands_must_fit() {
+fn stored_operands_must_have_the_right_type() {
     let expected = "An operand in the update expression has an incorrect data type";
     for (text, value) in [
         ("DELETE nums :a", bs(&[b"1"])),
@@ -274,12 +274,12 @@ fn stored_operands_must_fit() {
 }
 
 #[test]
-fn numbers_nesting_and_size_keep_their_limits() {
+fn limits_of_numbers_nesting_and_size_are_enforced() {
     assert_eq!(
         failure("SET big = big + :a", n("9e125")),
         "Number overflow. Attempting to store a number with magnitude larger than supported range"
     );
-    // AWS calls it an overflow, too, if a sum has more digits than a number can hold.
+    // AWS also reports an overflow if a sum has more digits than a number can have.
     assert_eq!(
         failure("ADD big :a", n("1")),
         "Number overflow. Attempting to store a number with magnitude larger than supported range"
@@ -298,7 +298,7 @@ fn numbers_nesting_and_size_keep_their_limits() {
 }
 
 #[test]
-fn legacy_actions_take_only_their_types() {
+fn legacy_actions_check_types() {
     let message = |action: AttributeAction| action.check().err().map(|error| error.to_string());
     for value in one_of_each() {
         let value = Value::from(&value);

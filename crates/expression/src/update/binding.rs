@@ -1,12 +1,12 @@
-//! Syntax tree of an update + names and values → bound update.
+//! Binds the syntax tree of an update to names and values.
 //!
-//! AWS checks the whole expression for undefined names first, then for undefined values, then for
-//! targets that overlap, then the operands of ADD and DELETE, then those of functions; so does this.
+//! Like AWS, checks the whole expression for undefined names first, then for undefined values, then for
+//! overlapping targets, then the operands of ADD and DELETE, then those of functions.
 
 use crate::binding::Binder;
 use crate::error::Problem;
-use crate::evaluated::Style;
 use crate::syntax::{ActionSyntax, Function, OperandSyntax, PathSyntax, SetValueSyntax};
+use crate::update::evaluated::UpdateStyle;
 use crate::update::{Action, ParsedUpdate, SetOperand, SetValue};
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Update, Usage};
 use partita_value::{Value, ValueRef};
@@ -20,7 +20,7 @@ pub(crate) fn bind(
 ) -> Result<Update, ExpressionError> {
     let mut binder = Binder { kind, names, values, usage };
     for action in &parsed.0 {
-        each_path(action, &mut |path| binder.path(path).map(|_| ()))?;
+        visit_paths(action, &mut |path| binder.path(path).map(|_| ()))?;
     }
     let mut checks = Checks::default();
     let mut actions = Vec::with_capacity(parsed.0.len());
@@ -34,7 +34,7 @@ pub(crate) fn bind(
     }
 }
 
-/// The first problem of each sort in the whole expression.
+/// The first problem of each kind in the whole expression.
 #[derive(Default)]
 struct Checks {
     operand: Option<Problem>,
@@ -43,37 +43,37 @@ struct Checks {
 
 type Visit<'v> = &'v mut dyn FnMut(&PathSyntax) -> Result<(), ExpressionError>;
 
-fn each_path(action: &ActionSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
+fn visit_paths(action: &ActionSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
     match action {
         ActionSyntax::Remove(path) | ActionSyntax::Add(path, _) | ActionSyntax::Delete(path, _) => {
             visit(path)
         }
         ActionSyntax::Set(path, value) => {
             visit(path)?;
-            each_value_path(value, visit)
+            visit_value_paths(value, visit)
         }
     }
 }
 
-fn each_value_path(value: &SetValueSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
+fn visit_value_paths(value: &SetValueSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
     match value {
-        SetValueSyntax::Operand(operand) => each_operand_path(operand, visit),
+        SetValueSyntax::Operand(operand) => visit_operand_paths(operand, visit),
         SetValueSyntax::Plus(left, right) | SetValueSyntax::Minus(left, right) => {
-            each_operand_path(left, visit)?;
-            each_operand_path(right, visit)
+            visit_operand_paths(left, visit)?;
+            visit_operand_paths(right, visit)
         }
     }
 }
 
-fn each_operand_path(operand: &OperandSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
+fn visit_operand_paths(operand: &OperandSyntax, visit: Visit<'_>) -> Result<(), ExpressionError> {
     match operand {
         OperandSyntax::Path(path) => visit(path),
         OperandSyntax::Value(_) => Ok(()),
         OperandSyntax::Call(call) => {
-            call.operands.iter().try_for_each(|operand| each_operand_path(operand, visit))
+            call.operands.iter().try_for_each(|operand| visit_operand_paths(operand, visit))
         }
-        OperandSyntax::Computed(value) => each_value_path(value, visit),
-        // Updates compare nothing; binding refuses it.
+        OperandSyntax::Computed(value) => visit_value_paths(value, visit),
+        // Updates have no conditions; binding rejects it.
         OperandSyntax::Condition(_) => Ok(()),
     }
 }
@@ -92,12 +92,12 @@ impl Binder<'_> {
             ActionSyntax::Add(path, placeholder) => {
                 let value = self.value(placeholder)?;
                 check_action("ADD", &value, checks);
-                Ok((self.path(path)?, Action::Add(value, Style::Expression)))
+                Ok((self.path(path)?, Action::Add(value, UpdateStyle::Expression)))
             }
             ActionSyntax::Delete(path, placeholder) => {
                 let value = self.value(placeholder)?;
                 check_action("DELETE", &value, checks);
-                Ok((self.path(path)?, Action::Delete(value, Style::Expression)))
+                Ok((self.path(path)?, Action::Delete(value, UpdateStyle::Expression)))
             }
         }
     }
@@ -151,12 +151,12 @@ impl Binder<'_> {
             (_, Ok(_)) => Problem::PathRequired(name),
         };
         checks.function.get_or_insert(problem);
-        // Stands in for what was refused; the update is never made.
+        // A substitute for the rejected operand; the update is never built.
         Ok(SetOperand::Path(Path::attribute("")))
     }
 }
 
-/// Operands given as values must have the type that the function or operator takes.
+/// Checks that operands given as values have the type that the function or operator expects.
 fn check_types(name: &'static str, expected: &str, operands: [&SetOperand; 2], checks: &mut Checks) {
     let mut types = operands.into_iter().filter_map(|operand| match operand {
         SetOperand::Value(value) => Some(value.view().type_name()),
@@ -167,7 +167,7 @@ fn check_types(name: &'static str, expected: &str, operands: [&SetOperand; 2], c
     }
 }
 
-/// ADD takes a number or a set, DELETE a set. Here AWS spells the types out.
+/// Checks that ADD has a number or a set, and DELETE a set. In this message AWS spells out the types.
 fn check_action(action: &'static str, value: &Value, checks: &mut Checks) {
     let type_name = match value.view() {
         ValueRef::Ss(_) | ValueRef::Ns(_) | ValueRef::Bs(_) => return,

@@ -1,6 +1,6 @@
-//! What a request gives its expressions: names for `#n`, values for `:v`, and which of them were used.
+//! The placeholders of a request: names for `#n`, values for `:v`, and which of them were used.
 //!
-//! In come the two maps of a request; out go lookups, and AWS's complaints about the maps themselves.
+//! Also produces AWS's errors about the two maps themselves.
 
 use crate::ExpressionError;
 use crate::error::Problem;
@@ -16,11 +16,12 @@ const VALUES: &str = "ExpressionAttributeValues";
 pub struct ExpressionNames(Placeholders<Arc<str>>);
 
 impl ExpressionNames {
+    /// Creates an empty map.
     pub fn new() -> ExpressionNames {
         ExpressionNames::default()
     }
 
-    /// The whole map of a request, checked: not empty, and every key a placeholder.
+    /// Creates the map of a request. Checks that it is not empty and that every key is a placeholder.
     pub fn from_entries(
         entries: impl IntoIterator<Item = (String, String)>,
     ) -> Result<ExpressionNames, ExpressionError> {
@@ -28,20 +29,22 @@ impl ExpressionNames {
         Placeholders::from_entries(entries, NAMES, '#').map(ExpressionNames)
     }
 
-    /// Adds a name; an earlier one of the same placeholder is replaced. Complete the map before parsing.
+    /// Adds a name or replaces the one of the same placeholder. The map must be complete before parsing begins.
     pub fn insert(&mut self, placeholder: &str, name: &str) {
         self.0.insert(placeholder.to_owned(), name.into());
     }
 
+    /// Returns the name of a placeholder.
     pub fn get(&self, placeholder: &str) -> Option<&str> {
         self.position(placeholder).map(|position| &*self.0.0[position].1)
     }
 
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.0.is_empty()
     }
 
-    /// Placeholders and names.
+    /// Iterates over placeholders and names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.0.iter().map(|(placeholder, name)| (placeholder.as_str(), &**name))
     }
@@ -50,12 +53,13 @@ impl ExpressionNames {
         self.0.position(placeholder).ok()
     }
 
-    /// `ExpressionAttributeNames contains invalid key: …`, unless this is `#` and letters, digits or `_`.
+    /// Checks that a placeholder is `#` and letters, digits or `_`; otherwise the error is
+    /// `ExpressionAttributeNames contains invalid key: …`.
     pub fn check_placeholder(placeholder: &str) -> Result<(), ExpressionError> {
         check_placeholder(placeholder, NAMES, '#')
     }
 
-    /// The error for names in a request without any expression.
+    /// Returns the error for names in a request without any expression.
     pub fn without_expression() -> ExpressionError {
         Problem::NamesWithoutExpression.into()
     }
@@ -66,31 +70,34 @@ impl ExpressionNames {
 pub struct ExpressionValues(Placeholders<Value>);
 
 impl ExpressionValues {
+    /// Creates an empty map.
     pub fn new() -> ExpressionValues {
         ExpressionValues::default()
     }
 
-    /// The whole map of a request, checked: not empty, and every key a placeholder.
+    /// Creates the map of a request. Checks that it is not empty and that every key is a placeholder.
     pub fn from_entries(
         entries: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<ExpressionValues, ExpressionError> {
         Placeholders::from_entries(entries, VALUES, ':').map(ExpressionValues)
     }
 
-    /// Adds a value; an earlier one of the same placeholder is replaced. Complete the map before parsing.
+    /// Adds a value or replaces the one of the same placeholder. The map must be complete before parsing begins.
     pub fn insert(&mut self, placeholder: &str, value: Value) {
         self.0.insert(placeholder.to_owned(), value);
     }
 
+    /// Returns the value of a placeholder.
     pub fn get(&self, placeholder: &str) -> Option<&Value> {
         self.position(placeholder).map(|position| &self.0.0[position].1)
     }
 
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.0.is_empty()
     }
 
-    /// Placeholders and values.
+    /// Iterates over placeholders and values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.0.iter().map(|(placeholder, value)| (placeholder.as_str(), value))
     }
@@ -99,19 +106,20 @@ impl ExpressionValues {
         self.0.position(placeholder).ok()
     }
 
-    /// `ExpressionAttributeValues contains invalid key: …`, unless this is `:` and letters, digits or `_`.
+    /// Checks that a placeholder is `:` and letters, digits or `_`; otherwise the error is
+    /// `ExpressionAttributeValues contains invalid key: …`.
     pub fn check_placeholder(placeholder: &str) -> Result<(), ExpressionError> {
         check_placeholder(placeholder, VALUES, ':')
     }
 
-    /// The error for values in a request none of whose expressions (named here) is present.
+    /// Returns the error for values in a request that has none of the named expressions.
     pub fn without_expression(expressions: &[&str]) -> ExpressionError {
         let verb = if expressions.len() > 1 { "are" } else { "is" };
         Problem::ValuesWithoutExpression(format!("{} {verb} null", expressions.join(" and "))).into()
     }
 }
 
-/// The error for a request that has both expressions and their legacy forms.
+/// Returns the error for a request that has both expressions and their legacy forms.
 pub fn mixed_parameters(legacy: &[&str], expressions: &[&str]) -> ExpressionError {
     Problem::MixedParameters(legacy.join(", "), expressions.join(", ")).into()
 }
@@ -129,7 +137,7 @@ fn check_placeholder(placeholder: &str, map: &'static str, sigil: char) -> Resul
     Ok(())
 }
 
-/// Entries sorted by placeholder, each placeholder once.
+/// Entries sorted by placeholder, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Placeholders<T>(Vec<(String, T)>);
 
@@ -168,7 +176,7 @@ impl<T> Placeholders<T> {
     }
 }
 
-/// Which placeholders the expressions of one request have used. All of them must see the same two maps.
+/// Records which placeholders the expressions of one request use. All of them must be bound to the same two maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     names: Vec<bool>,
@@ -176,30 +184,31 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Creates a record in which nothing is used.
     pub fn new() -> Usage {
         Usage::default()
     }
 
-    /// Looks a name up and remembers that it was used.
+    /// Looks up a name and marks it as used.
     pub(crate) fn name<'a>(&mut self, names: &'a ExpressionNames, placeholder: &str) -> Option<&'a Arc<str>> {
         let position = names.position(placeholder)?;
         mark(&mut self.names, position);
         Some(&names.0.0[position].1)
     }
 
-    /// Looks a value up and remembers that it was used.
+    /// Looks up a value and marks it as used.
     pub(crate) fn value<'a>(&mut self, values: &'a ExpressionValues, placeholder: &str) -> Option<&'a Value> {
         let position = values.position(placeholder)?;
         mark(&mut self.values, position);
         Some(&values.0.0[position].1)
     }
 
-    /// The error for names that no expression has used, if there are any.
+    /// Returns the error for names that no expression used, if there are any.
     pub fn unused_names(&self, names: &ExpressionNames) -> Option<ExpressionError> {
         unused(&self.names, names.iter().map(|entry| entry.0), NAMES)
     }
 
-    /// The error for values that no expression has used, if there are any.
+    /// Returns the error for values that no expression used, if there are any.
     pub fn unused_values(&self, values: &ExpressionValues) -> Option<ExpressionError> {
         unused(&self.values, values.iter().map(|entry| entry.0), VALUES)
     }
@@ -228,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_are_checked_as_a_whole() {
+    fn invalid_placeholders_and_empty_maps_are_rejected() {
         let entries = |key: &str| vec![(key.to_owned(), "a".to_owned())];
         let message = |key: &str| ExpressionNames::from_entries(entries(key)).unwrap_err().to_string();
         for key in ["a", "", "#", "#a-b", ":a", "#ä"] {
@@ -243,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_placeholders_are_named() {
+    fn unused_placeholders_are_reported() {
         let (mut names, mut values, mut usage) =
             (ExpressionNames::new(), ExpressionValues::new(), Usage::new());
         names.insert("#b", "b");
@@ -263,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_without_expressions_are_told_so() {
+    fn placeholders_without_expressions_are_rejected() {
         assert_eq!(
             ExpressionValues::without_expression(&["ConditionExpression"]).to_string(),
             "ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null"

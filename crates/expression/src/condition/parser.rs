@@ -1,16 +1,16 @@
-//! Text → syntax tree of a condition, filter or key condition.
+//! Parser for conditions, filters and key conditions.
 //!
 //! Precedence, loosest first: OR, AND, NOT, comparison. Parentheses may enclose a condition or an
-//! operand, which only shows behind them; hence a [`Term`] may be either.
+//! operand, and only the token after them shows which; hence a [`Term`] may be either.
 
 use crate::error::Problem;
-use crate::parser::{Finding, Parser};
+use crate::syntax::parser::{Finding, Parser};
+use crate::syntax::token::TokenKind;
 use crate::syntax::{Comparator, ConditionSyntax, Function, OperandSyntax};
-use crate::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind};
 use partita_value::limits::EXPRESSION_OPERATORS;
 
-/// AWS's order of reporting.
+/// The order in which AWS reports findings.
 const ORDER: [Finding; 6] = [
     Finding::Parentheses,
     Finding::Function,
@@ -28,6 +28,7 @@ pub(crate) fn parse(kind: ExpressionKind, text: &str) -> Result<ConditionSyntax,
     Ok(condition)
 }
 
+/// A condition or an operand: what parentheses can enclose.
 struct Term {
     content: Content,
     /// It is directly enclosed in parentheses.
@@ -39,26 +40,26 @@ enum Content {
     Operand(OperandSyntax),
 }
 
-/// One level of parentheses, or the whole text, while it is being read.
+/// One level of parentheses, or the whole text, while it is being parsed.
 #[derive(Default)]
 struct Level {
-    /// Finished operands of OR.
+    /// Completed operands of OR.
     any: Vec<ConditionSyntax>,
-    /// Operands of the AND being read.
+    /// Operands of the AND being parsed.
     all: Vec<ConditionSyntax>,
-    /// NOTs before the term being read.
+    /// NOTs before the term being parsed.
     negations: usize,
 }
 
 impl Level {
-    fn is_untouched(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.any.is_empty() && self.all.is_empty() && self.negations == 0
     }
 }
 
 impl Parser<'_> {
-    /// Terms joined by AND and OR; a single term stays what it is. The levels of parentheses are kept in
-    /// a vector, not on the stack, so that no text is too deep.
+    /// Parses terms joined by AND and OR; a single term is returned unchanged. The levels of parentheses are
+    /// kept in a vector instead of on the stack, so that deep nesting cannot exhaust it.
     fn expression(&mut self) -> Result<Term, ExpressionError> {
         let mut outer: Vec<Level> = Vec::new();
         let mut level = Level { negations: self.negations(), ..Level::default() };
@@ -71,10 +72,10 @@ impl Parser<'_> {
             }
             let operand = self.bare_operand()?;
             let mut term = self.comparison(operand, false)?;
-            // Ends this level, and all around it that end at the same place.
+            // Completes this level and all enclosing ones that end at the same position.
             while let Some(whole) = self.join(&mut level, term)? {
-                let Some(around) = outer.pop() else { return Ok(whole) };
-                level = around;
+                let Some(enclosing) = outer.pop() else { return Ok(whole) };
+                level = enclosing;
                 term = self.close(whole)?;
             }
             level.negations = self.negations();
@@ -84,16 +85,16 @@ impl Parser<'_> {
     fn negations(&mut self) -> usize {
         let mut count = 0;
         while self.tokens.accept(TokenKind::Not) {
-            self.operator();
+            self.count_operator();
             count += 1;
         }
         count
     }
 
-    /// Takes a term into its level. `None`: AND or OR follows, and with it another term.
+    /// Adds a term to its level. Returns `None` if AND or OR follows, and with it another term.
     fn join(&mut self, level: &mut Level, term: Term) -> Result<Option<Term>, ExpressionError> {
         let follows = matches!(self.tokens.peek(), TokenKind::And | TokenKind::Or);
-        if level.is_untouched() && !follows {
+        if level.is_empty() && !follows {
             return Ok(Some(term));
         }
         let mut condition = self.condition(term)?;
@@ -102,7 +103,7 @@ impl Parser<'_> {
         }
         level.all.push(condition);
         if follows {
-            self.operator();
+            self.count_operator();
         }
         if self.tokens.accept(TokenKind::And) {
             return Ok(None);
@@ -119,18 +120,18 @@ impl Parser<'_> {
     fn close(&mut self, inner: Term) -> Result<Term, ExpressionError> {
         self.leave()?;
         if inner.enclosed {
-            self.find(Finding::Parentheses, Problem::RedundantParentheses);
+            self.report(Finding::Parentheses, Problem::RedundantParentheses);
         }
         match inner.content {
             Content::Condition(_) => Ok(Term { content: inner.content, enclosed: true }),
             Content::Operand(operand) => {
-                let (operand, enclosed) = self.behind_parentheses(operand)?;
+                let (operand, enclosed) = self.after_parentheses(operand)?;
                 self.comparison(operand, enclosed)
             }
         }
     }
 
-    /// What follows the first operand makes it a condition; or it stays an operand.
+    /// Parses what follows the first operand: a comparison, or nothing, in which case it remains an operand.
     fn comparison(&mut self, operand: OperandSyntax, enclosed: bool) -> Result<Term, ExpressionError> {
         let token = self.tokens.peek();
         let comparator = match token {
@@ -144,7 +145,7 @@ impl Parser<'_> {
             _ => return Ok(Term { content: Content::Operand(operand), enclosed }),
         };
         self.tokens.advance();
-        self.operator();
+        self.count_operator();
         self.check_operand(&operand);
         let condition = match token {
             TokenKind::Between => {
@@ -169,22 +170,22 @@ impl Parser<'_> {
         Ok(operand)
     }
 
-    /// Takes a term for a condition: of the operands only a function call is one, but not `size`.
+    /// Converts a term to a condition. The only operands that are conditions are function calls other than `size`.
     fn condition(&mut self, term: Term) -> Result<ConditionSyntax, ExpressionError> {
         match term.content {
             Content::Condition(condition) => Ok(condition),
             Content::Operand(OperandSyntax::Call(call)) => {
                 if call.function == Function::Size {
-                    self.find(Finding::Misuse, Problem::MisusedFunction(call.function.name()));
+                    self.report(Finding::Misuse, Problem::MisusedFunction(call.function.name()));
                 }
                 Ok(ConditionSyntax::Call(call))
             }
-            Content::Operand(_) => Err(self.misfit()),
+            Content::Operand(_) => Err(self.syntax_error()),
         }
     }
 }
 
-/// The only condition as it is, or several under their operator.
+/// Returns a single condition unchanged and joins several with the operator.
 fn single_or(
     mut conditions: Vec<ConditionSyntax>,
     operator: fn(Vec<ConditionSyntax>) -> ConditionSyntax,

@@ -1,10 +1,8 @@
-//! The words AWS reserves: none of them may stand for an attribute in an expression as it is.
-//!
-//! In comes a name as written; out goes whether it is on AWS's published list, in any case.
+//! AWS's published list of reserved words, which cannot be used as attribute names in expressions.
 
 use std::cmp::Ordering;
 
-/// Whether this is a reserved word, in upper, lower or mixed case.
+/// Returns whether this is a reserved word, ignoring case.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let upper = || name.bytes().map(|byte| byte.to_ascii_uppercase());
     RESERVED_WORDS.binary_search_by(|word| compare(word, upper())).is_ok()
@@ -14,7 +12,7 @@ fn compare(word: &str, name: impl Iterator<Item = u8>) -> Ordering {
     word.bytes().cmp(name)
 }
 
-/// In order.
+/// In ascending order.
 #[rustfmt::skip]
 const RESERVED_WORDS: [&str; 573] = [
     "ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE", "ALTER",
@@ -83,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_in_any_case() {
+    fn lookup_ignores_case() {
         assert!(RESERVED_WORDS.is_sorted());
         assert!(RESERVED_WORDS.iter().all(|word| is_reserved(word) && is_reserved(&word.to_lowercase())));
         assert!(is_reserved("taBle") && is_reserved("zone"));

@@ -1,6 +1,5 @@
-//! The legacy parameters: Expected, QueryFilter, ScanFilter and KeyConditions.
-//!
-//! In come attribute, operator and operands; out goes the same condition that an expression would give.
+//! The legacy parameters Expected, QueryFilter, ScanFilter and KeyConditions, lowered to the same conditions as
+//! expressions.
 
 use crate::condition::{Node, Operand};
 use crate::error::Problem;
@@ -9,36 +8,54 @@ use crate::{Condition, ExpressionError, KeyComparison, KeyCondition, KeyTerm, Pa
 use partita_value::Value;
 use std::cmp::Ordering;
 
-/// `ComparisonOperator`.
+/// A `ComparisonOperator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LegacyOperator {
+    /// `EQ`: equal.
     Eq,
+    /// `NE`: not equal.
     Ne,
+    /// `LE`: less than or equal.
     Le,
+    /// `LT`: less than.
     Lt,
+    /// `GE`: greater than or equal.
     Ge,
+    /// `GT`: greater than.
     Gt,
+    /// `NOT_NULL`: the attribute exists.
     NotNull,
+    /// `NULL`: the attribute does not exist.
     Null,
+    /// `CONTAINS`: the attribute has this substring or element.
     Contains,
+    /// `NOT_CONTAINS`: the attribute exists and does not have this substring or element.
     NotContains,
+    /// `BEGINS_WITH`: the attribute has this prefix.
     BeginsWith,
+    /// `IN`: equal to one of the operands.
     In,
+    /// `BETWEEN`: between two operands, inclusive.
     Between,
 }
 
-/// `ConditionalOperator`.
+/// A `ConditionalOperator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogicalOperator {
+    /// All conditions must hold.
     And,
+    /// At least one condition must hold.
     Or,
 }
 
 /// One condition on a top-level attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegacyCondition {
+    /// The name of the attribute.
     pub attribute: String,
+    /// The comparison.
     pub operator: LegacyOperator,
+    /// The values that the attribute is compared with.
     pub operands: Vec<Value>,
 }
 
@@ -59,11 +76,12 @@ impl LegacyOperator {
         LegacyOperator::Between,
     ];
 
-    /// The operator of this name, as in `BEGINS_WITH`.
-    pub fn named(name: &str) -> Option<LegacyOperator> {
+    /// Returns the operator of a name such as `BEGINS_WITH`.
+    pub fn from_name(name: &str) -> Option<LegacyOperator> {
         LegacyOperator::ALL.into_iter().find(|operator| operator.name() == name)
     }
 
+    /// Returns the name, such as `BEGINS_WITH`.
     pub fn name(self) -> &'static str {
         match self {
             LegacyOperator::Eq => "EQ",
@@ -82,7 +100,7 @@ impl LegacyOperator {
         }
     }
 
-    fn takes_count(self, count: usize) -> bool {
+    fn accepts_count(self, count: usize) -> bool {
         match self {
             LegacyOperator::NotNull | LegacyOperator::Null => count == 0,
             LegacyOperator::In => count > 0,
@@ -91,7 +109,7 @@ impl LegacyOperator {
         }
     }
 
-    fn takes_type(self, type_name: &str) -> bool {
+    fn accepts_type(self, type_name: &str) -> bool {
         match self {
             LegacyOperator::Eq | LegacyOperator::Ne => true,
             LegacyOperator::NotNull | LegacyOperator::Null => true,
@@ -107,7 +125,7 @@ impl LegacyOperator {
 impl LegacyCondition {
     fn check(&self) -> Result<(), Problem> {
         let operator = self.operator;
-        if !operator.takes_count(self.operands.len()) {
+        if !operator.accepts_count(self.operands.len()) {
             return Err(Problem::LegacyOperandCount(operator.name()));
         }
         let types: Vec<&'static str> =
@@ -115,7 +133,7 @@ impl LegacyCondition {
         if types.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(Problem::LegacyMixedTypes);
         }
-        if let Some(type_name) = types.into_iter().find(|type_name| !operator.takes_type(type_name)) {
+        if let Some(type_name) = types.into_iter().find(|type_name| !operator.accepts_type(type_name)) {
             return Err(Problem::LegacyOperandType(operator.name(), type_name));
         }
         match (operator, self.operands.as_slice()) {
@@ -128,7 +146,7 @@ impl LegacyCondition {
         }
     }
 
-    /// `None` if the operands are too few, which [`LegacyCondition::check`] refuses.
+    /// Returns `None` if there are too few operands, which [`LegacyCondition::check`] rejects.
     fn into_node(self) -> Option<Node> {
         let path = Path::attribute(self.attribute);
         let mut operands = self.operands.into_iter().map(Operand::Value);
@@ -145,7 +163,7 @@ impl LegacyCondition {
             LegacyOperator::NotNull => Some(Node::Exists(path)),
             LegacyOperator::Null => Some(Node::NotExists(path)),
             LegacyOperator::Contains => Some(Node::Contains(Operand::Path(path), operands.next()?)),
-            // An attribute that does not exist does not "not contain".
+            // Not satisfied by an attribute that does not exist.
             LegacyOperator::NotContains => {
                 let contains = Node::Contains(Operand::Path(path.clone()), operands.next()?);
                 Some(Node::And(vec![Node::Exists(path), Node::Not(Box::new(contains))]))
@@ -176,7 +194,7 @@ impl LegacyCondition {
 }
 
 impl Condition {
-    /// Expected, QueryFilter or ScanFilter. No condition at all is always satisfied.
+    /// Lowers Expected, QueryFilter or ScanFilter. Without any conditions the result is always satisfied.
     pub fn from_legacy(
         conditions: Vec<LegacyCondition>,
         joined_by: LogicalOperator,
@@ -191,7 +209,7 @@ impl Condition {
 }
 
 impl KeyCondition {
-    /// KeyConditions.
+    /// Lowers KeyConditions.
     pub fn from_legacy(conditions: Vec<LegacyCondition>) -> Result<KeyCondition, ExpressionError> {
         conditions.iter().try_for_each(LegacyCondition::check)?;
         let terms = conditions.into_iter().map(LegacyCondition::into_key_term);

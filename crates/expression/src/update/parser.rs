@@ -1,12 +1,12 @@
-//! Text → syntax tree of an update expression: its actions, in the order written.
+//! Parser for update expressions.
 
 use crate::error::Problem;
-use crate::parser::{Finding, Parser};
+use crate::syntax::parser::{Finding, Parser};
+use crate::syntax::token::TokenKind;
 use crate::syntax::{ActionSyntax, SetValueSyntax, ValueSyntax};
-use crate::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind};
 
-/// AWS's order of reporting.
+/// The order in which AWS reports findings.
 const ORDER: [Finding; 6] = [
     Finding::ReservedWord,
     Finding::Function,
@@ -16,7 +16,7 @@ const ORDER: [Finding; 6] = [
     Finding::Operators,
 ];
 
-/// The sections' keywords.
+/// The keywords of the sections.
 const SECTIONS: [(TokenKind, &str); 4] = [
     (TokenKind::Set, "SET"),
     (TokenKind::Remove, "REMOVE"),
@@ -24,6 +24,7 @@ const SECTIONS: [(TokenKind, &str); 4] = [
     (TokenKind::Delete, "DELETE"),
 ];
 
+/// Returns the actions in the order written.
 pub(crate) fn parse(text: &str) -> Result<Vec<ActionSyntax>, ExpressionError> {
     let mut parser = Parser::new(ExpressionKind::Update, text)?;
     let mut actions = Vec::new();
@@ -31,10 +32,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<ActionSyntax>, ExpressionError> {
     loop {
         let keyword = parser.tokens.peek();
         let Some((_, name)) = SECTIONS.iter().find(|(kind, _)| *kind == keyword) else {
-            return Err(parser.misfit());
+            return Err(parser.syntax_error());
         };
         if seen.contains(&keyword) {
-            parser.find(Finding::Section, Problem::RepeatedSection(name));
+            parser.report(Finding::Section, Problem::RepeatedSection(name));
         }
         seen.push(keyword);
         parser.tokens.advance();
@@ -75,7 +76,7 @@ impl Parser<'_> {
         Ok(ValueSyntax::Placeholder(placeholder))
     }
 
-    /// An operand, or the sum or difference of two; all of it may stand in parentheses.
+    /// Parses an operand, or the sum or difference of two, which may be in parentheses as a whole.
     fn set_value(&mut self) -> Result<SetValueSyntax, ExpressionError> {
         let left = if self.tokens.accept(TokenKind::OpenParenthesis) {
             self.enter_call()?;
@@ -94,7 +95,7 @@ impl Parser<'_> {
             _ => return Ok(SetValueSyntax::Operand(left)),
         };
         self.tokens.advance();
-        self.operator();
+        self.count_operator();
         let right = self.operand()?;
         self.check_operand(&left);
         self.check_operand(&right);

@@ -1,11 +1,11 @@
 //! Edits inside one attribute's value.
 //!
-//! In come the old value and edits at paths that do not overlap; out goes the new value. An index counts
-//! in the list as it was: removals close up and elements behind the end are appended only at the end.
+//! The paths of the edits do not overlap. Indexes refer to the list before the update: elements past the end
+//! are appended, and removed elements are taken out, only after all other edits.
 
 use crate::error::Problem;
-use crate::evaluated::Evaluated;
-use crate::path_tree::{Branch, PathTree};
+use crate::path::tree::{Branch, PathTree};
+use crate::update::evaluated::Evaluated;
 use crate::{Path, Step};
 use partita_value::limits::NESTING_LEVELS;
 use partita_value::{AttributeValue, Value, ValueRef};
@@ -15,22 +15,22 @@ pub(crate) enum Edit<'a> {
     Remove,
 }
 
-/// A value that is edited inside.
+/// A value to be edited.
 pub(crate) struct Document(AttributeValue);
 
-/// An element to be put behind the end of a list.
-struct Appended<'e> {
+/// An element to be appended to a list.
+struct AppendedElement<'e> {
     list: &'e [Step],
     index: usize,
     value: AttributeValue,
 }
 
 impl Document {
-    pub(crate) fn of(value: ValueRef<'_>) -> Document {
+    pub(crate) fn new(value: ValueRef<'_>) -> Document {
         Document(AttributeValue::from(value))
     }
 
-    /// The value that the steps lead to; an error if they do not even lead to a place where one could be.
+    /// Returns the value at the steps, if any; an error if its container does not exist or has the wrong type.
     pub(crate) fn target(&self, steps: &[Step]) -> Result<Option<&AttributeValue>, Problem> {
         let mut target = Some(&self.0);
         for step in steps {
@@ -43,7 +43,7 @@ impl Document {
         Ok(target)
     }
 
-    /// The value with all edits made. Elements are removed last, when no index is needed any more.
+    /// Returns the value with all edits applied. Elements are removed last, when no index is needed any more.
     pub(crate) fn edit(mut self, edits: Vec<(&[Step], Edit<'_>)>) -> Result<Value, Problem> {
         let mut appended = Vec::new();
         let mut removed = Vec::new();
@@ -67,7 +67,7 @@ impl Document {
                     match (elements.get_mut(*index), new) {
                         (Some(element), Some(new)) => *element = new,
                         (Some(_), None) => removed.push(steps),
-                        (None, Some(value)) => appended.push(Appended { list, index: *index, value }),
+                        (None, Some(value)) => appended.push(AppendedElement { list, index: *index, value }),
                         (None, None) => {}
                     }
                 }
@@ -79,23 +79,23 @@ impl Document {
         Ok(Value::from(&self.0))
     }
 
-    /// New elements in the order of their indexes.
-    fn append(&mut self, mut appended: Vec<Appended<'_>>) {
+    /// Appends new elements in the order of their indexes.
+    fn append(&mut self, mut appended: Vec<AppendedElement<'_>>) {
         appended.sort_by_key(|new| new.index);
-        for Appended { list, value, .. } in appended {
+        for AppendedElement { list, value, .. } in appended {
             if let Some(AttributeValue::L(elements)) = container(&mut self.0, list) {
                 elements.push(value);
             }
         }
     }
 
-    /// Takes elements out of lists, each list in one go, however many they are.
+    /// Removes elements from lists, in one pass per list.
     fn remove(&mut self, removed: &[&[Step]]) {
         if removed.is_empty() {
             return;
         }
         let paths: Vec<Path> = removed.iter().map(|steps| Path::new("".into(), steps.to_vec())).collect();
-        for (_, branch) in PathTree::of(&paths).attributes() {
+        for (_, branch) in PathTree::new(&paths).attributes() {
             remove_elements(&mut self.0, branch);
         }
     }
@@ -116,12 +116,12 @@ fn remove_elements(value: &mut AttributeValue, branch: &Branch) {
                     remove_elements(element, inner);
                 }
             }
-            let mut gone = branch.elements.iter().filter(|(_, inner)| inner.is_end()).peekable();
+            let mut removed = branch.elements.iter().filter(|(_, inner)| inner.is_end()).peekable();
             let mut index = 0;
             elements.retain(|_| {
-                let is_gone = gone.next_if(|(next, _)| *next == index).is_some();
+                let is_removed = removed.next_if(|(next, _)| *next == index).is_some();
                 index += 1;
-                !is_gone
+                !is_removed
             });
         }
         _ => {}
@@ -140,7 +140,7 @@ fn container<'t>(tree: &'t mut AttributeValue, steps: &[Step]) -> Option<&'t mut
     Some(value)
 }
 
-/// A value below `depth` containers must not nest too deep.
+/// Checks the nesting of a value that is placed inside `depth` containers.
 fn check_levels(depth: usize, value: ValueRef<'_>) -> Result<(), Problem> {
     match value.is_nested_beyond(NESTING_LEVELS.saturating_sub(depth)) {
         true => Err(Problem::NestingLevels),

@@ -1,27 +1,26 @@
-//! What all parsers share: paths, function calls, and the findings that do not stop the parsing.
+//! The shared base of all parsers: paths, function calls, and findings that do not stop the parsing.
 //!
-//! In comes a text; out go parts of a syntax tree. A syntax error ends the parsing at once. Everything
-//! else that the text alone shows is kept as a [`Finding`], because AWS reports the findings of the whole
-//! text in an order of its own.
+//! A syntax error ends the parsing at once. Every other problem that shows in the text alone is recorded as a
+//! [`Finding`], because AWS reports the findings of the whole text in its own order.
 
 use crate::error::Problem;
-use crate::reserved_words::is_reserved;
+use crate::syntax::reserved_words::is_reserved;
+use crate::syntax::token::{TokenKind, Tokens};
 use crate::syntax::{Function, FunctionCall, Name, OperandSyntax, PathStep, PathSyntax, ValueSyntax};
-use crate::token::{TokenKind, Tokens};
 use crate::{ExpressionError, ExpressionKind};
 use partita_value::limits::{EXPRESSION_BYTES, EXPRESSION_OPERATORS, NESTING_LEVELS};
 
-/// Parentheses in parentheses. Each level of a valid expression needs an operator or a function, so a
-/// valid one stays below; beyond, walking over the tree could use up the stack.
-const DEPTH: usize = EXPRESSION_OPERATORS + 20;
+/// Limit for nested parentheses. Each level of a valid expression needs an operator or a function, so valid
+/// ones stay below it; beyond it, walking the tree could exhaust the stack.
+const MAX_DEPTH: usize = EXPRESSION_OPERATORS + 20;
 
-/// Calls in calls, and parentheses in updates: these are read recursively.
-const CALL_DEPTH: usize = 50;
+/// Limit for nested calls, and for nested parentheses in updates, which are parsed recursively.
+const MAX_CALL_DEPTH: usize = 50;
 
-/// The largest index AWS reads.
-const LARGEST_INDEX: usize = i32::MAX as usize;
+/// The largest index AWS accepts.
+const MAX_INDEX: usize = i32::MAX as usize;
 
-/// What is wrong with a text that can be parsed.
+/// The kinds of problems in a text that can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     Parentheses,
@@ -52,7 +51,7 @@ impl<'a> Parser<'a> {
                 Problem::TooLong(shows_size.then_some(length))
             }
             _ => {
-                let tokens = Tokens::of(text);
+                let tokens = Tokens::new(text);
                 return Ok(Parser {
                     tokens,
                     kind,
@@ -66,47 +65,48 @@ impl<'a> Parser<'a> {
         Err(problem.in_expression(kind))
     }
 
-    /// The error for the next token, which fits nowhere.
-    pub(crate) fn misfit(&self) -> ExpressionError {
-        self.tokens.misfit().in_expression(self.kind)
+    /// Returns the syntax error for the next token, which is unexpected.
+    pub(crate) fn syntax_error(&self) -> ExpressionError {
+        self.tokens.unexpected_token().in_expression(self.kind)
     }
 
     pub(crate) fn expect(&mut self, kind: TokenKind) -> Result<(), ExpressionError> {
-        if self.tokens.accept(kind) { Ok(()) } else { Err(self.misfit()) }
+        if self.tokens.accept(kind) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
-    /// Keeps the first finding of each sort.
-    pub(crate) fn find(&mut self, finding: Finding, problem: Problem) {
-        if self.found(finding).is_none() {
+    /// Records a finding. Only the first of each kind is kept.
+    pub(crate) fn report(&mut self, finding: Finding, problem: Problem) {
+        if self.reported(finding).is_none() {
             self.findings.push((finding, problem));
         }
     }
 
-    fn found(&self, finding: Finding) -> Option<&Problem> {
-        self.findings.iter().find(|(sort, _)| *sort == finding).map(|(_, problem)| problem)
+    fn reported(&self, finding: Finding) -> Option<&Problem> {
+        self.findings.iter().find(|(kind, _)| *kind == finding).map(|(_, problem)| problem)
     }
 
-    pub(crate) fn operator(&mut self) {
+    /// Counts an operator or a function.
+    pub(crate) fn count_operator(&mut self) {
         self.operators += 1;
         if self.operators > EXPRESSION_OPERATORS {
-            self.find(Finding::Operators, Problem::TooManyOperators(EXPRESSION_OPERATORS + 1));
+            self.report(Finding::Operators, Problem::TooManyOperators(EXPRESSION_OPERATORS + 1));
         }
     }
 
-    /// The text must end here; then the findings are reported, the most important sort first, too deep paths
-    /// last.
+    /// Expects the end of the text. Returns the finding whose kind comes first in `order`; paths that are too
+    /// deep come last.
     pub(crate) fn finish(mut self, order: &[Finding]) -> Result<(), ExpressionError> {
         self.expect(TokenKind::End)?;
-        match order.iter().chain(&[Finding::Nesting]).find_map(|finding| self.found(*finding)) {
+        match order.iter().chain(&[Finding::Nesting]).find_map(|finding| self.reported(*finding)) {
             Some(problem) => Err(problem.clone().in_expression(self.kind)),
             None => Ok(()),
         }
     }
 
-    /// Goes into parentheses; [`Parser::leave`] goes out.
+    /// Enters parentheses; [`Parser::leave`] leaves them.
     pub(crate) fn enter(&mut self) -> Result<(), ExpressionError> {
         self.depth += 1;
-        if self.depth > DEPTH { Err(self.too_deep()) } else { Ok(()) }
+        if self.depth > MAX_DEPTH { Err(self.too_deep()) } else { Ok(()) }
     }
 
     pub(crate) fn leave(&mut self) -> Result<(), ExpressionError> {
@@ -114,10 +114,10 @@ impl<'a> Parser<'a> {
         self.expect(TokenKind::CloseParenthesis)
     }
 
-    /// Goes into parentheses whose content is read recursively; [`Parser::leave_call`] goes out.
+    /// Enters parentheses whose content is parsed recursively; [`Parser::leave_call`] leaves them.
     pub(crate) fn enter_call(&mut self) -> Result<(), ExpressionError> {
         self.call_depth += 1;
-        if self.call_depth > CALL_DEPTH { Err(self.too_deep()) } else { Ok(()) }
+        if self.call_depth > MAX_CALL_DEPTH { Err(self.too_deep()) } else { Ok(()) }
     }
 
     pub(crate) fn leave_call(&mut self) -> Result<(), ExpressionError> {
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&mut self) -> ExpressionError {
-        let problem = self.tokens.parenthesis_problem().or_else(|| self.found(Finding::Function).cloned());
+        let problem = self.tokens.parenthesis_problem().or_else(|| self.reported(Finding::Function).cloned());
         problem.unwrap_or(Problem::TooManyOperators(EXPRESSION_OPERATORS + 1)).in_expression(self.kind)
     }
 
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
         Ok(path)
     }
 
-    /// Reads `.name` and `[index]` behind a path, as many as there are.
+    /// Parses any number of `.name` and `[index]` steps of a path.
     pub(crate) fn steps(&mut self, path: &mut PathSyntax) -> Result<(), ExpressionError> {
         loop {
             if self.tokens.accept(TokenKind::Dot) {
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
     fn check_nesting(&mut self, path: &PathSyntax) {
         let levels = path.steps.len() + 1;
         if levels > NESTING_LEVELS {
-            self.find(Finding::Nesting, Problem::PathNesting(levels));
+            self.report(Finding::Nesting, Problem::PathNesting(levels));
         }
     }
 
@@ -164,12 +164,12 @@ impl<'a> Parser<'a> {
         let name = match self.tokens.peek() {
             TokenKind::Name => {
                 if is_reserved(text) {
-                    self.find(Finding::ReservedWord, Problem::ReservedWord(text.to_owned()));
+                    self.report(Finding::ReservedWord, Problem::ReservedWord(text.to_owned()));
                 }
                 Name::Plain(text.into())
             }
             TokenKind::NamePlaceholder => Name::Placeholder(text.to_owned()),
-            _ => return Err(self.misfit()),
+            _ => return Err(self.syntax_error()),
         };
         self.tokens.advance();
         Ok(name)
@@ -177,18 +177,18 @@ impl<'a> Parser<'a> {
 
     fn index(&mut self) -> Result<usize, ExpressionError> {
         if self.tokens.peek() != TokenKind::Number {
-            return Err(self.misfit());
+            return Err(self.syntax_error());
         }
         let text = self.tokens.text();
         self.tokens.advance();
-        let index = text.parse::<usize>().ok().filter(|index| *index <= LARGEST_INDEX);
+        let index = text.parse::<usize>().ok().filter(|index| *index <= MAX_INDEX);
         if index.is_none() {
-            self.find(Finding::Index, Problem::ListIndex(text.to_owned()));
+            self.report(Finding::Index, Problem::ListIndex(text.to_owned()));
         }
         Ok(index.unwrap_or(0))
     }
 
-    /// A path, a value or a function call, perhaps in parentheses.
+    /// Parses a path, a value or a function call, which may be in parentheses.
     pub(crate) fn operand(&mut self) -> Result<OperandSyntax, ExpressionError> {
         let mut open = 0;
         while self.tokens.accept(TokenKind::OpenParenthesis) {
@@ -200,21 +200,22 @@ impl<'a> Parser<'a> {
         for _ in 0..open {
             self.leave()?;
             if enclosed {
-                self.find(Finding::Parentheses, Problem::RedundantParentheses);
+                self.report(Finding::Parentheses, Problem::RedundantParentheses);
             }
-            (operand, enclosed) = self.behind_parentheses(operand)?;
+            (operand, enclosed) = self.after_parentheses(operand)?;
         }
         Ok(operand)
     }
 
-    /// In a condition the path in parentheses may go on behind them: `(a.b).c`.
-    pub(crate) fn behind_parentheses(
+    /// Parses what follows the parentheses around an operand. In a condition, a path may continue: `(a.b).c`.
+    /// Returns whether the operand is still enclosed.
+    pub(crate) fn after_parentheses(
         &mut self,
         mut operand: OperandSyntax,
     ) -> Result<(OperandSyntax, bool), ExpressionError> {
-        let goes_on = matches!(self.tokens.peek(), TokenKind::Dot | TokenKind::OpenBracket);
-        if goes_on && self.kind != ExpressionKind::Update {
-            let OperandSyntax::Path(path) = &mut operand else { return Err(self.misfit()) };
+        let continues = matches!(self.tokens.peek(), TokenKind::Dot | TokenKind::OpenBracket);
+        if continues && self.kind != ExpressionKind::Update {
+            let OperandSyntax::Path(path) = &mut operand else { return Err(self.syntax_error()) };
             self.steps(path)?;
             return Ok((operand, false));
         }
@@ -238,7 +239,7 @@ impl<'a> Parser<'a> {
     fn call(&mut self) -> Result<FunctionCall, ExpressionError> {
         let function = self.function(self.tokens.text());
         self.tokens.advance();
-        self.operator();
+        self.count_operator();
         self.expect(TokenKind::OpenParenthesis)?;
         self.enter_call()?;
         let operands = self.operands()?;
@@ -246,7 +247,7 @@ impl<'a> Parser<'a> {
         Ok(FunctionCall { function, operands })
     }
 
-    /// Operands between commas. The only calls among them are those that give a value.
+    /// Parses operands separated by commas. Calls among them must return a value.
     pub(crate) fn operands(&mut self) -> Result<Vec<OperandSyntax>, ExpressionError> {
         let mut operands = Vec::new();
         loop {
@@ -259,31 +260,31 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Only `size` and `if_not_exists` give a value that another function or operator may take.
+    /// Reports a call whose result is not a value: only those of `size` and `if_not_exists` can be operands.
     pub(crate) fn check_operand(&mut self, operand: &OperandSyntax) {
         if let OperandSyntax::Call(FunctionCall { function, .. }) = operand
             && !matches!(function, Function::Size | Function::IfNotExists)
         {
-            self.find(Finding::Misuse, Problem::MisusedFunction(function.name()));
+            self.report(Finding::Misuse, Problem::MisusedFunction(function.name()));
         }
     }
 
-    /// An unknown function is found, and any other put in its place: the tree will not be used.
+    /// Looks up a function. An unknown one is reported and replaced by another: the tree will not be used.
     fn function(&mut self, name: &str) -> Function {
         let is_update = self.kind == ExpressionKind::Update;
-        let Some(function) = Function::named(name) else {
-            self.find(Finding::Function, Problem::UnknownFunction(name.to_owned()));
+        let Some(function) = Function::from_name(name) else {
+            self.report(Finding::Function, Problem::UnknownFunction(name.to_owned()));
             return if is_update { Function::IfNotExists } else { Function::Size };
         };
-        if function.updates() != is_update {
-            let place = match self.kind {
+        if function.is_for_updates() != is_update {
+            let expression = match self.kind {
                 ExpressionKind::Condition => "a condition expression",
                 ExpressionKind::Filter => "a filter expression",
                 ExpressionKind::KeyCondition => "a key condition expression",
                 ExpressionKind::Projection => "a projection expression",
                 ExpressionKind::Update => "an update expression",
             };
-            self.find(Finding::Function, Problem::ForeignFunction(place, function.name()));
+            self.report(Finding::Function, Problem::ForeignFunction(expression, function.name()));
         }
         function
     }

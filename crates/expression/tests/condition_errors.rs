@@ -1,4 +1,4 @@
-//! Which conditions are refused, and with which words.
+//! Errors of conditions, with AWS's messages.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -7,7 +7,7 @@ use support::*;
 use partita_expression::{Condition, ExpressionKind, ParsedCondition, Usage};
 use partita_value::AttributeValue;
 
-fn refusal(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
+fn error(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
     match filter(text, name_entries, value_entries) {
         Ok(condition) => panic!("{text} was taken: {condition:?}"),
         Err(error) => error.to_string().replacen("Invalid FilterExpression: ", "", 1),
@@ -54,7 +54,7 @@ fn syntax_errors_name_the_token() {
         (" ", "<EOF>", ""),
     ] {
         let expected = format!("Syntax error; token: \"{token}\", near: \"{near}\"");
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
 }
 
@@ -77,7 +77,7 @@ fn the_kind_of_expression_is_named() {
 }
 
 #[test]
-fn redundant_parentheses_are_refused() {
+fn redundant_parentheses_are_rejected() {
     let expected = "The expression has redundant parentheses;";
     for text in [
         "((k = :v))",
@@ -91,7 +91,7 @@ fn redundant_parentheses_are_refused() {
         "k IN (((:v)))",
         "((attribute_exists(k)))",
     ] {
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     for text in
         ["(a = b)", "(a = b) AND (b = c)", "((a = b) AND (b = c))", "(NOT (a = b))", "attribute_exists((a))"]
@@ -101,7 +101,7 @@ fn redundant_parentheses_are_refused() {
 }
 
 #[test]
-fn functions_have_their_names_and_places() {
+fn unknown_and_misplaced_functions_are_rejected() {
     for (text, expected) in [
         ("k = m AND length((:v)) > k", "Invalid function name; function: length"),
         ("Attribute_Exists((status), #m)", "Invalid function name; function: Attribute_Exists"),
@@ -110,7 +110,7 @@ fn functions_have_their_names_and_places() {
             "The function is not allowed in a filter expression; function: if_not_exists",
         ),
     ] {
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     for (text, function) in [
         ("k = m OR attribute_exists((status), (#x)) = :v", "attribute_exists"),
@@ -127,18 +127,18 @@ fn functions_have_their_names_and_places() {
     ] {
         let expected =
             format!("The function is not allowed to be used this way in an expression; function: {function}");
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
 }
 
 #[test]
-fn reserved_words_and_undefined_placeholders_are_named() {
+fn reserved_words_and_undefined_placeholders_are_reported() {
     for (text, expected) in [
         ("contains(status, #x, :y)", "Attribute name is a reserved keyword; reserved keyword: status"),
         ("tAbLe >= :v", "Attribute name is a reserved keyword; reserved keyword: tAbLe"),
         ("k.zone = :v", "Attribute name is a reserved keyword; reserved keyword: zone"),
     ] {
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     for (text, name) in [
         ("contains(#x.m, :v) OR k = k", "#x"),
@@ -150,13 +150,13 @@ fn reserved_words_and_undefined_placeholders_are_named() {
         let expected = format!(
             "An expression attribute name used in the document path is not defined; attribute name: {name}"
         );
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     for (text, value) in [("contains(:x, #m, #k)", ":x"), (":x >= :y", ":x"), ("k <> :_1", ":_1")] {
         let expected = format!(
             "An expression attribute value used in expression is not defined; attribute value: {value}"
         );
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
 }
 
@@ -173,12 +173,12 @@ fn operands_are_counted() {
         let expected = format!(
             "Incorrect number of operands for operator or function; operator or function: {function}, number of operands: {count}"
         );
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     let candidates = |count: usize| format!("a IN ({})", vec![":v"; count].join(","));
     assert!(filter(&candidates(100), &[], &[(":v", n("1"))]).is_ok());
     assert_eq!(
-        refusal(&candidates(101), &[], &[(":v", n("1"))]),
+        error(&candidates(101), &[], &[(":v", n("1"))]),
         "The IN operator is provided with too many operands; number of operands: 101"
     );
 }
@@ -223,10 +223,10 @@ fn operand_types_are_checked() {
         let expected = format!(
             "Incorrect operand type for operator or function; operator or function: {operator}, operand type: {type_name}"
         );
-        assert_eq!(refusal(text, &[], &[]), expected, "{text}");
+        assert_eq!(error(text, &[], &[]), expected, "{text}");
     }
     assert_eq!(
-        refusal("attribute_type(k, :v)", &[], &[(":v", s("STRING"))]),
+        error("attribute_type(k, :v)", &[], &[(":v", s("STRING"))]),
         "Invalid attribute type name found; type: STRING, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
     );
     for (text, function) in [
@@ -235,12 +235,12 @@ fn operand_types_are_checked() {
     ] {
         let expected =
             format!("Operator or function requires a document path; operator or function: {function}");
-        assert_eq!(refusal(text, &[], &[(":a", s("1"))]), expected);
+        assert_eq!(error(text, &[], &[(":a", s("1"))]), expected);
     }
 }
 
 #[test]
-fn operands_must_differ() {
+fn operands_must_be_distinct() {
     for (text, operator, path) in [
         ("k = k OR #a < m OR :x = m", "=", "[k]"),
         ("a <> #a", "<>", "[a]"),
@@ -255,7 +255,7 @@ fn operands_must_differ() {
         let expected = format!(
             "The first operand must be distinct from the remaining operands for this operator or function; operator: {operator}, first operand: {path}"
         );
-        assert_eq!(refusal(text, &[("#a", "a")], &[]), expected, "{text}");
+        assert_eq!(error(text, &[("#a", "a")], &[]), expected, "{text}");
     }
     assert!(filter(":a >= :a", &[], &[(":a", n("1"))]).is_ok());
 }
@@ -263,7 +263,7 @@ fn operands_must_differ() {
 #[test]
 fn bounds_must_be_in_order_and_of_one_type() {
     let between = |low: AttributeValue, high: AttributeValue| {
-        refusal("a BETWEEN :l AND :h", &[], &[(":l", low), (":h", high)])
+        error("a BETWEEN :l AND :h", &[], &[(":l", low), (":h", high)])
     };
     assert_eq!(
         between(n("5"), n("1")),
@@ -278,19 +278,19 @@ fn bounds_must_be_in_order_and_of_one_type() {
 }
 
 #[test]
-fn three_hundred_operators_are_enough() {
+fn at_most_three_hundred_operators_are_allowed() {
     let expected = "The expression contains too many operators; operator count: 301";
     let nested = |depth: usize| format!("k=m {}{}", "AND (k=m ".repeat(depth), ")".repeat(depth));
     assert!(filter(&nested(149), &[], &[]).is_ok());
-    assert_eq!(refusal(&nested(150), &[], &[]), expected);
-    assert_eq!(refusal(&nested(400), &[], &[]), expected);
-    assert_eq!(refusal(&format!("{}k=m", "NOT ".repeat(1000)), &[], &[]), expected);
+    assert_eq!(error(&nested(150), &[], &[]), expected);
+    assert_eq!(error(&nested(400), &[], &[]), expected);
+    assert_eq!(error(&format!("{}k=m", "NOT ".repeat(1000)), &[], &[]), expected);
     assert!(filter(&format!("{}k=m", "NOT ".repeat(299)), &[], &[]).is_ok());
 }
 
 #[test]
 fn depth_never_exhausts_the_stack() {
-    let run = |text: String| refusal(&text, &[], &[]);
+    let run = |text: String| error(&text, &[], &[]);
     let deep = |before: &str, open: &str, inside: &str, depth: usize| {
         format!("{before}{}{inside}{}", open.repeat(depth), ")".repeat(depth))
     };
@@ -310,7 +310,7 @@ fn depth_never_exhausts_the_stack() {
 }
 
 #[test]
-fn the_deepest_conditions_need_little_stack() {
+fn the_deepest_conditions_fit_a_small_stack() {
     let deepest = || {
         for text in [
             format!("k=m {}{}", "AND (k=m ".repeat(149), ")".repeat(149)),
@@ -329,20 +329,20 @@ fn the_deepest_conditions_need_little_stack() {
 }
 
 #[test]
-fn indexes_have_a_largest_value() {
+fn indexes_are_limited() {
     assert!(filter("a[2147483647] = b", &[], &[]).is_ok());
     assert_eq!(
-        refusal("a[99999999999999999999999] = b", &[], &[]),
+        error("a[99999999999999999999999] = b", &[], &[]),
         "List index is not within the allowable range; index: [99999999999999999999999]"
     );
     assert_eq!(
-        refusal("a[2147483648] = b", &[], &[]),
+        error("a[2147483648] = b", &[], &[]),
         "List index is not within the allowable range; index: [2147483648]"
     );
 }
 
 #[test]
-fn usage_is_recorded_over_all_expressions() {
+fn usage_is_recorded_across_expressions() {
     let (names, values) = (names(&[("#a", "a"), ("#b", "b")]), values(&[(":v", n("1")), (":w", n("2"))]));
     let mut usage = Usage::new();
     Condition::parse(ExpressionKind::Condition, "#a = :v", &names, &values, &mut usage).unwrap();

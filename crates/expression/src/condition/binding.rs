@@ -1,7 +1,7 @@
-//! Syntax tree of a condition + names and values → bound condition.
+//! Binds the syntax tree of a condition to names and values.
 //!
-//! AWS checks one comparison or call after the other: first that its placeholders are defined, then the
-//! number of operands, then that they are distinct, then their types; this keeps that order.
+//! Like AWS, checks the comparisons and calls one after another: first that the placeholders are defined,
+//! then the number of operands, then that they are distinct, then their types.
 
 use crate::binding::Binder;
 use crate::condition::{Node, Operand, ParsedCondition, check_bounds};
@@ -11,7 +11,7 @@ use crate::{Condition, ExpressionError, ExpressionNames, ExpressionValues, Path,
 use partita_value::limits::IN_OPERANDS;
 
 const TYPES: [&str; 10] = ["B", "NULL", "SS", "BOOL", "L", "BS", "N", "NS", "S", "M"];
-/// What AWS calls a type that only the item determines.
+/// AWS's name for a type that depends on the item.
 const ANY_TYPE: &str = "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}";
 
 pub(crate) fn bind(
@@ -25,7 +25,7 @@ pub(crate) fn bind(
     Ok(Condition::from_node(node))
 }
 
-/// The first problem of each sort in one comparison or call.
+/// The first problem of each kind in one comparison or call.
 #[derive(Default)]
 struct Checks {
     count: Option<Problem>,
@@ -85,7 +85,7 @@ impl Binder<'_> {
                 check_call(call.function, &operands, &mut checks);
                 call_node(call.function, operands)
             }
-            // Only leaves come here.
+            // Only leaves are passed in.
             ConditionSyntax::And(_) | ConditionSyntax::Or(_) | ConditionSyntax::Not(_) => None,
         };
         match (checks.into_problem(), node) {
@@ -118,7 +118,7 @@ impl Binder<'_> {
             OperandSyntax::Condition(condition) => {
                 self.node(condition).map(|node| Operand::Test(Box::new(node)))
             }
-            // Conditions do not reckon.
+            // Conditions have no arithmetic.
             OperandSyntax::Computed(_) => Err(self.error(Problem::UpdateOperandType)),
         }
     }
@@ -130,7 +130,7 @@ fn is_orderable(type_name: &str) -> bool {
 
 fn check_comparison(comparator: Comparator, left: &Operand, right: &Operand, checks: &mut Checks) {
     check_distinct(comparator.symbol(), left, [right], checks);
-    if comparator.orders() {
+    if comparator.is_ordering() {
         check_orderable(comparator.symbol(), &[left, right], checks);
     }
 }
@@ -210,7 +210,7 @@ fn check_type_name(operand: Option<&Operand>, checks: &mut Checks) {
     }
 }
 
-/// `None` where the operands are not what the function takes; that was found before.
+/// Returns `None` if the operands do not fit the function, which [`check_call`] has reported.
 fn call_node(function: Function, operands: Vec<Operand>) -> Option<Node> {
     let mut operands = operands.into_iter();
     let first = operands.next()?;

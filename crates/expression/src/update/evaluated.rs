@@ -1,12 +1,10 @@
-//! Values while an update is worked out: read in place, or made by arithmetic, list and set operations.
-//!
-//! In come operands; out goes their sum, difference, concatenation or union, or the reason there is none.
+//! The values computed by an update: arithmetic, list and set operations.
 
 use crate::error::Problem;
 use partita_value::limits::ITEM_BYTES;
 use partita_value::{AttributeValue, Encoder, ListRef, Number, Value, ValueRef};
 
-/// A value that is stored somewhere, or one that was made.
+/// A value borrowed from the item or the request, or a computed one.
 pub(crate) enum Evaluated<'a> {
     View(ValueRef<'a>),
     Owned(Value),
@@ -22,7 +20,7 @@ impl Evaluated<'_> {
 }
 
 impl<'a> Evaluated<'a> {
-    /// The same, without a loan from where it was read.
+    /// Copies a borrowed value.
     pub(crate) fn into_owned<'b>(self) -> Evaluated<'b> {
         match self {
             Evaluated::View(value) => Evaluated::Owned(value.into()),
@@ -31,18 +29,18 @@ impl<'a> Evaluated<'a> {
     }
 }
 
-/// Which parameters asked: they differ in what ADD takes and in the error of a wrong type.
+/// The source of an update. The two differ in the types that ADD accepts and in the error for a wrong type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub(crate) enum UpdateStyle {
     Expression,
     Legacy,
 }
 
-impl Style {
+impl UpdateStyle {
     fn mismatch(self) -> Problem {
         match self {
-            Style::Expression => Problem::UpdateOperandType,
-            Style::Legacy => Problem::LegacyTypeMismatch,
+            UpdateStyle::Expression => Problem::UpdateOperandType,
+            UpdateStyle::Legacy => Problem::LegacyTypeMismatch,
         }
     }
 }
@@ -63,7 +61,7 @@ pub(crate) fn minus<'a>(left: &Evaluated<'_>, right: &Evaluated<'_>) -> Result<E
     number(left)?.subtract(&number(right)?).map(owned_number).map_err(Problem::Number)
 }
 
-/// All lists one behind the other, each copied once. One that no item has room for is refused before it is made.
+/// Concatenates lists, copying each once. A list that exceeds the item size is rejected before it is built.
 pub(crate) fn list_append<'a>(lists: &[Evaluated<'_>]) -> Result<Evaluated<'a>, Problem> {
     let lists: Vec<ListRef<'_>> = lists.iter().map(list).collect::<Result<_, _>>()?;
     let bytes = lists.iter().try_fold(0, |bytes, list| {
@@ -89,17 +87,19 @@ fn append<'a, 'b>(lists: impl IntoIterator<Item = ListRef<'b>>) -> Evaluated<'a>
     Evaluated::Owned(Value::from_encoder(encoder))
 }
 
-/// ADD: the sum of numbers, the union of sets; of lists, in legacy parameters, one behind the other.
+/// ADD: the sum of numbers, the union of sets or, in legacy parameters, the concatenation of lists.
 pub(crate) fn add<'a>(
     old: Option<ValueRef<'a>>,
     operand: &'a Value,
-    style: Style,
+    style: UpdateStyle,
 ) -> Result<Evaluated<'a>, Problem> {
     let operand = operand.view();
     let Some(old) = old else { return Ok(Evaluated::View(operand)) };
     match (old, operand) {
         (ValueRef::N(_), ValueRef::N(_)) => plus(&Evaluated::View(old), &Evaluated::View(operand)),
-        (ValueRef::L(old), ValueRef::L(operand)) if style == Style::Legacy => Ok(append([old, operand])),
+        (ValueRef::L(old), ValueRef::L(operand)) if style == UpdateStyle::Legacy => {
+            Ok(append([old, operand]))
+        }
         _ => {
             let mut set = AttributeValue::from(old);
             match (&mut set, AttributeValue::from(operand)) {
@@ -113,28 +113,28 @@ pub(crate) fn add<'a>(
     }
 }
 
-/// DELETE: the set without these elements; `None` if none is left, or there was no set.
+/// DELETE: the set without these elements; `None` if no element is left or there was no set.
 pub(crate) fn delete<'a>(
     old: Option<ValueRef<'_>>,
     operand: &Value,
-    style: Style,
+    style: UpdateStyle,
 ) -> Result<Option<Evaluated<'a>>, Problem> {
     let Some(old) = old else { return Ok(None) };
     let mut set = AttributeValue::from(old);
-    let left = match (&mut set, AttributeValue::from(operand.view())) {
-        (AttributeValue::Ss(set), AttributeValue::Ss(gone)) => {
-            set.retain(|element| !gone.contains(element));
+    let remaining = match (&mut set, AttributeValue::from(operand.view())) {
+        (AttributeValue::Ss(set), AttributeValue::Ss(removed)) => {
+            set.retain(|element| !removed.contains(element));
             set.len()
         }
-        (AttributeValue::Ns(set), AttributeValue::Ns(gone)) => {
-            set.retain(|element| !gone.contains(element));
+        (AttributeValue::Ns(set), AttributeValue::Ns(removed)) => {
+            set.retain(|element| !removed.contains(element));
             set.len()
         }
-        (AttributeValue::Bs(set), AttributeValue::Bs(gone)) => {
-            set.retain(|element| !gone.contains(element));
+        (AttributeValue::Bs(set), AttributeValue::Bs(removed)) => {
+            set.retain(|element| !removed.contains(element));
             set.len()
         }
         _ => return Err(style.mismatch()),
     };
-    Ok((left > 0).then(|| Evaluated::Owned(Value::from(&set))))
+    Ok((remaining > 0).then(|| Evaluated::Owned(Value::from(&set))))
 }

@@ -1,7 +1,7 @@
-//! Text → tokens, and the place in them that a parser has reached.
+//! Tokens of an expression, and a cursor over them.
 //!
-//! A name starts with a letter; what is no token of the language becomes a token of one character, so
-//! that every text has tokens and a syntax error can name the one that does not fit.
+//! A name starts with a letter. A character that begins no token of the language becomes an `Unknown` token,
+//! so that every text can be tokenized and a syntax error can name the unexpected token.
 
 use crate::error::Problem;
 
@@ -47,7 +47,7 @@ pub(crate) struct Token {
     end: usize,
 }
 
-/// The tokens of a text, read one after the other.
+/// A cursor over the tokens of a text.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     /// Ends with `End`.
@@ -56,7 +56,7 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(crate) fn of(text: &'a str) -> Tokens<'a> {
+    pub(crate) fn new(text: &'a str) -> Tokens<'a> {
         let mut tokens = Vec::with_capacity(text.len() / 3 + 2);
         let mut start = 0;
         while let Some(rest) = text.get(start..).filter(|rest| !rest.is_empty()) {
@@ -83,7 +83,7 @@ impl<'a> Tokens<'a> {
         self.position = (self.position + 1).min(self.tokens.len() - 1);
     }
 
-    /// Takes the next token if it is of this kind.
+    /// Consumes the next token if it is of this kind.
     pub(crate) fn accept(&mut self, kind: TokenKind) -> bool {
         let found = self.peek() == kind;
         if found {
@@ -101,14 +101,14 @@ impl<'a> Tokens<'a> {
         self.text.get(token.start..token.end).unwrap_or("")
     }
 
-    /// The next token does not fit. AWS shows it and, as they are written, its two neighbours.
-    pub(crate) fn misfit(&self) -> Problem {
+    /// Returns the syntax error for the next token. AWS shows it and its two neighbours as written.
+    pub(crate) fn unexpected_token(&self) -> Problem {
         let at = self.position;
         let here = self.tokens[at];
         let start = at.checked_sub(1).map_or(here.start, |before| self.tokens[before].start);
         let after = self.tokens.get(at + 1).filter(|token| token.kind != TokenKind::End);
         let end = match (here.kind, after) {
-            // Spaces behind the last token are not shown.
+            // Spaces after the last token are not shown.
             (TokenKind::End, _) => at.checked_sub(1).map_or(here.end, |before| self.tokens[before].end),
             (_, Some(after)) => after.end,
             (_, None) => here.end,
@@ -118,12 +118,12 @@ impl<'a> Tokens<'a> {
         Problem::Syntax { token: token.to_owned(), near: near.to_owned() }
     }
 
-    /// What is wrong with a text whose parentheses go deeper than any valid one's: they do not match, or
-    /// a pair directly encloses another. `None`: neither, so there are too many operators between them.
+    /// Returns the problem of a text whose parentheses are nested deeper than in any valid one: they do not match,
+    /// or a pair directly encloses another. `None` if neither is the case: then there are too many operators.
     pub(crate) fn parenthesis_problem(&mut self) -> Option<Problem> {
         let mut open: Vec<usize> = Vec::new();
         let mut redundant = false;
-        // The pair closed last: where it opened and closed.
+        // The positions of the most recently closed pair.
         let mut closed = (usize::MAX, usize::MAX);
         for (position, token) in self.tokens.iter().enumerate() {
             match token.kind {
@@ -131,7 +131,7 @@ impl<'a> Tokens<'a> {
                 TokenKind::CloseParenthesis => {
                     let Some(start) = open.pop() else {
                         self.position = position;
-                        return Some(self.misfit());
+                        return Some(self.unexpected_token());
                     };
                     redundant |= closed == (start + 1, position.wrapping_sub(1));
                     closed = (start, position);
@@ -141,13 +141,13 @@ impl<'a> Tokens<'a> {
         }
         if !open.is_empty() {
             self.position = self.tokens.len() - 1;
-            return Some(self.misfit());
+            return Some(self.unexpected_token());
         }
         redundant.then_some(Problem::RedundantParentheses)
     }
 }
 
-/// The kind (`None` for space) and the length of what the text begins with.
+/// The kind (`None` for space) and the length of the first token.
 fn first_token(text: &str) -> (Option<TokenKind>, usize) {
     let bytes = text.as_bytes();
     let run = |from: usize, part: fn(u8) -> bool| {
@@ -226,11 +226,11 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        Tokens::of(text).tokens.iter().map(|token| token.kind).collect()
+        Tokens::new(text).tokens.iter().map(|token| token.kind).collect()
     }
 
     #[test]
-    fn texts_are_cut_into_tokens() {
+    fn texts_are_tokenized() {
         use TokenKind::*;
         assert_eq!(
             kinds("a_1 <>#n\n:v[10].b >= ("),
@@ -257,17 +257,17 @@ mod tests {
     }
 
     #[test]
-    fn the_misfit_is_shown_with_its_neighbours() {
-        let misfit = |text: &str, position: usize| {
-            let mut tokens = Tokens::of(text);
+    fn the_unexpected_token_is_shown_with_its_neighbours() {
+        let unexpected = |text: &str, position: usize| {
+            let mut tokens = Tokens::new(text);
             tokens.position = position;
-            tokens.misfit().to_string()
+            tokens.unexpected_token().to_string()
         };
-        assert_eq!(misfit("?? x", 0), "Syntax error; token: \"?\", near: \"??\"");
-        assert_eq!(misfit("ADD k : one", 2), "Syntax error; token: \":\", near: \"k : one\"");
-        assert_eq!(misfit("NOT #k  ", 2), "Syntax error; token: \"<EOF>\", near: \"#k\"");
-        assert_eq!(misfit("a-b", 1), "Syntax error; token: \"-\", near: \"a-b\"");
-        assert_eq!(misfit(" ", 0), "Syntax error; token: \"<EOF>\", near: \"\"");
-        assert_eq!(misfit("f()", 2), "Syntax error; token: \")\", near: \"()\"");
+        assert_eq!(unexpected("?? x", 0), "Syntax error; token: \"?\", near: \"??\"");
+        assert_eq!(unexpected("ADD k : one", 2), "Syntax error; token: \":\", near: \"k : one\"");
+        assert_eq!(unexpected("NOT #k  ", 2), "Syntax error; token: \"<EOF>\", near: \"#k\"");
+        assert_eq!(unexpected("a-b", 1), "Syntax error; token: \"-\", near: \"a-b\"");
+        assert_eq!(unexpected(" ", 0), "Syntax error; token: \"<EOF>\", near: \"\"");
+        assert_eq!(unexpected("f()", 2), "Syntax error; token: \")\", near: \"()\"");
     }
 }

@@ -1,8 +1,7 @@
-//! Many paths as one tree: a single walk over an item finds what all of them lead to.
+//! Many paths combined in one tree, so that a single walk over an item finds the values of all of them.
 //!
-//! In come paths; out go values, parts of items, and whether paths get in each other's way. Looking for one path after
-//! the other would walk over the item once a path: a request may name more than a thousand, and an item may have more
-//! than a hundred thousand attributes.
+//! Looking up the paths one by one would walk over the item once per path: a request may have more than a thousand
+//! paths, and an item more than a hundred thousand attributes. Also finds paths that collide.
 
 use crate::path::Collision;
 use crate::{Path, Step};
@@ -11,41 +10,42 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Paths by where they lead. Each is known by its number: its place in the order given.
+/// Paths by their targets. Each path is identified by its number, its index in the order given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathTree {
     top: Branch,
-    /// For each path the first that leads to the same place: itself, mostly.
+    /// For each path, the number of the first path with the same target: usually its own.
     firsts: Vec<usize>,
 }
 
-/// What is wanted of one value.
+/// The paths that lead to or into one value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Branch {
     /// The first path that ends here.
     pub(crate) end: Option<usize>,
-    /// In byte order of the names.
+    /// Paths into a map, in byte order of the names.
     pub(crate) members: Vec<(Arc<str>, Branch)>,
-    /// In ascending order.
+    /// Paths into a list, in ascending order.
     pub(crate) elements: Vec<(usize, Branch)>,
 }
 
-/// A step whose name is told by its rank among all names, so that long names are compared once.
+/// A step whose name is replaced by its rank among all names, so that long names are compared only once.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum RankedStep {
     Name(usize),
     Index(usize),
 }
 
-/// All names of some paths, each once, in byte order.
-struct Names<'p> {
+/// All names of a set of paths and their ranks in byte order.
+struct NameRanks<'p> {
+    /// In byte order, without duplicates.
     sorted: Vec<&'p Arc<str>>,
-    /// The rank of the name at an address, by address: one text in memory may be many names.
+    /// Ranks by the address of the name, in order of address: steps often share one allocation.
     ranks: Vec<(*const u8, usize)>,
 }
 
-impl<'p> Names<'p> {
-    fn of(paths: impl Iterator<Item = &'p Path>) -> Names<'p> {
+impl<'p> NameRanks<'p> {
+    fn new(paths: impl Iterator<Item = &'p Path>) -> NameRanks<'p> {
         let mut sorted: Vec<&Arc<str>> = paths.flat_map(Path::names).collect();
         sorted.sort_unstable_by_key(|name| name.as_ptr());
         sorted.dedup_by_key(|name| name.as_ptr());
@@ -58,7 +58,7 @@ impl<'p> Names<'p> {
         }
         ranks.sort_unstable();
         sorted.dedup();
-        Names { sorted, ranks }
+        NameRanks { sorted, ranks }
     }
 
     fn step(&self, name: &Arc<str>) -> RankedStep {
@@ -67,27 +67,28 @@ impl<'p> Names<'p> {
     }
 
     fn steps(&self, path: &Path) -> Vec<RankedStep> {
-        let behind = path.steps.iter().map(|step| match step {
+        let inner = path.steps.iter().map(|step| match step {
             Step::Attribute(name) => self.step(name),
             Step::Index(index) => RankedStep::Index(*index),
         });
-        std::iter::once(self.step(&path.root)).chain(behind).collect()
+        std::iter::once(self.step(&path.root)).chain(inner).collect()
     }
 }
 
 impl PathTree {
-    pub(crate) fn of<'p>(paths: impl IntoIterator<Item = &'p Path, IntoIter: Clone>) -> PathTree {
+    /// Builds the tree of these paths.
+    pub(crate) fn new<'p>(paths: impl IntoIterator<Item = &'p Path, IntoIter: Clone>) -> PathTree {
         let paths = paths.into_iter();
-        let names = Names::of(paths.clone());
+        let names = NameRanks::new(paths.clone());
         let mut ranked: Vec<(Vec<RankedStep>, usize)> =
             paths.enumerate().map(|(number, path)| (names.steps(path), number)).collect();
         ranked.sort_unstable();
         let mut firsts = vec![0; ranked.len()];
-        PathTree { top: Branch::of(&ranked, 0, &names, &mut firsts), firsts }
+        PathTree { top: Branch::build(&ranked, 0, &names, &mut firsts), firsts }
     }
 
-    /// Top-level attributes.
-    pub(crate) fn of_attributes(mut names: Vec<Arc<str>>) -> PathTree {
+    /// Builds the tree of top-level attributes.
+    pub(crate) fn from_attributes(mut names: Vec<Arc<str>>) -> PathTree {
         names.sort();
         names.dedup();
         let firsts = (0..names.len()).collect();
@@ -96,7 +97,7 @@ impl PathTree {
         PathTree { top: Branch { members, ..Branch::default() }, firsts }
     }
 
-    /// The top-level attributes and what is wanted of each, in byte order.
+    /// The top-level attributes with the paths into each, in byte order.
     pub(crate) fn attributes(&self) -> &[(Arc<str>, Branch)] {
         &self.top.members
     }
@@ -114,7 +115,7 @@ impl PathTree {
         roots.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// What each path leads to, by number.
+    /// Returns the value of each path, by number.
     pub(crate) fn find<'a>(&self, item: ItemRef<'a>) -> Vec<Option<ValueRef<'a>>> {
         let mut found = vec![None; self.firsts.len()];
         find_members(&self.top.members, item.attributes(), &mut found);
@@ -123,11 +124,11 @@ impl PathTree {
 }
 
 impl Branch {
-    /// `paths` are in order and alike up to `depth`.
-    fn of(
+    /// Builds the branch of `paths`, which are sorted and share their first `depth` steps.
+    fn build(
         paths: &[(Vec<RankedStep>, usize)],
         depth: usize,
-        names: &Names<'_>,
+        names: &NameRanks<'_>,
         firsts: &mut [usize],
     ) -> Branch {
         let ended = paths.iter().take_while(|(steps, _)| steps.len() == depth).count();
@@ -135,9 +136,9 @@ impl Branch {
         let end = ended.first().map(|(_, number)| *number);
         ended.iter().for_each(|(_, number)| firsts[*number] = end.unwrap_or(*number));
         let mut branch = Branch { end, ..Branch::default() };
-        for alike in rest.chunk_by(|one, two| one.0[depth] == two.0[depth]) {
-            let inner = Branch::of(alike, depth + 1, names, firsts);
-            match alike[0].0[depth] {
+        for group in rest.chunk_by(|one, two| one.0[depth] == two.0[depth]) {
+            let inner = Branch::build(group, depth + 1, names, firsts);
+            match group[0].0[depth] {
                 RankedStep::Name(rank) => {
                     branch.members.extend(names.sorted.get(rank).map(|name| (Arc::clone(name), inner)));
                 }
@@ -152,12 +153,12 @@ impl Branch {
         self.end.is_some()
     }
 
-    /// Whether a path leads further.
-    pub(crate) fn goes_on(&self) -> bool {
+    /// Whether a path continues into the value.
+    pub(crate) fn has_children(&self) -> bool {
         !self.members.is_empty() || !self.elements.is_empty()
     }
 
-    /// The numbers of the paths that lead here or further; of those to the same place the first.
+    /// Collects the numbers of the paths that end here or below; of those with the same target, the first.
     pub(crate) fn collect_numbers(&self, numbers: &mut Vec<usize>) {
         numbers.extend(self.end);
         self.members.iter().for_each(|(_, inner)| inner.collect_numbers(numbers));
@@ -171,7 +172,7 @@ impl Branch {
         match value {
             ValueRef::M(map) => find_members(&self.members, map, found),
             ValueRef::L(list) => {
-                wanted_elements(&self.elements, list, |inner, value| inner.find(value, found))
+                visit_elements(&self.elements, list, |inner, value| inner.find(value, found))
             }
             _ => {}
         }
@@ -179,17 +180,17 @@ impl Branch {
 }
 
 fn find_members<'a>(members: &[(Arc<str>, Branch)], map: MapRef<'a>, found: &mut [Option<ValueRef<'a>>]) {
-    wanted_members(members, map, |_, inner, value| inner.find(value, found));
+    visit_members(members, map, |_, inner, value| inner.find(value, found));
 }
 
-/// Walks over a map and what is wanted of it, both in order, and shows what is there.
-pub(crate) fn wanted_members<'t, 'a>(
+/// Walks a map and the branches into it in parallel, both in order, and visits the entries that branches lead to.
+pub(crate) fn visit_members<'t, 'a>(
     members: &'t [(Arc<str>, Branch)],
     map: MapRef<'a>,
     mut visit: impl FnMut(&'t Arc<str>, &'t Branch, ValueRef<'a>),
 ) {
-    let mut wanted = members.iter();
-    let Some(mut next) = wanted.next() else { return };
+    let mut branches = members.iter();
+    let Some(mut next) = branches.next() else { return };
     for (name, value) in map {
         loop {
             match next.0.as_bytes().cmp(name) {
@@ -197,7 +198,7 @@ pub(crate) fn wanted_members<'t, 'a>(
                 Ordering::Equal => visit(&next.0, &next.1, value),
                 Ordering::Less => {}
             }
-            match wanted.next() {
+            match branches.next() {
                 Some(following) => next = following,
                 None => return,
             }
@@ -205,38 +206,38 @@ pub(crate) fn wanted_members<'t, 'a>(
     }
 }
 
-/// Walks over a list and what is wanted of it, both in order, and shows what is there.
-pub(crate) fn wanted_elements<'t, 'a>(
+/// Walks a list and the branches into it in parallel, both in order, and visits the elements that branches lead to.
+pub(crate) fn visit_elements<'t, 'a>(
     elements: &'t [(usize, Branch)],
     list: ListRef<'a>,
     mut visit: impl FnMut(&'t Branch, ValueRef<'a>),
 ) {
-    let mut wanted = elements.iter().peekable();
+    let mut branches = elements.iter().peekable();
     for (index, value) in list.into_iter().enumerate() {
-        if let Some((_, inner)) = wanted.next_if(|(next, _)| *next == index) {
+        if let Some((_, inner)) = branches.next_if(|(next, _)| *next == index) {
             visit(inner, value);
         }
-        if wanted.peek().is_none() {
+        if branches.peek().is_none() {
             return;
         }
     }
 }
 
-/// Two paths that get in each other's way, as AWS finds them: the first path that overlaps an earlier one, or else the
-/// first that takes a list for a map. Where few paths are compared, pair by pair is quicker.
+/// Returns the collision that AWS reports: the first path that overlaps an earlier one, or else the first that conflicts
+/// with one. For few paths, comparing them pairwise is faster.
 pub(crate) fn first_collision(paths: &[&Path]) -> Option<(Collision, usize, usize)> {
-    let names = Names::of(paths.iter().copied());
-    let mut nodes = vec![Crossing::default()];
+    let names = NameRanks::new(paths.iter().copied());
+    let mut nodes = vec![CollisionNode::default()];
     let mut conflict = None;
     for (two, path) in paths.iter().enumerate() {
         let (mut at, mut overlapping, mut conflicting) = (0, None, None);
         for step in names.steps(path) {
             overlapping = earlier(overlapping, nodes[at].end);
-            conflicting = earlier(conflicting, nodes[at].goes_on(step, two));
+            conflicting = earlier(conflicting, nodes[at].add_step(step, two));
             let new = nodes.len();
-            at = *nodes[at].ways.entry(step).or_insert(new);
+            at = *nodes[at].children.entry(step).or_insert(new);
             if at == new {
-                nodes.push(Crossing::default());
+                nodes.push(CollisionNode::default());
             }
         }
         let here = &mut nodes[at];
@@ -252,19 +253,19 @@ pub(crate) fn first_collision(paths: &[&Path]) -> Option<(Collision, usize, usiz
     conflict
 }
 
-/// A place that paths lead to or through.
+/// A location that paths end at or pass through.
 #[derive(Default)]
-struct Crossing {
-    /// The first path that ends here, and the first that goes on by a name and by an index.
+struct CollisionNode {
+    /// The first path that ends here, and the first that continues with a name and with an index.
     end: Option<usize>,
     first_name: Option<usize>,
     first_index: Option<usize>,
-    ways: HashMap<RankedStep, usize>,
+    children: HashMap<RankedStep, usize>,
 }
 
-impl Crossing {
-    /// Notes that a path goes on; returns the first that goes on in the other way.
-    fn goes_on(&mut self, step: RankedStep, number: usize) -> Option<usize> {
+impl CollisionNode {
+    /// Records the next step of a path; returns the first path whose next step is of the other type.
+    fn add_step(&mut self, step: RankedStep, number: usize) -> Option<usize> {
         match step {
             RankedStep::Name(_) => {
                 self.first_name.get_or_insert(number);
@@ -313,26 +314,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_walk_finds_what_each_path_finds(paths in paths(), item in items()) {
+        fn one_walk_finds_the_same_values_as_separate_lookups(paths in paths(), item in items()) {
             let each: Vec<_> = paths.iter().map(|path| path.find(item.view())).collect();
-            prop_assert_eq!(PathTree::of(&paths).find(item.view()), each);
+            prop_assert_eq!(PathTree::new(&paths).find(item.view()), each);
         }
 
         #[test]
-        fn the_tree_finds_the_collision_that_pairs_find(paths in paths()) {
+        fn tree_and_pairwise_search_find_the_same_collision(paths in paths()) {
             let paths: Vec<&Path> = paths.iter().collect();
             prop_assert_eq!(first_collision(&paths), pairwise_collision(&paths));
         }
 
         #[test]
-        fn roots_come_in_the_order_of_the_paths(paths in paths()) {
+        fn roots_are_in_the_order_of_the_paths(paths in paths()) {
             let mut roots: Vec<&str> = Vec::new();
             for path in &paths {
                 if !roots.contains(&&*path.root) {
                     roots.push(&path.root);
                 }
             }
-            let tree = PathTree::of(&paths);
+            let tree = PathTree::new(&paths);
             prop_assert_eq!(tree.roots(), roots);
         }
     }

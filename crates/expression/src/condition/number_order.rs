@@ -1,22 +1,23 @@
-//! The order of two encoded numbers, read off their canonical texts.
+//! Compares encoded numbers by their canonical texts.
 //!
-//! Filters compare many numbers with one; taking each text apart into digits and powers of ten would
-//! cost more than the rest of the comparison. Canonical texts have no leading zeros, no trailing zeros
-//! behind the point and no exponent, so length and byte order suffice.
+//! Filters compare many numbers with one; parsing each text into digits and an exponent would cost more
+//! than the rest of the comparison. Canonical texts have no leading zeros, no trailing zeros after the
+//! point and no exponent, so comparing lengths and bytes suffices.
 
 use std::cmp::Ordering;
 
 pub(crate) fn compare(left: &[u8], right: &[u8]) -> Ordering {
     match (left, right) {
-        ([b'-', left @ ..], [b'-', right @ ..]) => magnitudes(right, left),
+        ([b'-', left @ ..], [b'-', right @ ..]) => compare_magnitudes(right, left),
         ([b'-', ..], _) => Ordering::Less,
         (_, [b'-', ..]) => Ordering::Greater,
-        _ => magnitudes(left, right),
+        _ => compare_magnitudes(left, right),
     }
 }
 
-fn magnitudes(left: &[u8], right: &[u8]) -> Ordering {
-    let ((left_whole, left_fraction), (right_whole, right_fraction)) = (at_point(left), at_point(right));
+fn compare_magnitudes(left: &[u8], right: &[u8]) -> Ordering {
+    let ((left_whole, left_fraction), (right_whole, right_fraction)) =
+        (split_at_point(left), split_at_point(right));
     left_whole
         .len()
         .cmp(&right_whole.len())
@@ -24,7 +25,7 @@ fn magnitudes(left: &[u8], right: &[u8]) -> Ordering {
         .then_with(|| left_fraction.cmp(right_fraction))
 }
 
-fn at_point(digits: &[u8]) -> (&[u8], &[u8]) {
+fn split_at_point(digits: &[u8]) -> (&[u8], &[u8]) {
     match digits.iter().position(|byte| *byte == b'.') {
         Some(point) => (&digits[..point], &digits[point + 1..]),
         None => (digits, &[]),
@@ -39,7 +40,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_are_ordered_as_their_numbers(
+        fn texts_are_ordered_like_their_numbers(
             a in "-?[0-9]{1,4}(\\.[0-9]{1,3})?(e-?[0-9]{1,2})?", b in "-?[0-9]{1,4}(\\.[0-9]{1,3})?(e-?[0-9]{1,2})?",
         ) {
             let (a, b) = (Number::parse(&a).unwrap(), Number::parse(&b).unwrap());
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_lengths_and_fractions_count() {
+    fn signs_lengths_and_fractions_are_compared() {
         let ascending = [
             "-10", "-9.5", "-0.1", "-0.01", "0", "0.001", "0.01", "0.5", "0.55", "1", "1.5", "9", "10",
             "100.1",
