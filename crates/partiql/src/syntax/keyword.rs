@@ -1,6 +1,6 @@
-//! The words of the language. None of them names an attribute unless it stands in double quotes.
+//! The keywords of the language, which cannot be used as attribute names unless in double quotes.
 //!
-//! They are SQL-92's, without the parts of dates and without `only`, which AWS takes for a name, and those that
+//! They are those of SQL-92, without the parts of dates and without `only`, which AWS treats as a name, and those that
 //! PartiQL adds.
 
 /// In lower case and alphabetical order.
@@ -248,7 +248,7 @@ const KEYWORDS: &[&str] = &[
     "zone",
 ];
 
-/// Keywords that may be called like functions.
+/// Keywords that can be called like functions.
 const FUNCTIONS: &[&str] = &[
     "avg",
     "bag",
@@ -271,10 +271,10 @@ const FUNCTIONS: &[&str] = &[
     "upper",
 ];
 
-/// Keywords between two operands, where an operand was expected.
+/// Infix operators, which are errors where an operand is expected.
 const OPERATORS: &[&str] = &["and", "between", "except", "in", "intersect", "is", "like", "or", "union"];
 
-/// The names of types that `IS` asks for; those of two words are joined.
+/// The type names that `IS` accepts; names of two words are separated by a space.
 const TYPES: &[&str] = &[
     "bag",
     "blob",
@@ -309,7 +309,7 @@ const TYPES: &[&str] = &[
     "varchar",
 ];
 
-/// The keyword that a word is, in lower case.
+/// Returns the keyword in lower case, if the word is one.
 pub(crate) fn keyword(word: &str) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     KEYWORDS.binary_search(&lower.as_str()).ok().map(|position| KEYWORDS[position])
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_are_found_in_any_case() {
+    fn lookup_ignores_case() {
         assert!(KEYWORDS.is_sorted());
         assert_eq!(keyword("SeLect"), Some("select"));
         assert_eq!(keyword("zone"), Some("zone"));

@@ -1,12 +1,12 @@
-//! Tokens → expressions: values, paths, function calls and conditions, by the precedence of their operators.
+//! Precedence-climbing parser for expressions: values, paths, function calls and conditions.
 
 use crate::error::{Problem, StatementError};
-use crate::keyword;
+use crate::syntax::keyword;
+use crate::syntax::token::{SourceSpan, Token, TokenKind, tokens};
 use crate::syntax::{Expression, ExpressionKind, PathExpression, PathStep};
-use crate::token::{Place, Token, TokenKind, tokens};
 
-/// Expressions inside expressions. Deeper ones could use up the stack.
-const DEPTH: usize = 100;
+/// Limit for nested expressions. Deeper nesting could exhaust the stack.
+const MAX_DEPTH: usize = 100;
 
 const OR: u8 = 10;
 const AND: u8 = 20;
@@ -16,7 +16,7 @@ const ORDER: u8 = 50;
 const SUM: u8 = 60;
 const PRODUCT: u8 = 70;
 
-/// The operators written as symbols.
+/// Operators written as symbols: as written, normalized, and their precedence.
 const INFIX: [(&str, &str, u8); 13] = [
     ("=", "=", EQUALITY),
     ("<>", "<>", EQUALITY),
@@ -37,18 +37,18 @@ pub(crate) struct Parser {
     tokens: Vec<Token>,
     position: usize,
     depth: usize,
-    /// How many `?` were read.
+    /// The number of `?` parsed.
     pub(crate) parameters: usize,
 }
 
-type Parsed<T> = Result<T, StatementError>;
+type ParseResult<T> = Result<T, StatementError>;
 
-pub(crate) fn malformed<T>(detail: &'static str) -> Parsed<T> {
+pub(crate) fn malformed<T>(detail: &'static str) -> ParseResult<T> {
     Err(Problem::NotWellFormed(detail).into())
 }
 
 impl Parser {
-    pub(crate) fn new(text: &str) -> Parsed<Parser> {
+    pub(crate) fn new(text: &str) -> ParseResult<Parser> {
         Ok(Parser { tokens: tokens(text)?, position: 0, depth: 0, parameters: 0 })
     }
 
@@ -60,8 +60,8 @@ impl Parser {
         self.tokens.get(self.position + ahead).map_or(&TokenKind::End, |token| &token.kind)
     }
 
-    pub(crate) fn place(&self) -> Place {
-        self.tokens.get(self.position).map(|token| token.place).unwrap_or_default()
+    pub(crate) fn span(&self) -> SourceSpan {
+        self.tokens.get(self.position).map(|token| token.span).unwrap_or_default()
     }
 
     pub(crate) fn advance(&mut self) {
@@ -92,8 +92,8 @@ impl Parser {
         found
     }
 
-    /// The statement must end here, with or without a semicolon.
-    pub(crate) fn finish(&mut self) -> Parsed<()> {
+    /// Expects the end of the statement, with or without a semicolon.
+    pub(crate) fn finish(&mut self) -> ParseResult<()> {
         self.accept_symbol(";");
         match self.peek() {
             TokenKind::End => Ok(()),
@@ -101,40 +101,40 @@ impl Parser {
         }
     }
 
-    pub(crate) fn expression(&mut self) -> Parsed<Expression> {
-        self.binding_at_least(0)
+    pub(crate) fn expression(&mut self) -> ParseResult<Expression> {
+        self.expression_with_precedence(0)
     }
 
-    /// Reads an expression whose operators all bind at least this much.
-    fn binding_at_least(&mut self, least: u8) -> Parsed<Expression> {
+    /// Parses an expression whose operators all have at least this precedence.
+    fn expression_with_precedence(&mut self, minimum: u8) -> ParseResult<Expression> {
         self.depth += 1;
-        if self.depth > DEPTH {
+        if self.depth > MAX_DEPTH {
             return malformed("Nesting Levels have exceeded supported limits");
         }
-        let mut left = self.prefixed()?;
+        let mut left = self.prefix_expression()?;
         let mut chained = 0;
-        while let Some((operator, negated, precedence)) = self.infix().filter(|infix| infix.2 >= least) {
+        while let Some((operator, negated, precedence)) = self.infix().filter(|infix| infix.2 >= minimum) {
             if !matches!(operator, "and" | "or") {
-                // Each operator makes the tree one deeper, except for those that join a list.
+                // Each operator makes the tree one level deeper, except for AND and OR, which extend a list.
                 chained += 1;
-                if self.depth + chained > DEPTH {
+                if self.depth + chained > MAX_DEPTH {
                     return malformed("Nesting Levels have exceeded supported limits");
                 }
             }
             self.position += if negated { 2 } else { 1 };
-            left = self.combined(left, operator, precedence)?;
+            left = self.combine(left, operator, precedence)?;
             if negated {
-                let place = left.place;
-                left = Expression { kind: ExpressionKind::Not(Box::new(left)), place };
+                let span = left.span;
+                left = Expression { kind: ExpressionKind::Not(Box::new(left)), span };
             }
         }
         self.depth -= 1;
         Ok(left)
     }
 
-    /// The operator that comes next, whether NOT stands before it, and how much it binds.
+    /// Returns the next operator, whether it is negated by NOT, and its precedence.
     fn infix(&self) -> Option<(&'static str, bool, u8)> {
-        let of_keyword = |word: &'static str| match word {
+        let precedence = |word: &'static str| match word {
             "or" => Some(OR),
             "and" => Some(AND),
             "is" | "in" => Some(EQUALITY),
@@ -147,16 +147,21 @@ impl Parser {
                 found.map(|(_, operator, precedence)| (*operator, false, *precedence))
             }
             (TokenKind::Keyword("not"), TokenKind::Keyword(word @ ("in" | "between" | "like"))) => {
-                of_keyword(word).map(|precedence| (*word, true, precedence))
+                precedence(word).map(|precedence| (*word, true, precedence))
             }
-            (TokenKind::Keyword(word), _) => of_keyword(word).map(|precedence| (*word, false, precedence)),
+            (TokenKind::Keyword(word), _) => precedence(word).map(|precedence| (*word, false, precedence)),
             _ => None,
         }
     }
 
-    /// What stands left of an operator together with what stands right of it.
-    fn combined(&mut self, left: Expression, operator: &'static str, precedence: u8) -> Parsed<Expression> {
-        let place = left.place;
+    /// Parses the right side of an operator and combines it with the left side.
+    fn combine(
+        &mut self,
+        left: Expression,
+        operator: &'static str,
+        precedence: u8,
+    ) -> ParseResult<Expression> {
+        let span = left.span;
         let kind = match operator {
             "is" => return self.type_test(left),
             "in" => {
@@ -172,30 +177,30 @@ impl Parser {
                 let to = self.right_side(precedence)?;
                 ExpressionKind::Between(Box::new(left), Box::new(from), Box::new(to))
             }
-            "and" => joined(ExpressionKind::And, left, self.right_side(precedence)?),
-            "or" => joined(ExpressionKind::Or, left, self.right_side(precedence)?),
+            "and" => join(ExpressionKind::And, left, self.right_side(precedence)?),
+            "or" => join(ExpressionKind::Or, left, self.right_side(precedence)?),
             "like" => ExpressionKind::Infix("LIKE", Box::new(left), Box::new(self.right_side(precedence)?)),
             _ => ExpressionKind::Infix(operator, Box::new(left), Box::new(self.right_side(precedence)?)),
         };
-        Ok(Expression { kind, place })
+        Ok(Expression { kind, span })
     }
 
-    fn right_side(&mut self, precedence: u8) -> Parsed<Expression> {
+    fn right_side(&mut self, precedence: u8) -> ParseResult<Expression> {
         match self.peek() {
             TokenKind::End => malformed("Missing right-hand side expression of infix operator"),
-            _ => self.binding_at_least(precedence + 1),
+            _ => self.expression_with_precedence(precedence + 1),
         }
     }
 
-    fn enclosed_list(&mut self) -> Parsed<Expression> {
-        let place = self.place();
+    fn enclosed_list(&mut self) -> ParseResult<Expression> {
+        let span = self.span();
         self.advance();
         let members = self.members(")", "Expected RIGHT_PAREN")?;
-        Ok(Expression { kind: ExpressionKind::List(members), place })
+        Ok(Expression { kind: ExpressionKind::List(members), span })
     }
 
     /// `IS [NOT] type`
-    fn type_test(&mut self, left: Expression) -> Parsed<Expression> {
+    fn type_test(&mut self, left: Expression) -> ParseResult<Expression> {
         let negated = self.accept_keyword("not");
         let word = |kind: &TokenKind| match kind {
             TokenKind::Keyword(word) => (*word).to_owned(),
@@ -213,20 +218,20 @@ impl Parser {
             }
         };
         self.advance();
-        let place = left.place;
-        let test = Expression { kind: ExpressionKind::Is(Box::new(left), name), place };
+        let span = left.span;
+        let test = Expression { kind: ExpressionKind::Is(Box::new(left), name), span };
         match negated {
-            true => Ok(Expression { kind: ExpressionKind::Not(Box::new(test)), place }),
+            true => Ok(Expression { kind: ExpressionKind::Not(Box::new(test)), span }),
             false => Ok(test),
         }
     }
 
-    /// A term, with signs or NOT before it.
-    fn prefixed(&mut self) -> Parsed<Expression> {
-        let place = self.place();
+    /// Parses a term with optional signs or NOT before it.
+    fn prefix_expression(&mut self) -> ParseResult<Expression> {
+        let span = self.span();
         if self.accept_keyword("not") {
-            let operand = self.binding_at_least(NOT)?;
-            return Ok(Expression { kind: ExpressionKind::Not(Box::new(operand)), place });
+            let operand = self.expression_with_precedence(NOT)?;
+            return Ok(Expression { kind: ExpressionKind::Not(Box::new(operand)), span });
         }
         let mut signs = Vec::new();
         while let TokenKind::Symbol(sign @ ("-" | "+")) = self.peek() {
@@ -242,12 +247,12 @@ impl Parser {
                 }
                 Ok(operand)
             }
-            _ => Ok(Expression { kind: ExpressionKind::Sign(first, Box::new(operand)), place }),
+            _ => Ok(Expression { kind: ExpressionKind::Sign(first, Box::new(operand)), span }),
         }
     }
 
-    fn term(&mut self) -> Parsed<Expression> {
-        let place = self.place();
+    fn term(&mut self) -> ParseResult<Expression> {
+        let span = self.span();
         let kind = match self.peek().clone() {
             TokenKind::Text(text) => ExpressionKind::Text(text),
             TokenKind::Number(number) => ExpressionKind::Number(number),
@@ -259,34 +264,34 @@ impl Parser {
                 self.parameters += 1;
                 ExpressionKind::Parameter(self.parameters - 1)
             }
-            TokenKind::Keyword(word) => return self.keyword_term(word, place),
-            TokenKind::Name(name) => return self.named_term(name, place),
-            TokenKind::Symbol(symbol) => return self.symbol_term(symbol, place),
+            TokenKind::Keyword(word) => return self.keyword_term(word, span),
+            TokenKind::Name(name) => return self.named_term(name, span),
+            TokenKind::Symbol(symbol) => return self.symbol_term(symbol, span),
             TokenKind::End => return malformed("Unexpected term"),
         };
         self.advance();
-        Ok(Expression { kind, place })
+        Ok(Expression { kind, span })
     }
 
-    fn keyword_term(&mut self, word: &'static str, place: Place) -> Parsed<Expression> {
+    fn keyword_term(&mut self, word: &'static str, span: SourceSpan) -> ParseResult<Expression> {
         let called = matches!(self.peek_at(1), TokenKind::Symbol("("));
         match word {
-            _ if keyword::is_function(word) && called => self.call(word.to_owned(), place),
+            _ if keyword::is_function(word) && called => self.call(word.to_owned(), span),
             _ if keyword::is_operator(word) => malformed("Unexpected operator"),
-            // Only an update may begin so, and none stands inside an expression.
+            // Only an update can begin like this, and an expression cannot contain one.
             "from" => malformed("Expected data manipulation"),
             _ => malformed("Unexpected keyword"),
         }
     }
 
-    fn named_term(&mut self, name: String, place: Place) -> Parsed<Expression> {
+    fn named_term(&mut self, name: String, span: SourceSpan) -> ParseResult<Expression> {
         if matches!(self.peek_at(1), TokenKind::Symbol("(")) {
-            return self.call(name, place);
+            return self.call(name, span);
         }
-        Ok(Expression { kind: ExpressionKind::Path(self.path()?), place })
+        Ok(Expression { kind: ExpressionKind::Path(self.path()?), span })
     }
 
-    fn symbol_term(&mut self, symbol: &'static str, place: Place) -> Parsed<Expression> {
+    fn symbol_term(&mut self, symbol: &'static str, span: SourceSpan) -> ParseResult<Expression> {
         let kind = match symbol {
             "(" => {
                 self.advance();
@@ -313,22 +318,22 @@ impl Parser {
             }
             _ => return malformed("Unexpected term"),
         };
-        Ok(Expression { kind, place })
+        Ok(Expression { kind, span })
     }
 
-    fn call(&mut self, name: String, place: Place) -> Parsed<Expression> {
+    fn call(&mut self, name: String, span: SourceSpan) -> ParseResult<Expression> {
         self.advance();
         self.advance();
         if self.is_symbol("*") && matches!(self.peek_at(1), TokenKind::Symbol(")")) {
-            // `count(*)`: grammatical, though nothing counts here.
+            // `count(*)` is grammatical, although DynamoDB does not support it.
             self.advance();
         }
         let operands = self.members(")", "Expected RIGHT_PAREN")?;
-        Ok(Expression { kind: ExpressionKind::Call(name, operands), place })
+        Ok(Expression { kind: ExpressionKind::Call(name, operands), span })
     }
 
-    /// Expressions between commas, up to what closes them.
-    fn members(&mut self, close: &str, missing: &'static str) -> Parsed<Vec<Expression>> {
+    /// Parses expressions separated by commas, up to the closing symbol.
+    fn members(&mut self, close: &str, missing: &'static str) -> ParseResult<Vec<Expression>> {
         let mut members = Vec::new();
         if self.accept_symbol(close) {
             return Ok(members);
@@ -344,7 +349,7 @@ impl Parser {
         }
     }
 
-    fn map_members(&mut self) -> Parsed<Vec<(Expression, Expression)>> {
+    fn map_members(&mut self) -> ParseResult<Vec<(Expression, Expression)>> {
         let mut members = Vec::new();
         if self.accept_symbol("}") {
             return Ok(members);
@@ -364,8 +369,8 @@ impl Parser {
         }
     }
 
-    /// A name and the steps behind it.
-    pub(crate) fn path(&mut self) -> Parsed<PathExpression> {
+    /// Parses a name and the steps after it.
+    pub(crate) fn path(&mut self) -> ParseResult<PathExpression> {
         let TokenKind::Name(root) = self.peek().clone() else {
             return match self.peek() {
                 TokenKind::Keyword(_) => malformed("Unexpected keyword"),
@@ -385,7 +390,7 @@ impl Parser {
         }
     }
 
-    fn dot_step(&mut self) -> Parsed<PathStep> {
+    fn dot_step(&mut self) -> ParseResult<PathStep> {
         match self.peek().clone() {
             TokenKind::Name(name) => {
                 self.advance();
@@ -396,12 +401,12 @@ impl Parser {
         }
     }
 
-    fn bracket_step(&mut self) -> Parsed<PathStep> {
+    fn bracket_step(&mut self) -> ParseResult<PathStep> {
         let negative = self.accept_symbol("-");
-        let place = self.place();
+        let span = self.span();
         let step = match self.peek().clone() {
-            TokenKind::Number(number) if negative => PathStep::Index(format!("-{number}"), place),
-            TokenKind::Number(number) => PathStep::Index(number, place),
+            TokenKind::Number(number) if negative => PathStep::Index(format!("-{number}"), span),
+            TokenKind::Number(number) => PathStep::Index(number, span),
             TokenKind::Text(name) if !negative => PathStep::Attribute(name),
             TokenKind::Symbol("*") => return Err(Problem::Wildcard.into()),
             _ => return malformed("Unexpected term"),
@@ -414,18 +419,18 @@ impl Parser {
     }
 }
 
-/// Several conditions in a row are one list.
-fn joined(
+/// Joins conditions by AND or OR; those in a row become one list.
+fn join(
     operator: fn(Vec<Expression>) -> ExpressionKind,
     left: Expression,
     right: Expression,
 ) -> ExpressionKind {
-    let wanted = std::mem::discriminant(&operator(Vec::new()));
-    let place = left.place;
+    let expected = std::mem::discriminant(&operator(Vec::new()));
+    let span = left.span;
     let mut members = match left.kind {
-        kind if std::mem::discriminant(&kind) != wanted => vec![Expression { kind, place }],
+        kind if std::mem::discriminant(&kind) != expected => vec![Expression { kind, span }],
         ExpressionKind::And(members) | ExpressionKind::Or(members) => members,
-        kind => vec![Expression { kind, place }],
+        kind => vec![Expression { kind, span }],
     };
     members.push(right);
     operator(members)
@@ -446,10 +451,10 @@ mod tests {
         read().map_err(|error: StatementError| error.to_string())
     }
 
-    /// The tree in parentheses.
-    fn shown(expression: &Expression) -> String {
+    /// Prints the tree with parentheses.
+    fn printed(expression: &Expression) -> String {
         let all = |members: &[Expression], separator: &str| {
-            members.iter().map(shown).collect::<Vec<_>>().join(separator)
+            members.iter().map(printed).collect::<Vec<_>>().join(separator)
         };
         match &expression.kind {
             ExpressionKind::Text(text) => format!("'{text}'"),
@@ -465,21 +470,21 @@ mod tests {
             ExpressionKind::Map(members) => format!("{{{}}}", members.len()),
             ExpressionKind::And(members) => format!("({})", all(members, " and ")),
             ExpressionKind::Or(members) => format!("({})", all(members, " or ")),
-            ExpressionKind::Not(inner) => format!("not {}", shown(inner)),
+            ExpressionKind::Not(inner) => format!("not {}", printed(inner)),
             ExpressionKind::Infix(symbol, left, right) => {
-                format!("({} {symbol} {})", shown(left), shown(right))
+                format!("({} {symbol} {})", printed(left), printed(right))
             }
-            ExpressionKind::Sign(sign, inner) => format!("{sign}{}", shown(inner)),
+            ExpressionKind::Sign(sign, inner) => format!("{sign}{}", printed(inner)),
             ExpressionKind::Between(what, from, to) => {
-                format!("({} between {} and {})", shown(what), shown(from), shown(to))
+                format!("({} between {} and {})", printed(what), printed(from), printed(to))
             }
-            ExpressionKind::In(what, members) => format!("({} in {})", shown(what), shown(members)),
-            ExpressionKind::Is(what, name) => format!("({} is {name})", shown(what)),
+            ExpressionKind::In(what, members) => format!("({} in {})", printed(what), printed(members)),
+            ExpressionKind::Is(what, name) => format!("({} is {name})", printed(what)),
         }
     }
 
     #[test]
-    fn operators_bind_as_in_sql() {
+    fn operators_have_the_precedence_of_sql() {
         for (text, tree) in [
             ("a = 1 OR b < 2 AND NOT c <> 3", "((a = 1) or ((b < 2) and not (c <> 3)))"),
             ("a = 1 AND (b = 2 AND c = 3)", "((a = 1) and ((b = 2) and (c = 3)))"),
@@ -493,12 +498,12 @@ mod tests {
             ("SIZE(a) >= 1 and x is Double Precision", "((size(a) >= 1) and (x is double precision))"),
             ("-a", "-a"),
         ] {
-            assert_eq!(parsed(text).map(|tree| shown(&tree)).as_deref(), Ok(tree), "{text}");
+            assert_eq!(parsed(text).map(|tree| printed(&tree)).as_deref(), Ok(tree), "{text}");
         }
     }
 
     #[test]
-    fn mistakes_are_told_as_aws_tells_them() {
+    fn syntax_errors_have_the_messages_of_aws() {
         for (text, detail) in [
             ("", "Unexpected term"),
             ("a = 1 AND", "Missing right-hand side expression of infix operator"),
@@ -509,13 +514,13 @@ mod tests {
             ("(a = 1", "Expected RIGHT_PAREN"),
             ("a = 1)", "Unexpected token after expression"),
         ] {
-            let text_of = format!("Statement wasn't well formed, can't be processed: {detail}");
-            assert_eq!(parsed(text), Err(text_of), "{text}");
+            let message = format!("Statement wasn't well formed, can't be processed: {detail}");
+            assert_eq!(parsed(text), Err(message), "{text}");
         }
     }
 
     #[test]
-    fn nesting_ends_before_the_stack_does() {
+    fn nesting_is_limited_to_protect_the_stack() {
         for text in [
             "(".repeat(8_000),
             "[".repeat(8_000),
@@ -533,12 +538,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_the_parser_panic(text in ".{0,60}") {
+        fn arbitrary_text_does_not_panic(text in ".{0,60}") {
             let _ = parsed(&text);
         }
 
         #[test]
-        fn no_words_make_the_parser_panic(words in prop::collection::vec(
+        fn arbitrary_words_do_not_panic(words in prop::collection::vec(
             prop::sample::select(vec![
                 "SELECT", "FROM", "WHERE", "a", "\"b\"", "'t'", "1", ".5", "-", "?", "(", ")", "[", "]", "{", "}", "<<",
                 ">>", ",", ".", ":", "=", "<", "AND", "OR", "NOT", "IN", "BETWEEN", "IS", "MISSING", "size", "*",

@@ -1,18 +1,18 @@
-//! Text → tokens, each with its place.
+//! Splits a statement into tokens with their positions.
 
 use crate::error::StatementError;
-use crate::keyword::keyword;
+use crate::syntax::keyword::keyword;
 use std::fmt;
 
-/// Where a token stands, as messages tell it: line, column and length, counted in characters.
+/// The position of a token, as printed in messages: line, column and length, counted in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct SourceSpan {
     pub(crate) line: usize,
     pub(crate) column: usize,
     pub(crate) length: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.line, self.column, self.length)
     }
@@ -20,7 +20,7 @@ impl fmt::Display for Place {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A name as it is, or one in double quotes.
+    /// A plain name, or one in double quotes.
     Name(String),
     Keyword(&'static str),
     Text(String),
@@ -33,16 +33,16 @@ pub(crate) enum TokenKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    pub(crate) place: Place,
+    pub(crate) span: SourceSpan,
 }
 
-/// Longer ones first.
+/// Longer symbols come first.
 const SYMBOLS: [&str; 26] = [
     "<<", ">>", "<=", ">=", "<>", "!=", "||", "(", ")", "[", "]", "{", "}", ",", ".", ":", ";", "?", "*",
     "+", "-", "/", "%", "=", "<", ">",
 ];
 
-/// The tokens of a statement; the last is [`TokenKind::End`].
+/// Returns the tokens of a statement; the last is [`TokenKind::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, StatementError> {
     let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
     let mut reader = Reader { rest: text, line: 1, column: 1 };
@@ -50,13 +50,13 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, StatementError> {
         reader.skip_space()?;
         let (line, column) = (reader.line, reader.column);
         if reader.rest.is_empty() {
-            tokens.push(Token { kind: TokenKind::End, place: Place { line, column, length: 0 } });
+            tokens.push(Token { kind: TokenKind::End, span: SourceSpan { line, column, length: 0 } });
             return Ok(tokens);
         }
         let (kind, bytes) = first_token(reader.rest)?;
         let length = reader.rest.get(..bytes).map_or(0, |token| token.chars().count());
         reader.advance(bytes);
-        tokens.push(Token { kind, place: Place { line, column, length } });
+        tokens.push(Token { kind, span: SourceSpan { line, column, length } });
     }
 }
 
@@ -80,7 +80,7 @@ impl Reader<'_> {
         self.rest = rest;
     }
 
-    /// White space and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self) -> Result<(), StatementError> {
         loop {
             let space =
@@ -88,7 +88,7 @@ impl Reader<'_> {
             let comment = if self.rest[space..].starts_with("--") {
                 self.rest[space..].find('\n').unwrap_or(self.rest.len() - space)
             } else if let Some(inside) = self.rest[space..].strip_prefix("/*") {
-                inside.find("*/").ok_or_else(StatementError::unreadable)? + 4
+                inside.find("*/").ok_or_else(StatementError::untokenizable)? + 4
             } else {
                 0
             };
@@ -100,7 +100,7 @@ impl Reader<'_> {
     }
 }
 
-/// The first token of a text that begins with one, and its bytes.
+/// Returns the token that the text begins with, and its length in bytes.
 fn first_token(text: &str) -> Result<(TokenKind, usize), StatementError> {
     let first = text.chars().next().unwrap_or(' ');
     match first {
@@ -117,7 +117,7 @@ fn first_token(text: &str) -> Result<(TokenKind, usize), StatementError> {
         '.' if text[1..].starts_with(|digit: char| digit.is_ascii_digit()) => number(text),
         _ => match SYMBOLS.into_iter().find(|symbol| text.starts_with(symbol)) {
             Some(symbol) => Ok((TokenKind::Symbol(symbol), symbol.len())),
-            None => Err(StatementError::unreadable()),
+            None => Err(StatementError::untokenizable()),
         },
     }
 }
@@ -126,7 +126,7 @@ fn run(text: &str, part: impl Fn(u8) -> bool) -> usize {
     text.bytes().take_while(|byte| part(*byte)).count()
 }
 
-/// What stands between two quotes; two of them inside are one.
+/// Returns the content of a quoted text, in which two quotes stand for one, and its length in bytes.
 fn quoted(text: &str, quote: char) -> Result<(String, usize), StatementError> {
     let mut content = String::new();
     let mut characters = text.char_indices().skip(1).peekable();
@@ -139,10 +139,10 @@ fn quoted(text: &str, quote: char) -> Result<(String, usize), StatementError> {
             return Ok((content, at + 1));
         }
     }
-    Err(StatementError::unreadable())
+    Err(StatementError::untokenizable())
 }
 
-/// Digits, point, exponent. An exponent beyond what decimals are made of cannot be read at all.
+/// Reads digits, point and exponent. An exponent that is out of range for decimals is a syntax error.
 fn number(text: &str) -> Result<(TokenKind, usize), StatementError> {
     let digit = |byte: u8| byte.is_ascii_digit();
     let mut end = run(text, digit);
@@ -155,8 +155,9 @@ fn number(text: &str) -> Result<(TokenKind, usize), StatementError> {
         let sign = usize::from(exponent.starts_with(['+', '-']));
         let digits = run(&exponent[sign..], digit);
         if digits > 0 {
-            let power: i32 = exponent[..sign + digits].parse().map_err(|_| StatementError::unreadable())?;
-            i32::try_from(fraction as i64 - i64::from(power)).map_err(|_| StatementError::unreadable())?;
+            let power: i32 =
+                exponent[..sign + digits].parse().map_err(|_| StatementError::untokenizable())?;
+            i32::try_from(fraction as i64 - i64::from(power)).map_err(|_| StatementError::untokenizable())?;
             end += 1 + sign + digits;
         }
     }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_cut_into_tokens() {
+    fn texts_are_tokenized() {
         use TokenKind::*;
         assert_eq!(
             kinds("SELECT a.\"b c\" -- note\n/* and */ <<.5e1>>!='it''s'"),
@@ -194,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_in_characters() {
-        let places: Vec<_> =
-            tokens("'ä' ?\n  x").unwrap_or_default().iter().map(|t| t.place.to_string()).collect();
-        assert_eq!(places, ["1:1:3", "1:5:1", "2:3:1", "2:4:0"]);
+    fn positions_are_counted_in_characters() {
+        let spans: Vec<_> =
+            tokens("'ä' ?\n  x").unwrap_or_default().iter().map(|t| t.span.to_string()).collect();
+        assert_eq!(spans, ["1:1:3", "1:5:1", "2:3:1", "2:4:0"]);
     }
 
     #[test]
-    fn what_cannot_be_cut_is_refused() {
+    fn invalid_tokens_are_rejected() {
         for text in
             ["'open", "\"open", "/* open", "a # b", "`ion`", "1e2147483648", "1.5e-2147483647", "é", "!"]
         {

@@ -1,16 +1,16 @@
-//! Tokens → statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS around a SELECT.
+//! Parser for statements: SELECT, INSERT, UPDATE, DELETE, and EXISTS around a SELECT.
 
 use crate::error::{Problem, StatementError};
-use crate::parser::{Parser, malformed};
+use crate::syntax::expression_parser::{Parser, malformed};
+use crate::syntax::token::TokenKind;
 use crate::syntax::{
     Expression, ExpressionKind, OrderSyntax, ParsedStatement, PathStep, ReturningSyntax, SelectSyntax,
     Selected, Source, StatementSyntax, UpdateAction,
 };
-use crate::token::TokenKind;
 
-type Parsed<T> = Result<T, StatementError>;
+type ParseResult<T> = Result<T, StatementError>;
 
-pub(crate) fn parse(text: &str) -> Parsed<ParsedStatement> {
+pub(crate) fn parse(text: &str) -> ParseResult<ParsedStatement> {
     let mut parser = Parser::new(text)?;
     let syntax = parser.statement()?;
     parser.finish()?;
@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str) -> Parsed<ParsedStatement> {
 }
 
 impl Parser {
-    fn statement(&mut self) -> Parsed<StatementSyntax> {
+    fn statement(&mut self) -> ParseResult<StatementSyntax> {
         let TokenKind::Keyword(word) = *self.peek() else { return self.bare_expression() };
         match word {
             "select" => self.select().map(StatementSyntax::Select),
@@ -31,14 +31,14 @@ impl Parser {
         }
     }
 
-    /// An expression is a statement of PartiQL, but none of DynamoDB.
-    fn bare_expression(&mut self) -> Parsed<StatementSyntax> {
+    /// Rejects a bare expression, which is a statement in PartiQL but not in DynamoDB.
+    fn bare_expression(&mut self) -> ParseResult<StatementSyntax> {
         let expression = self.expression()?;
         self.finish()?;
         Err(Problem::UnsupportedOperation(kind_name(&expression)).into())
     }
 
-    fn exists(&mut self) -> Parsed<StatementSyntax> {
+    fn exists(&mut self) -> ParseResult<StatementSyntax> {
         self.advance();
         self.advance();
         let select = self.select()?;
@@ -48,7 +48,7 @@ impl Parser {
         }
     }
 
-    fn select(&mut self) -> Parsed<SelectSyntax> {
+    fn select(&mut self) -> ParseResult<SelectSyntax> {
         self.advance();
         match self.peek() {
             TokenKind::Keyword("value" | "pivot") => return Err(Problem::SelectValue.into()),
@@ -62,13 +62,13 @@ impl Parser {
         }
         let source = self.read_source()?;
         let condition = self.condition()?;
-        self.refuse_other_clauses()?;
+        self.reject_other_clauses()?;
         let order = self.order()?;
-        self.refuse_other_clauses()?;
+        self.reject_other_clauses()?;
         Ok(SelectSyntax { selected, source, condition, order })
     }
 
-    fn selected(&mut self) -> Parsed<Selected> {
+    fn selected(&mut self) -> ParseResult<Selected> {
         if self.accept_symbol("*") {
             return match self.is_symbol(",") {
                 true => Err(Problem::StarAndOthers.into()),
@@ -87,24 +87,24 @@ impl Parser {
                 return Err(Problem::NestedStar.into());
             }
             expressions.push(self.expression()?);
-            self.refuse_alias()?;
+            self.reject_alias()?;
             if !self.accept_symbol(",") {
                 return Ok(Selected::Expressions(expressions));
             }
         }
     }
 
-    fn refuse_alias(&self) -> Parsed<()> {
+    fn reject_alias(&self) -> ParseResult<()> {
         match self.peek() {
             TokenKind::Name(_) | TokenKind::Keyword("as" | "at" | "by") => Err(Problem::Alias.into()),
             _ => Ok(()),
         }
     }
 
-    /// Where a SELECT reads: any expression to the grammar, a name or two to DynamoDB.
-    fn read_source(&mut self) -> Parsed<Source> {
+    /// Parses the source of a SELECT: any expression by the grammar, one or two names in DynamoDB.
+    fn read_source(&mut self) -> ParseResult<Source> {
         let expression = self.expression()?;
-        self.refuse_alias()?;
+        self.reject_alias()?;
         let joins = ["join", "inner", "left", "right", "full", "outer", "cross"];
         if self.is_symbol(",") || joins.into_iter().any(|word| self.is_keyword(word)) {
             return Err(Problem::SeveralSources.into());
@@ -115,8 +115,8 @@ impl Parser {
         }
     }
 
-    /// What a write changes.
-    fn write_target(&mut self) -> Parsed<Source> {
+    /// Parses the table of a write.
+    fn write_target(&mut self) -> ParseResult<Source> {
         if !matches!(self.peek(), TokenKind::Name(_)) {
             return malformed("Expected identifier for simple path");
         }
@@ -124,11 +124,11 @@ impl Parser {
         source(path.root, path.steps)
     }
 
-    fn condition(&mut self) -> Parsed<Option<Expression>> {
+    fn condition(&mut self) -> ParseResult<Option<Expression>> {
         if self.accept_keyword("where") { self.expression().map(Some) } else { Ok(None) }
     }
 
-    fn refuse_other_clauses(&self) -> Parsed<()> {
+    fn reject_other_clauses(&self) -> ParseResult<()> {
         let clause = match self.peek() {
             TokenKind::Keyword("group") => "GROUP BY",
             TokenKind::Keyword("having") => "HAVING",
@@ -138,7 +138,7 @@ impl Parser {
         Err(Problem::UnsupportedClause(clause).into())
     }
 
-    fn order(&mut self) -> Parsed<Vec<OrderSyntax>> {
+    fn order(&mut self) -> ParseResult<Vec<OrderSyntax>> {
         let mut order = Vec::new();
         if !self.accept_keyword("order") {
             return Ok(order);
@@ -159,7 +159,7 @@ impl Parser {
         }
     }
 
-    fn insert(&mut self) -> Parsed<StatementSyntax> {
+    fn insert(&mut self) -> ParseResult<StatementSyntax> {
         self.advance();
         if !self.accept_keyword("into") {
             return malformed("Expected data manipulation");
@@ -178,18 +178,18 @@ impl Parser {
         Ok(StatementSyntax::Insert { source, item })
     }
 
-    fn update(&mut self) -> Parsed<StatementSyntax> {
+    fn update(&mut self) -> ParseResult<StatementSyntax> {
         self.advance();
         let source = self.write_target()?;
-        self.refuse_alias()?;
+        self.reject_alias()?;
         let actions = self.actions()?;
         let condition = self.condition()?;
         let returning = self.returning()?;
         Ok(StatementSyntax::Update { source, actions, condition, returning })
     }
 
-    /// An UPDATE may also begin with what it changes: `FROM t WHERE … SET …`.
-    fn update_from_first(&mut self) -> Parsed<StatementSyntax> {
+    /// Parses an UPDATE that begins with its source: `FROM t WHERE … SET …`.
+    fn update_from_first(&mut self) -> ParseResult<StatementSyntax> {
         self.advance();
         let source = self.read_source()?;
         let condition = self.condition()?;
@@ -198,19 +198,19 @@ impl Parser {
         Ok(StatementSyntax::Update { source, actions, condition, returning })
     }
 
-    fn delete(&mut self) -> Parsed<StatementSyntax> {
+    fn delete(&mut self) -> ParseResult<StatementSyntax> {
         self.advance();
         if !self.accept_keyword("from") {
             return malformed("Expected FROM");
         }
         let source = self.write_target()?;
-        self.refuse_alias()?;
+        self.reject_alias()?;
         let condition = self.condition()?;
         let returning = self.returning()?;
         Ok(StatementSyntax::Delete { source, condition, returning })
     }
 
-    fn actions(&mut self) -> Parsed<Vec<UpdateAction>> {
+    fn actions(&mut self) -> ParseResult<Vec<UpdateAction>> {
         let mut actions = Vec::new();
         loop {
             let sets = match self.peek() {
@@ -234,7 +234,7 @@ impl Parser {
         }
     }
 
-    fn returning(&mut self) -> Parsed<Option<ReturningSyntax>> {
+    fn returning(&mut self) -> ParseResult<Option<ReturningSyntax>> {
         if !self.accept_keyword("returning") {
             return Ok(None);
         }
@@ -256,7 +256,7 @@ impl Parser {
     }
 }
 
-fn source(table: String, steps: Vec<PathStep>) -> Parsed<Source> {
+fn source(table: String, steps: Vec<PathStep>) -> ParseResult<Source> {
     let mut names = Vec::new();
     for step in steps {
         match step {
@@ -273,7 +273,7 @@ fn source(table: String, steps: Vec<PathStep>) -> Parsed<Source> {
     Ok(Source { table, index: names.pop() })
 }
 
-/// What the grammar calls an expression.
+/// Returns the grammar's name for an expression.
 pub(crate) fn kind_name(expression: &Expression) -> &'static str {
     match &expression.kind {
         ExpressionKind::Text(_)

@@ -1,7 +1,7 @@
-//! The WHERE clause → condition, of the same kind that condition expressions give.
+//! Binds a WHERE clause to a condition of the same type as condition expressions.
 
+use crate::binding::literal;
 use crate::error::{Problem, StatementError};
-use crate::literal;
 use crate::syntax::{Expression, ExpressionKind, PathExpression, PathStep};
 use partita_expression::syntax::{
     Comparator, ConditionSyntax, Function, FunctionCall, Name, OperandSyntax, PathStep as BoundStep,
@@ -14,20 +14,20 @@ use partita_value::{Value, ValueRef};
 const TYPES: [&str; 10] = ["N", "BS", "L", "B", "NULL", "M", "S", "SS", "NS", "BOOL"];
 
 pub(crate) fn bind(expression: &Expression, parameters: &[Value]) -> Result<Condition, StatementError> {
-    let reader = Conditions { parameters };
-    let condition = reader.condition(expression)?.ok_or(Problem::NoCondition)?;
+    let binder = ConditionBinder { parameters };
+    let condition = binder.condition(expression)?.ok_or(Problem::NoCondition)?;
     Ok(Condition::from_statement(condition)?)
 }
 
-struct Conditions<'a> {
+struct ConditionBinder<'a> {
     parameters: &'a [Value],
 }
 
-type Read<T> = Result<T, StatementError>;
+type BindResult<T> = Result<T, StatementError>;
 
-impl Conditions<'_> {
-    /// `None` for what is no condition: a value, a path, arithmetic.
-    fn condition(&self, expression: &Expression) -> Read<Option<ConditionSyntax>> {
+impl ConditionBinder<'_> {
+    /// Returns `None` if the expression is not a condition: a value, a path, arithmetic.
+    fn condition(&self, expression: &Expression) -> BindResult<Option<ConditionSyntax>> {
         Ok(Some(match &expression.kind {
             ExpressionKind::And(members) => ConditionSyntax::And(self.joined(members)?),
             ExpressionKind::Or(members) => ConditionSyntax::Or(self.joined(members)?),
@@ -55,22 +55,23 @@ impl Conditions<'_> {
         }))
     }
 
-    fn joined(&self, members: &[Expression]) -> Read<Vec<ConditionSyntax>> {
-        let read = |member| self.condition(member)?.ok_or_else(|| Problem::JoinedOperand.into());
-        members.iter().map(read).collect()
+    fn joined(&self, members: &[Expression]) -> BindResult<Vec<ConditionSyntax>> {
+        let bind = |member| self.condition(member)?.ok_or_else(|| Problem::JoinedOperand.into());
+        members.iter().map(bind).collect()
     }
 
-    fn membership(&self, what: &Expression, members: &Expression) -> Read<ConditionSyntax> {
+    fn membership(&self, what: &Expression, members: &Expression) -> BindResult<ConditionSyntax> {
         let candidates = match &members.kind {
             ExpressionKind::List(members) | ExpressionKind::Bag(members) if !members.is_empty() => members,
             _ => return Err(Problem::InOperand.into()),
         };
-        let candidates = candidates.iter().map(|candidate| self.operand(candidate)).collect::<Read<_>>()?;
+        let candidates =
+            candidates.iter().map(|candidate| self.operand(candidate)).collect::<BindResult<_>>()?;
         Ok(ConditionSyntax::In(self.operand(what)?, candidates))
     }
 
-    /// `IS MISSING` is about being there, the other types about what is there.
-    fn type_test(&self, what: &Expression, name: &str) -> Read<ConditionSyntax> {
+    /// `IS MISSING` tests existence; the other types test the type of the value.
+    fn type_test(&self, what: &Expression, name: &str) -> BindResult<ConditionSyntax> {
         if !matches!(what.kind, ExpressionKind::Path(_)) {
             return Err(Problem::IsOperand.into());
         }
@@ -94,13 +95,14 @@ impl Conditions<'_> {
         Ok(ConditionSyntax::Call(FunctionCall { function: Function::AttributeType, operands }))
     }
 
-    fn call(&self, name: &str, operands: &[Expression], expression: &Expression) -> Read<FunctionCall> {
+    fn call(&self, name: &str, operands: &[Expression], expression: &Expression) -> BindResult<FunctionCall> {
         let function =
             Function::from_name(&name.to_ascii_lowercase()).filter(|function| !function.is_for_updates());
         let Some(function) = function else {
-            return Err(Problem::UnknownFunction(name.to_owned(), expression.place).into());
+            return Err(Problem::UnknownFunction(name.to_owned(), expression.span).into());
         };
-        let operands = operands.iter().map(|operand| self.operand(operand)).collect::<Read<Vec<_>>>()?;
+        let operands =
+            operands.iter().map(|operand| self.operand(operand)).collect::<BindResult<Vec<_>>>()?;
         if let (Function::AttributeType, [_, OperandSyntax::Value(ValueSyntax::Literal(value))]) =
             (function, operands.as_slice())
             && let ValueRef::S(_) = value.view()
@@ -111,7 +113,7 @@ impl Conditions<'_> {
         Ok(FunctionCall { function, operands })
     }
 
-    fn operand(&self, expression: &Expression) -> Read<OperandSyntax> {
+    fn operand(&self, expression: &Expression) -> BindResult<OperandSyntax> {
         match &expression.kind {
             ExpressionKind::Path(path) => path_syntax(path).map(OperandSyntax::Path),
             ExpressionKind::Missing => Err(Problem::MissingLiteral.into()),
@@ -149,8 +151,8 @@ fn comparator(symbol: &str) -> Option<Comparator> {
     })
 }
 
-/// A path as expressions have it.
-pub(crate) fn path_syntax(path: &PathExpression) -> Read<PathSyntax> {
+/// Converts a path to the syntax of expressions.
+pub(crate) fn path_syntax(path: &PathExpression) -> BindResult<PathSyntax> {
     let Path { root, steps, .. } = bound_path(path)?;
     let steps = steps.into_iter().map(|step| match step {
         Step::Attribute(name) => BoundStep::Attribute(Name::Plain(name)),
@@ -159,15 +161,15 @@ pub(crate) fn path_syntax(path: &PathExpression) -> Read<PathSyntax> {
     Ok(PathSyntax { root: Name::Plain(root), steps: steps.collect() })
 }
 
-/// A path whose indexes are in range and which is not too long.
-pub(crate) fn bound_path(path: &PathExpression) -> Read<Path> {
+/// Checks that the indexes of a path are in range and that it is not too long.
+pub(crate) fn bound_path(path: &PathExpression) -> BindResult<Path> {
     let step = |step: &PathStep| match step {
         PathStep::Attribute(name) => Ok(Step::Attribute(name.as_str().into())),
-        PathStep::Index(written, place) => {
-            let index = written.parse::<i64>().ok().and_then(|index| i32::try_from(index).ok());
+        PathStep::Index(text, span) => {
+            let index = text.parse::<i64>().ok().and_then(|index| i32::try_from(index).ok());
             match index.and_then(|index| usize::try_from(index).ok()) {
                 Some(index) => Ok(Step::Index(index)),
-                None => Err(StatementError::from(Problem::ListIndex(written.clone(), *place))),
+                None => Err(StatementError::from(Problem::ListIndex(text.clone(), *span))),
             }
         }
     };
@@ -175,5 +177,5 @@ pub(crate) fn bound_path(path: &PathExpression) -> Read<Path> {
     if levels > NESTING_LEVELS {
         return Err(Problem::PathNesting(levels).into());
     }
-    Ok(Path::new(path.root.as_str().into(), path.steps.iter().map(step).collect::<Read<_>>()?))
+    Ok(Path::new(path.root.as_str().into(), path.steps.iter().map(step).collect::<BindResult<_>>()?))
 }

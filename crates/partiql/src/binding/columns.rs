@@ -1,12 +1,13 @@
-//! What a SELECT lists → projection. A path's last name becomes the attribute's: `a.b` is `b`, `a.b[0]` is `b[0]`.
+//! Binds the columns of a SELECT to a projection. A column is named after the last name of its path: `b` for `a.b`,
+//! `b[0]` for `a.b[0]`.
 
-use crate::condition::bound_path;
+use crate::binding::condition::bound_path;
 use crate::error::{Problem, StatementError};
 use crate::syntax::{Expression, ExpressionKind, Selected};
 use partita_expression::{Column, Path, Projection, Step};
 use std::collections::HashSet;
 
-/// `None` is `*`.
+/// Returns `None` for `*`.
 pub(crate) fn bind(selected: &Selected) -> Result<Option<Projection>, StatementError> {
     let Selected::Expressions(expressions) = selected else { return Ok(None) };
     let mut columns: Vec<Column> = Vec::with_capacity(expressions.len());
@@ -23,7 +24,7 @@ pub(crate) fn bind(selected: &Selected) -> Result<Option<Projection>, StatementE
 
 fn column(expression: &Expression) -> Result<Column, StatementError> {
     let ExpressionKind::Path(path) = &expression.kind else {
-        return Err(Problem::UnexpectedPath(expression.place).into());
+        return Err(Problem::UnexpectedPath(expression.span).into());
     };
     let path = bound_path(path)?;
     Ok(Column { name: column_name(&path), path })

@@ -1,14 +1,14 @@
-//! Literals → values. Messages tell where inside a value something is wrong: `root.a[0]`.
+//! Converts literals to values. Error messages give the path of the invalid part, such as `root.a[0]`.
 
 use crate::error::{Problem, StatementError};
-use crate::statement_parser::kind_name;
+use crate::syntax::statement_parser::kind_name;
+use crate::syntax::token::SourceSpan;
 use crate::syntax::{Expression, ExpressionKind};
-use crate::token::Place;
 use partita_value::limits::NESTING_LEVELS;
 use partita_value::{Encoder, Item, ItemBuilder, Number, Value};
 use std::collections::HashSet;
 
-/// A literal, or a parameter in place of one.
+/// Returns the value of a literal or a parameter.
 pub(crate) fn value(expression: &Expression, parameters: &[Value]) -> Result<Value, StatementError> {
     if let ExpressionKind::Parameter(position) = expression.kind {
         return parameters.get(position).cloned().ok_or_else(|| Problem::ParameterCount.into());
@@ -18,7 +18,7 @@ pub(crate) fn value(expression: &Expression, parameters: &[Value]) -> Result<Val
     Ok(Value::from_encoder(encoder))
 }
 
-/// The item of an INSERT.
+/// Returns the item of an INSERT.
 pub(crate) fn item(expression: &Expression, parameters: &[Value]) -> Result<Item, StatementError> {
     let ExpressionKind::Map(members) = &expression.kind else { return Err(Problem::ItemFormat.into()) };
     let mut builder = ItemBuilder::default();
@@ -31,7 +31,7 @@ pub(crate) fn item(expression: &Expression, parameters: &[Value]) -> Result<Item
     Ok(builder.finish())
 }
 
-/// A name that the map does not have yet.
+/// Checks that a name is valid and not in the map yet.
 fn new_name<'a>(
     name: &'a Expression,
     names: &mut HashSet<&'a str>,
@@ -49,7 +49,7 @@ fn new_name<'a>(
     Ok(text)
 }
 
-/// `path` leads to this value; it is as many levels deep as the path is long.
+/// Writes the value at `path`, whose length is the nesting level.
 fn write(
     encoder: &mut Encoder,
     expression: &Expression,
@@ -87,25 +87,25 @@ fn write(
             }
             encoder.end_map(mark);
         }
-        ExpressionKind::Bag(members) => write_bag(encoder, members, expression.place, path)?,
-        _ => return Err(no_literal(expression, &path.concat()).into()),
+        ExpressionKind::Bag(members) => write_bag(encoder, members, expression.span, path)?,
+        _ => return Err(not_a_literal(expression, &path.concat()).into()),
     }
     Ok(())
 }
 
-fn no_literal(expression: &Expression, path: &str) -> Problem {
+fn not_a_literal(expression: &Expression, path: &str) -> Problem {
     let name = match &expression.kind {
         ExpressionKind::Call(name, _) => name.clone(),
         _ => kind_name(expression).to_owned(),
     };
-    Problem::DataType(name, path.to_owned(), expression.place)
+    Problem::DataType(name, path.to_owned(), expression.span)
 }
 
-/// A set: texts or numbers, each once.
+/// Writes a set: strings or numbers, without duplicates.
 fn write_bag(
     encoder: &mut Encoder,
     members: &[Expression],
-    place: Place,
+    span: SourceSpan,
     path: &[String],
 ) -> Result<(), StatementError> {
     let mut texts = Vec::new();
@@ -115,20 +115,20 @@ fn write_bag(
             ExpressionKind::Text(text) => texts.push(text.as_str()),
             ExpressionKind::Number(number) => numbers.push(number.as_str()),
             ExpressionKind::Parameter(_) => {
-                return Err(no_literal(member, &format!("{}[{index}]", path.concat())).into());
+                return Err(not_a_literal(member, &format!("{}[{index}]", path.concat())).into());
             }
-            _ => return Err(Problem::BagMember(member.place).into()),
+            _ => return Err(Problem::BagMember(member.span).into()),
         }
     }
     match (texts.as_slice(), numbers.as_slice()) {
-        ([], []) => Err(Problem::EmptyBag(place).into()),
+        ([], []) => Err(Problem::EmptyBag(span).into()),
         (texts, []) => {
             encoder.string_set(texts).map_err(|_| Problem::DuplicateTexts(texts.join(", ")).into())
         }
         ([], numbers) => {
-            let read =
+            let parse =
                 |number: &&str| Number::parse(number).map_err(|error| Problem::Number(error, path.concat()));
-            let values = numbers.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            let values = numbers.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
             let duplicates = |_| Problem::DuplicateNumbers(numbers.join(", "), path.concat()).into();
             encoder.number_set(&values).map_err(duplicates)
         }

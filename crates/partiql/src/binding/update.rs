@@ -1,10 +1,10 @@
-//! SET and REMOVE → update, of the same kind that update expressions give.
+//! Binds SET and REMOVE clauses to an update of the same type as update expressions.
 
-use crate::condition::{bound_path, path_syntax};
+use crate::binding::condition::{bound_path, path_syntax};
+use crate::binding::literal;
 use crate::error::{Problem, StatementError};
-use crate::literal;
+use crate::syntax::token::SourceSpan;
 use crate::syntax::{Expression, ExpressionKind, PathExpression, UpdateAction};
-use crate::token::Place;
 use partita_expression::Update;
 use partita_expression::syntax::{
     ActionSyntax, Function, FunctionCall, OperandSyntax, SetValueSyntax, ValueSyntax,
@@ -12,22 +12,22 @@ use partita_expression::syntax::{
 use partita_value::{Value, ValueRef};
 
 pub(crate) fn bind(actions: &[UpdateAction], parameters: &[Value]) -> Result<Update, StatementError> {
-    let reader = Assignments { parameters };
+    let binder = UpdateBinder { parameters };
     let actions = actions.iter().map(|action| match action {
         UpdateAction::Remove(path) => path_syntax(path).map(ActionSyntax::Remove),
-        UpdateAction::Set(path, value) => reader.assignment(path, value),
+        UpdateAction::Set(path, value) => binder.assignment(path, value),
     });
     Ok(Update::from_statement(actions.collect::<Result<_, StatementError>>()?)?)
 }
 
-struct Assignments<'a> {
+struct UpdateBinder<'a> {
     parameters: &'a [Value],
 }
 
-type Read<T> = Result<T, StatementError>;
+type BindResult<T> = Result<T, StatementError>;
 
-impl Assignments<'_> {
-    fn assignment(&self, target: &PathExpression, value: &Expression) -> Read<ActionSyntax> {
+impl UpdateBinder<'_> {
+    fn assignment(&self, target: &PathExpression, value: &Expression) -> BindResult<ActionSyntax> {
         if let ExpressionKind::Call(name, operands) = &value.kind {
             match name.to_ascii_lowercase().as_str() {
                 "set_add" => {
@@ -44,23 +44,23 @@ impl Assignments<'_> {
         Ok(ActionSyntax::Set(path_syntax(target)?, self.set_value(value)?))
     }
 
-    /// `a = set_add(a, <<…>>)`: the set that is added or taken away.
+    /// Returns the set to add or delete in `a = set_add(a, <<…>>)` or `set_delete`.
     fn set_change(
         &self,
         function: &'static str,
         target: &PathExpression,
         call: &Expression,
         operands: &[Expression],
-    ) -> Read<ValueSyntax> {
+    ) -> BindResult<ValueSyntax> {
         let [first, second] = operands else {
-            return Err(Problem::SetArguments(function, call.place).into());
+            return Err(Problem::SetArguments(function, call.span).into());
         };
         let is_target = match &first.kind {
             ExpressionKind::Path(path) => bound_path(path)? == bound_path(target)?,
             _ => false,
         };
         if !is_target {
-            return Err(Problem::SetTarget(function, call.place).into());
+            return Err(Problem::SetTarget(function, call.span).into());
         }
         let is_value = matches!(second.kind, ExpressionKind::Bag(_) | ExpressionKind::Parameter(_));
         let set = if is_value { Some(literal::value(second, self.parameters)?) } else { None };
@@ -68,11 +68,11 @@ impl Assignments<'_> {
             Some(set) if matches!(set.view(), ValueRef::Ss(_) | ValueRef::Ns(_) | ValueRef::Bs(_)) => {
                 Ok(ValueSyntax::Literal(set))
             }
-            _ => Err(Problem::SetOperand(function, first.place).into()),
+            _ => Err(Problem::SetOperand(function, first.span).into()),
         }
     }
 
-    fn set_value(&self, value: &Expression) -> Read<SetValueSyntax> {
+    fn set_value(&self, value: &Expression) -> BindResult<SetValueSyntax> {
         let ExpressionKind::Infix(symbol, left, right) = &value.kind else {
             return self.operand(value).map(SetValueSyntax::Operand);
         };
@@ -84,24 +84,24 @@ impl Assignments<'_> {
         Ok(combine(self.operand(left)?, self.operand(right)?))
     }
 
-    /// The functions that update expressions have.
-    fn call(&self, name: &str, operands: &[Expression], place: Place) -> Read<OperandSyntax> {
+    /// Binds a call of a function that update expressions have.
+    fn call(&self, name: &str, operands: &[Expression], span: SourceSpan) -> BindResult<OperandSyntax> {
         let function =
             Function::from_name(&name.to_ascii_lowercase()).filter(|function| function.is_for_updates());
         let Some(function) = function else {
-            return Err(Problem::UnknownFunction(name.to_owned(), place).into());
+            return Err(Problem::UnknownFunction(name.to_owned(), span).into());
         };
-        let operands = operands.iter().map(|operand| self.operand(operand)).collect::<Read<_>>()?;
+        let operands = operands.iter().map(|operand| self.operand(operand)).collect::<BindResult<_>>()?;
         Ok(OperandSyntax::Call(FunctionCall { function, operands }))
     }
 
-    fn operand(&self, expression: &Expression) -> Read<OperandSyntax> {
+    fn operand(&self, expression: &Expression) -> BindResult<OperandSyntax> {
         let operator = match &expression.kind {
             ExpressionKind::Path(path) => return path_syntax(path).map(OperandSyntax::Path),
             ExpressionKind::Infix(..) => {
                 return self.set_value(expression).map(|value| OperandSyntax::Computed(Box::new(value)));
             }
-            ExpressionKind::Call(name, operands) => return self.call(name, operands, expression.place),
+            ExpressionKind::Call(name, operands) => return self.call(name, operands, expression.span),
             ExpressionKind::Is(..) => return Err(Problem::IsInUpdate.into()),
             ExpressionKind::And(_) => "AND",
             ExpressionKind::Or(_) => "OR",
