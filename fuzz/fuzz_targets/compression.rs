@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
         std::io::Result::Ok(bytes)
     };
     if let Ok(bytes) = read(file) {
-        let again = read(&compression.piece(bytes.clone())).expect("what was written is read");
+        let again = read(&compression.compress(bytes.clone())).expect("what was written is read");
         assert_eq!(again, bytes);
     }
 });

@@ -1,6 +1,6 @@
 //! What several fuzz targets need: an item with a value of every type, placeholders, and what holds of every item.
 
-use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine};
+use partita_exchange::item_reader::{InputFormat, ItemReader, NextRecord, PutLine};
 use partita_expression::{ExpressionNames, ExpressionValues};
 use partita_partiql::{KeyPart, KeyParts};
 use partita_value::{AttributeValue, Item, Number, ScalarType, Value};
@@ -75,12 +75,12 @@ pub fn puts(format: InputFormat, file: &[u8]) -> Vec<PutLine> {
     let mut puts = Vec::new();
     loop {
         match reader.read() {
-            Ok(Next::Record(record)) => {
+            Ok(NextRecord::Record(record)) => {
                 assert!(reader.text().len() <= file.len());
                 puts.extend(record.put);
             }
-            Ok(Next::Nothing(_)) => {}
-            Ok(Next::End) | Err(_) => return puts,
+            Ok(NextRecord::Skipped(_)) => {}
+            Ok(NextRecord::End) | Err(_) => return puts,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Items as Amazon Ion text: `$ion_1_0 {Item:{…}}` a line, or `$ion_1_0 {Record:{…}}` of an item that changed. Numbers are decimals, sets are annotated lists
-//! (`$dynamodb_SS::["a","b"]`), binary values are blobs.
+//! Items as Amazon Ion text, one per line: `$ion_1_0 {Item:{…}}`, or `$ion_1_0 {Record:{…}}` for a changed item. Numbers are
+//! decimals, sets are annotated lists (`$dynamodb_SS::["a","b"]`), binary values are blobs.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,21 +8,22 @@ use partita_wire::{ChangeLine, PutLine, condition_of_members};
 use std::io::Write;
 use std::str::Chars;
 
-/// What a record may begin with. It may stand on a line of its own, as some writers put it at the top of a file.
+/// The optional start of a record. Some writers put it on its own line at the top of a file.
 pub const VERSION_MARKER: &str = "$ion_1_0";
-/// Deeper values are no items; the bound also keeps hostile text from using up the stack. The record and its Item are the
-/// first levels, and they count from 0.
-const DEEPEST: usize = limits::NESTING_LEVELS + 1;
+/// Limit for nesting, which also keeps hostile text from exhausting the stack. The record and its Item are the first
+/// levels, counted from 0.
+const MAX_DEPTH: usize = limits::NESTING_LEVELS + 1;
 
+/// Writes an item.
 pub fn write_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"$ion_1_0 {Item:");
     write_map(item.attributes(), out);
     out.extend_from_slice(b"}\n");
 }
 
-/// What became of an item, in the structure that DynamoDB JSON has.
+/// Writes the change of an item, in the same structure as DynamoDB JSON.
 pub fn write_change_line(change: &ChangeLine<'_>, out: &mut Vec<u8>) {
-    // Writing into a Vec never fails.
+    // Writing to a Vec never fails.
     let _ = write!(out, "$ion_1_0 {{Record:{{Metadata:{{WriteTimestampMicros:{}.}}", change.written_micros);
     for (name, image) in change.images() {
         let _ = write!(out, ",{name}:");
@@ -119,29 +120,29 @@ fn write_quoted(quote: u8, text: &[u8], out: &mut Vec<u8>) {
     out.push(quote);
 }
 
-/// The put of a line: a struct with an `Item`, and beside it a condition if there is one.
+/// Reads the put of a line: a struct with an `Item` and an optional condition.
 pub fn read_line(line: &[u8]) -> Result<PutLine, String> {
     let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     let mut reader = Reader { rest: text };
-    reader.take(VERSION_MARKER);
+    reader.accept(VERSION_MARKER);
     let mut encoder = Encoder::new();
     reader.value(&mut encoder, 0)?;
-    reader.space();
+    reader.skip_space();
     if !reader.rest.is_empty() {
-        return Err("text behind the item".to_owned());
+        return Err("text follows the item".to_owned());
     }
     let bytes = encoder.finish();
     let Some(ValueRef::M(members)) = ValueRef::read(&bytes) else {
-        return Err("the record is no struct".to_owned());
+        return Err("the record is not a struct".to_owned());
     };
     let item = match members.get("Item") {
         Some(ValueRef::M(map)) => Item::build(|encoder| {
             for (name, value) in map {
-                // Names came from text.
+                // The names are valid UTF-8.
                 encoder.entry(&String::from_utf8_lossy(name), value);
             }
         }),
-        Some(_) => return Err("the Item is no struct".to_owned()),
+        Some(_) => return Err("the Item is not a struct".to_owned()),
         None => return Err("the record has no Item".to_owned()),
     };
     let condition = condition_of_members(members).map_err(|exception| exception.message)?;
@@ -153,54 +154,55 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Skips blanks and comments.
-    fn space(&mut self) {
+    /// Skips white space and comments.
+    fn skip_space(&mut self) {
         loop {
             self.rest = self.rest.trim_start();
-            let behind = if let Some(comment) = self.rest.strip_prefix("//") {
-                comment.split_once('\n').map_or("", |(_, behind)| behind)
+            let rest = if let Some(comment) = self.rest.strip_prefix("//") {
+                comment.split_once('\n').map_or("", |(_, rest)| rest)
             } else if let Some(comment) = self.rest.strip_prefix("/*") {
-                comment.split_once("*/").map_or("", |(_, behind)| behind)
+                comment.split_once("*/").map_or("", |(_, rest)| rest)
             } else {
                 return;
             };
-            self.rest = behind;
+            self.rest = rest;
         }
     }
 
-    fn take(&mut self, token: &str) -> bool {
-        self.space();
-        let behind = self.rest.strip_prefix(token);
-        self.rest = behind.unwrap_or(self.rest);
-        behind.is_some()
+    /// Consumes a token if it comes next.
+    fn accept(&mut self, token: &str) -> bool {
+        self.skip_space();
+        let rest = self.rest.strip_prefix(token);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
     }
 
     fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.take(token) { Ok(()) } else { Err(self.surprise(&format!("{token} is missing"))) }
+        if self.accept(token) { Ok(()) } else { Err(self.error_here(&format!("{token} is missing"))) }
     }
 
-    fn surprise(&self, what: &str) -> String {
+    fn error_here(&self, what: &str) -> String {
         format!("{what} at: {}", self.rest.chars().take(20).collect::<String>())
     }
 
-    /// A run of characters that are part of a word or a number.
+    /// Consumes the characters of a word or a number.
     fn word(&mut self) -> &'a str {
-        self.space();
+        self.skip_space();
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '+' | '-');
         let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
-        let (word, behind) = self.rest.split_at(end);
-        self.rest = behind;
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
         word
     }
 
-    /// A field's name or an annotation.
+    /// Reads a field's name or an annotation.
     fn name(&mut self) -> Result<String, String> {
-        self.space();
+        self.skip_space();
         match self.rest.chars().next() {
             Some('"') => self.quoted('"'),
             Some('\'') => self.quoted('\''),
             _ => match self.word() {
-                "" => Err(self.surprise("no name")),
+                "" => Err(self.error_here("a name is missing")),
                 word => Ok(word.to_owned()),
             },
         }
@@ -224,15 +226,19 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Result<String, String> {
-        self.space();
-        if self.rest.starts_with('"') { self.quoted('"') } else { Err(self.surprise("no text")) }
+        self.skip_space();
+        if self.rest.starts_with('"') {
+            self.quoted('"')
+        } else {
+            Err(self.error_here("a string is missing"))
+        }
     }
 
     fn value(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST {
-            return Err("values are nested too deep".to_owned());
+        if depth > MAX_DEPTH {
+            return Err("values are nested too deeply".to_owned());
         }
-        self.space();
+        self.skip_space();
         if self.rest.starts_with("{{") {
             out.binary(&self.blob()?);
             return Ok(());
@@ -243,7 +249,7 @@ impl<'a> Reader<'a> {
             Some('"') => self.quoted('"').map(|text| out.string(&text)),
             Some('\'') => {
                 let name = self.quoted('\'')?;
-                if self.take("::") {
+                if self.accept("::") {
                     return self.set(&name, out);
                 }
                 out.string(&name);
@@ -251,7 +257,7 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 let word = self.word();
-                if self.take("::") { self.set(word, out) } else { self.scalar(word, out) }
+                if self.accept("::") { self.set(word, out) } else { self.scalar(word, out) }
             }
         }
     }
@@ -262,10 +268,10 @@ impl<'a> Reader<'a> {
             "false" => out.boolean(false),
             "null" => out.null(),
             word if word.starts_with("null.") => out.null(),
-            "nan" => return Err("nan is no number of DynamoDB's".to_owned()),
+            "nan" => return Err("nan is not a valid number".to_owned()),
             word if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => out.number(&number(word)?),
             word if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => out.string(word),
-            _ => return Err(self.surprise("no value")),
+            _ => return Err(self.error_here("a value is missing")),
         }
         Ok(())
     }
@@ -273,7 +279,7 @@ impl<'a> Reader<'a> {
     fn structure(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
         self.expect("{")?;
         let mark = out.begin_map();
-        while !self.take("}") {
+        while !self.accept("}") {
             let name = self.name()?;
             if name.is_empty() || name.len() > limits::ATTRIBUTE_NAME_BYTES {
                 return Err("a name is empty or too long".to_owned());
@@ -290,7 +296,7 @@ impl<'a> Reader<'a> {
     fn list(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
         self.expect("[")?;
         let mark = out.begin_list();
-        while !self.take("]") {
+        while !self.accept("]") {
             self.value(out, depth + 1)?;
             self.separator(']')?;
         }
@@ -298,24 +304,24 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A comma, unless the list or struct ends here.
+    /// Expects a comma, unless the list or struct ends here.
     fn separator(&mut self, end: char) -> Result<(), String> {
-        if self.take(",") || self.rest.starts_with(end) {
+        if self.accept(",") || self.rest.starts_with(end) {
             Ok(())
         } else {
-            Err(self.surprise("a comma is missing"))
+            Err(self.error_here("a comma is missing"))
         }
     }
 
     fn blob(&mut self) -> Result<Vec<u8>, String> {
         self.expect("{{")?;
-        let (text, behind) = self.rest.split_once("}}").ok_or("a blob is not closed")?;
-        self.rest = behind;
+        let (text, rest) = self.rest.split_once("}}").ok_or("a blob is not closed")?;
+        self.rest = rest;
         let digits: String = text.split_whitespace().collect();
         STANDARD.decode(digits).map_err(|error| error.to_string())
     }
 
-    /// The list behind an annotation.
+    /// Reads the list that follows an annotation.
     fn set(&mut self, annotation: &str, out: &mut Encoder) -> Result<(), String> {
         let written = match annotation {
             "$dynamodb_SS" => {
@@ -330,7 +336,7 @@ impl<'a> Reader<'a> {
                 let blobs = self.elements(Reader::blob)?;
                 out.binary_set(&blobs)
             }
-            other => return Err(format!("{other} is no annotation of DynamoDB's")),
+            other => return Err(format!("{other} is not a DynamoDB annotation")),
         };
         written.map_err(|error| error.to_string())
     }
@@ -338,7 +344,7 @@ impl<'a> Reader<'a> {
     fn elements<T>(&mut self, read: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
         self.expect("[")?;
         let mut elements = Vec::new();
-        while !self.take("]") {
+        while !self.accept("]") {
             elements.push(read(self)?);
             self.separator(']')?;
         }
@@ -367,10 +373,10 @@ fn escaped(characters: &mut Chars<'_>) -> Result<char, String> {
         Some('U') => hex(8),
         _ => None,
     };
-    character.ok_or_else(|| "a bad escape".to_owned())
+    character.ok_or_else(|| "an escape sequence is invalid".to_owned())
 }
 
-/// Integers, decimals (`103.`, `6d2`) and floats (`1.5e3`).
+/// Parses integers, decimals (`103.`, `6d2`) and floats (`1.5e3`).
 fn number(word: &str) -> Result<Number, String> {
     let plain = word.replace('_', "");
     let (digits, exponent) = match plain.split_once(['d', 'D', 'e', 'E']) {
@@ -402,12 +408,12 @@ mod tests {
     const ALL: &str = r#"{"Item":{"Id":{"N":"103"},"Price":{"N":"-0.25"},"a b":{"S":"q\"\\\n'ü\u0001"},"b":{"B":"AP8="},"bool":{"BOOL":true},"bs":{"BS":["AQ==","Ag=="]},"l":{"L":[{"NULL":true},{"M":{}},{"L":[]},{"N":"1"}]},"m":{"M":{"null":{"S":""}}},"ns":{"NS":["1","2.5"]},"ss":{"SS":["a","b"]}}}"#;
 
     #[test]
-    fn every_type_comes_back() {
+    fn every_type_survives_a_round_trip() {
         assert_eq!(json_of(&ion_of(ALL)).unwrap(), ALL);
     }
 
     #[test]
-    fn types_look_as_aws_writes_them() {
+    fn types_are_written_like_aws() {
         let ion = ion_of(ALL);
         for part in [
             "$ion_1_0 {Item:{Id:103.,",
@@ -421,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_a_record_with_the_images_there_are() {
+    fn a_change_is_a_record_with_its_images() {
         let keys = decode_put_line(br#"{"Item":{"Id":{"N":"103"}}}"#).unwrap().item;
         let new = decode_put_line(br#"{"Item":{"Id":{"N":"103"},"a b":{"S":"x"}}}"#).unwrap().item;
         let change = ChangeLine {
@@ -437,12 +443,12 @@ mod tests {
         };
         let start = "$ion_1_0 {Record:{Metadata:{WriteTimestampMicros:1712345678901234.},Keys:{Id:103.}";
         assert_eq!(written(&change), format!("{start},NewImage:{{Id:103.,'a b':\"x\"}}}}}}\n"));
-        let gone = ChangeLine { new_image: None, old_image: Some(keys.view()), ..change };
-        assert_eq!(written(&gone), format!("{start},OldImage:{{Id:103.}}}}}}\n"));
+        let deleted = ChangeLine { new_image: None, old_image: Some(keys.view()), ..change };
+        assert_eq!(written(&deleted), format!("{start},OldImage:{{Id:103.}}}}}}\n"));
     }
 
     #[test]
-    fn what_aws_writes_is_read() {
+    fn lines_of_aws_are_read() {
         let line = r#"$ion_1_0 {Item:{Authors:$dynamodb_SS::["Author1","Author2"],Id:103.,InPublication:false,PageCount:6d2,Price:2d3,Title:"Book"}}"#;
         assert_eq!(
             json_of(line).unwrap(),
@@ -453,21 +459,21 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_those_of_json() {
+    fn conditions_are_the_same_as_in_json() {
         let ion = r#"{Item:{a:1},ConditionExpression:"attribute_not_exists(a) OR #b < :v",ExpressionAttributeNames:{'#b':"b"},ExpressionAttributeValues:{':v':5}}"#;
         let json = r##"{"Item":{"a":{"N":"1"}},"ConditionExpression":"attribute_not_exists(a) OR #b < :v","ExpressionAttributeNames":{"#b":"b"},"ExpressionAttributeValues":{":v":{"N":"5"}}}"##;
         assert_eq!(read_line(ion.as_bytes()).unwrap(), decode_put_line(json.as_bytes()).unwrap());
-        for bad in [
+        for invalid in [
             "{Item:{a:1},ConditionExpression:1}",
             "{Item:{a:1},ConditionExpression:\"a = :a\"}",
             "{Item:{a:1},ConditionExpression:\"#a = #a\",ExpressionAttributeNames:{'#a':1}}",
         ] {
-            assert!(read_line(bad.as_bytes()).is_err(), "{bad}");
+            assert!(read_line(invalid.as_bytes()).is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn values_nest_as_deep_as_in_json() {
+    fn the_nesting_limit_is_the_same_as_in_json() {
         for levels in [1, 30, 31, 32, 33, 34] {
             for innermost in ["", "1"] {
                 let (open, close) = ("[".repeat(levels), "]".repeat(levels));
@@ -481,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn invalid_lines_are_rejected() {
         let deep = format!("{{Item:{{a:{}{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
         for line in [
             "",

@@ -6,7 +6,7 @@ use crate::expressions::wide_item;
 use crate::{Case, Work};
 use partita_api::export::ExportFormat;
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::{InputFormat, ItemReader, Next};
+use partita_exchange::item_reader::{InputFormat, ItemReader, NextRecord};
 use partita_exchange::item_writer;
 use std::hint::black_box;
 use std::io::BufReader;
@@ -23,9 +23,9 @@ fn read_compressed(bytes: Vec<u8>, compression: Compression, format: fn() -> Inp
         let mut is_accepted = true;
         loop {
             match reader.read() {
-                Ok(Next::Record(record)) => is_accepted &= black_box(record.put).is_ok(),
-                Ok(Next::Nothing(_)) => {}
-                Ok(Next::End) => return is_accepted,
+                Ok(NextRecord::Record(record)) => is_accepted &= black_box(record.put).is_ok(),
+                Ok(NextRecord::Skipped(_)) => {}
+                Ok(NextRecord::End) => return is_accepted,
                 Err(_) => return false,
             }
         }
@@ -51,7 +51,7 @@ fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
 /// Lines of DynamoDB JSON in pieces of so many lines.
 fn pieces(n: usize, lines_of_a_piece: usize, compression: Compression) -> Work {
     let piece =
-        |_| compression.piece("{\"Item\":{\"pk\":{\"N\":\"1\"}}}\n".repeat(lines_of_a_piece).into_bytes());
+        |_| compression.compress("{\"Item\":{\"pk\":{\"N\":\"1\"}}}\n".repeat(lines_of_a_piece).into_bytes());
     read_compressed((0..n / lines_of_a_piece).flat_map(piece).collect(), compression, json)
 }
 
