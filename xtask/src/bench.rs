@@ -4,7 +4,7 @@ use crate::step::run;
 
 const RESULTS: &str = "docs/benchmarks.md";
 
-/// `growth` measures growing tables, `past` what streams and backups cost, `overload` what is left when too much is asked; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
+/// `growth` measures growing tables, `history` what streams and backups cost, `overload` what is left when too much is asked; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
 pub fn measure(arguments: &[String]) -> Result<(), String> {
     run(
         "release build",
@@ -12,7 +12,7 @@ pub fn measure(arguments: &[String]) -> Result<(), String> {
         &["build", "--release", "--package", "partita", "--package", "partita-bench"],
     )?;
     let (mut command, more) = match arguments.split_first() {
-        Some((first, more)) if ["growth", "past"].contains(&first.as_str()) => {
+        Some((first, more)) if ["growth", "history"].contains(&first.as_str()) => {
             (vec![first.as_str(), "--append", RESULTS], more)
         }
         Some((first, more)) if first == "overload" => (vec![first.as_str()], more),

@@ -1,41 +1,41 @@
-//! Fires requests over several connections for a while and measures.
+//! Generates load over several connections and measures throughput and latency.
 
-use crate::connection::Connection;
+use crate::client::connection::Connection;
 use std::io;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio_rustls::TlsConnector;
 
-/// What a run of requests showed.
+/// The result of one round of load.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct Measurement {
     pub rate: f64,
     pub p50: Duration,
     pub p99: Duration,
     pub max: Duration,
-    /// Answers that were no success.
-    pub refused: usize,
-    /// Bytes of a typical answer's body.
+    /// Responses with a status other than 200.
+    pub failed: usize,
+    /// Median length of a response body.
     pub body_bytes: usize,
 }
 
-/// How much is sent, over how many connections, for how long.
+/// The amount of load.
 #[derive(Clone, Copy)]
-pub struct Intensity {
+pub struct LoadOptions {
     pub connections: usize,
     pub duration: Duration,
-    /// Requests a second, if not as many as are answered.
+    /// Requests per second; `None` is as many as possible.
     pub rate: Option<f64>,
 }
 
-/// Sends `requests` round robin. One thread: the servers need the rest.
-pub fn fire(
+/// Sends `requests` round robin from one thread, which leaves the other cores to the servers.
+pub fn generate_load(
     address: &str,
     tls: Option<&TlsConnector>,
     requests: &Rc<Vec<Vec<u8>>>,
-    intensity: Intensity,
-) -> io::Result<Measured> {
-    let Intensity { connections, duration, rate } = intensity;
+    options: LoadOptions,
+) -> io::Result<Measurement> {
+    let LoadOptions { connections, duration, rate } = options;
     let pause = rate.map(|rate| Duration::from_secs_f64(connections as f64 / rate));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = tokio::task::LocalSet::new();
@@ -47,7 +47,7 @@ pub fn fire(
                 tokio::task::spawn_local(async move {
                     let first = number * requests.len() / connections;
                     let connection = Connection::open(&address, tls.as_ref()).await?;
-                    one_connection(connection, &requests, first, (start + duration, pause)).await
+                    send_requests(connection, &requests, first, (start + duration, pause)).await
                 })
             })
             .collect();
@@ -63,11 +63,12 @@ pub fn fire(
 struct Samples {
     latencies: Vec<Duration>,
     sizes: Vec<usize>,
-    refused: usize,
+    failed: usize,
 }
 
-/// Latency counts from the moment at which a request was due, so that a stall is not hidden by waiting for it.
-async fn one_connection(
+/// Sends requests on one connection. Latency is measured from the time at which a request was due, so that waiting
+/// does not hide a stall (coordinated omission).
+async fn send_requests(
     mut connection: Connection,
     requests: &[Vec<u8>],
     first: usize,
@@ -79,7 +80,7 @@ async fn one_connection(
         let sent = match pause {
             Some(pause) => {
                 due += pause;
-                until(due).await;
+                wait_until(due).await;
                 due
             }
             None => Instant::now(),
@@ -87,9 +88,9 @@ async fn one_connection(
         if sent >= end {
             break;
         }
-        let (status, bytes) = connection.exchange(request).await?;
+        let (status, bytes) = connection.send(request).await?;
         samples.latencies.push(sent.elapsed());
-        samples.refused += usize::from(status != 200);
+        samples.failed += usize::from(status != 200);
         if samples.sizes.len() < 1_000 {
             samples.sizes.push(bytes);
         }
@@ -97,8 +98,9 @@ async fn one_connection(
     Ok(samples)
 }
 
-/// The runtime's timers count in milliseconds, which is longer than most answers take: the rest is waited for awake.
-async fn until(due: Instant) {
+/// Sleeps, then spins for the last milliseconds: the runtime's timers have a resolution of a millisecond, which is longer
+/// than most responses take.
+async fn wait_until(due: Instant) {
     const TIMER: Duration = Duration::from_millis(2);
     if let Some(early) = due.checked_sub(TIMER) {
         tokio::time::sleep_until(early.into()).await;
@@ -112,10 +114,10 @@ impl Samples {
     fn add(&mut self, other: Samples) {
         self.latencies.extend(other.latencies);
         self.sizes.extend(other.sizes);
-        self.refused += other.refused;
+        self.failed += other.failed;
     }
 
-    fn summary(mut self, elapsed: Duration) -> Measured {
+    fn summary(mut self, elapsed: Duration) -> Measurement {
         self.latencies.sort_unstable();
         self.sizes.sort_unstable();
         let at = |part: f64| {
@@ -125,26 +127,26 @@ impl Samples {
                 .copied()
                 .unwrap_or_default()
         };
-        Measured {
+        Measurement {
             rate: self.latencies.len() as f64 / elapsed.as_secs_f64(),
             p50: at(0.5),
             p99: at(0.99),
             max: at(1.0),
-            refused: self.refused,
+            failed: self.failed,
             body_bytes: self.sizes.get(self.sizes.len() / 2).copied().unwrap_or_default(),
         }
     }
 }
 
-/// What a server did in its turns at one thing.
+/// The rounds of one server at one workload.
 #[derive(Default)]
-pub struct Turns(pub Vec<Measured>);
+pub struct Rounds(pub Vec<Measurement>);
 
-impl Turns {
-    /// The turn of middle speed.
-    pub fn median(&self) -> Option<Measured> {
-        let mut turns: Vec<&Measured> = self.0.iter().collect();
-        turns.sort_unstable_by(|one, other| one.rate.total_cmp(&other.rate));
-        turns.get(turns.len() / 2).map(|turn| (*turn).clone())
+impl Rounds {
+    /// Returns the round with the median rate.
+    pub fn median(&self) -> Option<Measurement> {
+        let mut rounds: Vec<&Measurement> = self.0.iter().collect();
+        rounds.sort_unstable_by(|one, other| one.rate.total_cmp(&other.rate));
+        rounds.get(rounds.len() / 2).map(|round| (*round).clone())
     }
 }

@@ -1,4 +1,4 @@
-//! The workloads: an order table of about 1 KB an item, twenty orders a user, one global index.
+//! The workloads: a table of orders with about 1 KB per item, twenty orders per user and one global index.
 
 use partita_auth::{Credential, Signer};
 use serde_json::{Value, json};
@@ -12,21 +12,21 @@ const REQUESTS: u64 = 20_000;
 
 /// Whether a workload only reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum WorkloadKind {
     Read,
     Write,
 }
 
 pub struct Workload {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: WorkloadKind,
     pub operation: &'static str,
-    /// How many different requests are made ready.
+    /// Number of different requests to prepare.
     requests: u64,
     body: fn(u64, u64) -> Value,
 }
 
-/// All of them; `body` gets the number of the request and of the items in the table.
+/// All workloads; `body` gets the number of the request and the number of items in the table.
 pub const WORKLOADS: &[Workload] = &[
     read(
         "get",
@@ -83,7 +83,7 @@ const fn read(
     requests: u64,
     body: fn(u64, u64) -> Value,
 ) -> Workload {
-    Workload { name, kind: Kind::Read, operation, requests, body }
+    Workload { name, kind: WorkloadKind::Read, operation, requests, body }
 }
 
 const fn write(
@@ -92,15 +92,19 @@ const fn write(
     requests: u64,
     body: fn(u64, u64) -> Value,
 ) -> Workload {
-    Workload { name, kind: Kind::Write, operation, requests, body }
+    Workload { name, kind: WorkloadKind::Write, operation, requests, body }
 }
 
 impl Workload {
-    /// Ready-made requests. Writes of new items never repeat within a run of `pass`es.
-    pub fn requests(&self, caller: &Caller, items: u64, pass: u64) -> Rc<Vec<Vec<u8>>> {
+    /// Prepares requests. Writes of new items are not repeated in another `pass`.
+    pub fn requests(&self, request_builder: &RequestBuilder, items: u64, pass: u64) -> Rc<Vec<Vec<u8>>> {
         let first = pass * self.requests;
         let numbers = first..first + self.requests;
-        Rc::new(numbers.map(|i| caller.request(self.operation, &(self.body)(i, items).to_string())).collect())
+        Rc::new(
+            numbers
+                .map(|i| request_builder.request(self.operation, &(self.body)(i, items).to_string()))
+                .collect(),
+        )
     }
 }
 
@@ -123,18 +127,18 @@ fn key(order: u64) -> Value {
     json!({"PK": item["PK"], "SK": item["SK"]})
 }
 
-/// An order of about 1 KB in its user's collection.
+/// Returns an order of about 1 KB in its user's item collection.
 pub fn item(i: u64, tag: &str, indexed: bool) -> Value {
     serde_json::from_str(&item_text(i, tag, indexed)).unwrap_or_default()
 }
 
-/// The same as text: tables are loaded with millions of them.
+/// Returns the same as text, for loading tables with millions of items.
 pub fn item_text(i: u64, tag: &str, indexed: bool) -> String {
     let (user, order) = (i / ORDERS_PER_USER, i % ORDERS_PER_USER);
     let status = if i.is_multiple_of(7) { "pending" } else { "shipped" };
     let month = 1 + order % 12;
     let mut text = String::with_capacity(1_400);
-    // Writing to a string does not fail.
+    // Writing to a String does not fail.
     let _ = write!(
         text,
         r##"{{"PK":{{"S":"USER#{tag}{user:07}"}},"SK":{{"S":"ORDER#2026-{month:02}-05#{order:05}"}},"entityType":{{"S":"ORDER"}},"orderId":{{"S":"{tag}{i:09}"}},"total":{{"N":"{}.99"}},"status":{{"S":"{status}"}},{LINES},"tags":{{"SS":["express","fragile","web"]}},"version":{{"N":"1"}},"note":{{"S":""##,
@@ -155,11 +159,11 @@ pub fn item_text(i: u64, tag: &str, indexed: bool) -> String {
 
 const LINES: &str = r#""lines":{"L":[{"M":{"sku":{"S":"SKU-00000"},"qty":{"N":"1"},"gift":{"BOOL":true}}},{"M":{"sku":{"S":"SKU-00001"},"qty":{"N":"2"},"gift":{"BOOL":false}}},{"M":{"sku":{"S":"SKU-00002"},"qty":{"N":"3"},"gift":{"BOOL":true}}},{"M":{"sku":{"S":"SKU-00003"},"qty":{"N":"4"},"gift":{"BOOL":false}}}]}"#;
 
-/// Items to be written, 25 at most, as the body of one request.
+/// Returns the body of a BatchWriteItem request for at most 25 items.
 pub fn batch_text(numbers: std::ops::Range<u64>, indexed: bool) -> String {
     let mut text = format!(r#"{{"RequestItems":{{"{TABLE}":["#);
-    for (place, i) in numbers.enumerate() {
-        text.push_str(if place > 0 { r#",{"PutRequest":{"Item":"# } else { r#"{"PutRequest":{"Item":"# });
+    for (position, i) in numbers.enumerate() {
+        text.push_str(if position > 0 { r#",{"PutRequest":{"Item":"# } else { r#"{"PutRequest":{"Item":"# });
         text.push_str(&item_text(i, "", indexed));
         text.push_str("}}");
     }
@@ -167,6 +171,7 @@ pub fn batch_text(numbers: std::ops::Range<u64>, indexed: bool) -> String {
     text
 }
 
+/// Returns the body of the CreateTable request.
 pub fn create_table() -> Value {
     let definition = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
     let keys = |hash: &str, range: &str| json!([{"AttributeName": hash, "KeyType": "HASH"}, {"AttributeName": range, "KeyType": "RANGE"}]);
@@ -175,15 +180,15 @@ pub fn create_table() -> Value {
         "GlobalSecondaryIndexes": [{"IndexName": "GSI1", "Projection": {"ProjectionType": "ALL"}, "KeySchema": keys("GSI1PK", "GSI1SK")}]})
 }
 
-/// Makes requests as an SDK sends them, signed.
-pub struct Caller {
+/// Builds signed requests like an SDK.
+pub struct RequestBuilder {
     host: String,
     signer: Signer,
 }
 
-impl Caller {
-    pub fn new(host: &str, credential: Credential) -> Caller {
-        Caller { host: host.to_owned(), signer: Signer::new(credential, "us-east-1") }
+impl RequestBuilder {
+    pub fn new(host: &str, credential: Credential) -> RequestBuilder {
+        RequestBuilder { host: host.to_owned(), signer: Signer::new(credential, "us-east-1") }
     }
 
     pub fn request(&self, operation: &str, body: &str) -> Vec<u8> {

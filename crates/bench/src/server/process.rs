@@ -1,4 +1,4 @@
-//! A server as a process of its own, ended when it is dropped.
+//! A server in a child process, which is killed on drop.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -10,25 +10,25 @@ pub struct Process {
     child: Child,
     /// Host and port.
     pub address: String,
-    /// How long it took until it named its endpoint.
+    /// The time until it printed its endpoint.
     pub started_in: Duration,
 }
 
 impl Process {
-    /// Starts a program that prints its endpoint first.
+    /// Starts a program that prints its endpoint as its first line.
     pub fn start(program: &Path, arguments: &[&str]) -> Result<Process, Box<dyn Error>> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut child = Command::new(program).args(arguments).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         let stdout = child.stdout.take().ok_or("no output")?;
         BufReader::new(stdout).read_line(&mut line)?;
-        let started_in = begun.elapsed();
+        let started_in = start.elapsed();
         let address = line.split("://").nth(1).and_then(|rest| rest.split_whitespace().next());
         let address = address.ok_or_else(|| format!("no endpoint in {line:?}"))?.to_owned();
         Ok(Process { child, address, started_in })
     }
 
-    /// Private memory now, in bytes: what is mapped from files can be dropped at any time.
+    /// Returns the current private memory in bytes. Pages mapped from files do not count: they can be evicted at any time.
     pub fn private_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();

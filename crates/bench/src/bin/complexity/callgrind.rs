@@ -1,35 +1,35 @@
-//! Asks valgrind, if it runs us, to count the instructions of one piece of work.
+//! Counts the instructions of one piece of work when running under valgrind.
 //!
-//! A request to valgrind is a sequence of instructions that does nothing anywhere else. So the binary needs neither
-//! symbols nor a library, and one start of valgrind is enough for all cases.
+//! A valgrind client request is a sequence of instructions that has no effect elsewhere. So the binary needs neither
+//! symbols nor a library, and one valgrind run suffices for all cases.
 
 use crate::Work;
 use std::hint::black_box;
 
-/// Callgrind's own requests, as in its `callgrind.h`.
+/// Client requests of callgrind, from `callgrind.h`.
 const TOGGLE_COLLECT: usize = 0x4354_0002;
 const ZERO_STATS: usize = 0x4354_0001;
 const DUMP_STATS_AT: usize = 0x4354_0003;
 
-/// Runs the work and answers what it did; callgrind dumps what was counted under this name.
+/// Runs the work and returns its result; callgrind dumps the instruction count under this name.
 pub fn count(name: &str, work: Work) -> bool {
     let mut text = name.as_bytes().to_vec();
     text.push(0);
     request(ZERO_STATS, 0);
     request(TOGGLE_COLLECT, 0);
-    let answer = black_box(work());
+    let result = black_box(work());
     request(TOGGLE_COLLECT, 0);
     request(DUMP_STATS_AT, text.as_ptr().addr());
     black_box(text);
-    answer
+    result
 }
 
-/// Sends a request with one argument.
-#[allow(unsafe_code, reason = "there is no other way to talk to valgrind than its instructions")]
+/// Sends a client request with one argument.
+#[allow(unsafe_code, reason = "valgrind client requests are instruction sequences")]
 fn request(kind: usize, argument: usize) {
     let arguments = [kind, argument, 0, 0, 0, 0];
-    // SAFETY: the rotations add up to whole turns and the exchange is with itself, so that no register changes where no
-    // valgrind runs; valgrind reads the six words behind the pointer, and writes the default's register only.
+    // SAFETY: the rotations add up to full rotations and the exchange is of a register with itself, so without valgrind
+    // no register changes; valgrind reads the six words behind the pointer and writes only the register of the default.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::asm!(

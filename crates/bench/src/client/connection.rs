@@ -1,4 +1,4 @@
-//! One HTTP connection of the load generator: sends ready-made bytes, reads whole answers.
+//! One HTTP connection of the load generator: sends prepared requests and reads complete responses.
 
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -10,13 +10,13 @@ pub struct Connection {
     buffer: Vec<u8>,
 }
 
-/// Plain or encrypted.
+/// A plain or encrypted stream.
 trait Stream: AsyncRead + AsyncWrite + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
 
-/// What came back.
-pub struct Answer {
+/// The response to a request.
+pub struct HttpResponse {
     pub status: u16,
     pub body: Vec<u8>,
 }
@@ -33,8 +33,8 @@ impl Connection {
         Ok(Connection { stream, buffer: Vec::with_capacity(256 * 1024) })
     }
 
-    /// Sends a request and reads its answer; returns the status and the bytes of the body.
-    pub async fn exchange(&mut self, request: &[u8]) -> io::Result<(u16, usize)> {
+    /// Sends a request and reads the response; returns the status and the length of the body.
+    pub async fn send(&mut self, request: &[u8]) -> io::Result<(u16, usize)> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
         let head = loop {
@@ -50,11 +50,11 @@ impl Connection {
         Ok((status, length))
     }
 
-    /// As `exchange`, with the body itself.
-    pub async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
-        let (status, length) = self.exchange(request).await?;
+    /// Like [`Connection::send`], but returns the body.
+    pub async fn send_and_read(&mut self, request: &[u8]) -> io::Result<HttpResponse> {
+        let (status, length) = self.send(request).await?;
         let body = self.buffer[self.buffer.len() - length..].to_vec();
-        Ok(Answer { status, body })
+        Ok(HttpResponse { status, body })
     }
 
     async fn fill(&mut self) -> io::Result<()> {

@@ -1,13 +1,13 @@
-//! Whether the cost of a request stays the same while a table grows, and whether anything stalls while an index is
-//! added to it.
+//! Measures whether the cost of a request stays constant as a table grows, and whether requests stall while an index is
+//! backfilled.
 
 use crate::GrowthArguments;
-use crate::connection::Connection;
-use crate::load::{Intensity, Measured, Turns, fire};
-use crate::process::Process;
+use crate::benchmark::ratios::{expect_success, request_builder};
+use crate::client::connection::Connection;
+use crate::client::load::{LoadOptions, Measurement, Rounds, generate_load};
+use crate::client::workload::{RequestBuilder, TABLE, WORKLOADS, batch_text, create_table};
 use crate::report::{megabytes, millis, replace_section};
-use crate::run::{caller, expect_success};
-use crate::workload::{Caller, TABLE, WORKLOADS, batch_text, create_table};
+use crate::server::process::Process;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::error::Error;
@@ -16,25 +16,26 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A turn of a measurement: shorter than the ready-made requests last.
-const TURN: Duration = Duration::from_secs(1);
+/// The duration of a round, within which the prepared requests are not used up.
+const ROUND: Duration = Duration::from_secs(1);
+/// Connections that load the table.
 const LOADERS: usize = 16;
 const WORKLOADS_MEASURED: [&str; 3] = ["get", "query", "put_new"];
 
 pub fn run(arguments: &GrowthArguments) -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir_in(&arguments.folder)?;
     let mut server = start(&arguments.binary, folder.path())?;
-    ask(&server, "CreateTable", &create_table())?;
+    execute(&server, "CreateTable", &create_table())?;
     let mut table = String::from(
         "| items | loaded /s | start ms | get /s | query of ten /s | put /s | private MB |\n|---|---|---|---|---|---|---|\n",
     );
     let mut loaded = 0;
     for (pass, &items) in arguments.sizes.iter().enumerate() {
-        let rate = load(&server, loaded..items)?;
+        let rate = fill_table(&server, loaded..items)?;
         loaded = items;
         drop(server);
         server = start(&arguments.binary, folder.path())?;
-        let rates: Vec<Measured> = WORKLOADS_MEASURED
+        let rates: Vec<Measurement> = WORKLOADS_MEASURED
             .into_iter()
             .map(|name| measure(&server, name, items, pass as u64, arguments))
             .collect::<Result<_, _>>()?;
@@ -49,7 +50,7 @@ pub fn run(arguments: &GrowthArguments) -> Result<(), Box<dyn Error>> {
         println!("{line}");
         writeln!(table, "{line}")?;
     }
-    let stalls = while_an_index_is_added(&server, loaded, arguments)?;
+    let stalls = measure_during_backfill(&server, loaded, arguments)?;
     println!("{stalls}");
     if let Some(path) = &arguments.append {
         let section = format!("{HEADING}\n\n{INTRODUCTION}{table}\n{stalls}\n");
@@ -60,8 +61,8 @@ pub fn run(arguments: &GrowthArguments) -> Result<(), Box<dyn Error>> {
 
 const HEADING: &str = "## Growth";
 const INTRODUCTION: &str = "\
-Written by `cargo xtask bench growth`: one durable server, 32 connections, items of about 1 KB; between the sizes the server
-is killed and started again, so that the start includes what it has to recover.
+Written by `cargo xtask bench growth`: one durable server, 32 connections, items of about 1 KB. Between sizes the server is
+killed and restarted, so the start time includes recovery.
 
 ";
 
@@ -69,43 +70,47 @@ pub fn start(binary: &Path, folder: &Path) -> Result<Process, Box<dyn Error>> {
     let data = folder.join("data");
     Process::start(
         binary,
-        &["serve", "--port", "0", "--data", data.to_str().ok_or("a folder's name is no text")?],
+        &["serve", "--port", "0", "--data", data.to_str().ok_or("the folder name is not UTF-8")?],
     )
 }
 
-pub fn ask(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
+/// Executes one operation.
+pub fn execute(server: &Process, operation: &str, body: &Value) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut connection = Connection::open(&server.address, None).await?;
-        expect_success(&mut connection, &caller(server), operation, &body.to_string()).await
+        expect_success(&mut connection, &request_builder(server), operation, &body.to_string()).await
     })
 }
 
-/// Writes items in batches over several connections; returns items a second.
-pub fn load(server: &Process, items: std::ops::Range<u64>) -> Result<f64, Box<dyn Error>> {
+/// Writes items in batches over several connections; returns items per second.
+pub fn fill_table(server: &Process, items: std::ops::Range<u64>) -> Result<f64, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (begun, count) = (Instant::now(), items.end - items.start);
+    let (start, count) = (Instant::now(), items.end - items.start);
     let next = Rc::new(Cell::new(items.start));
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async {
         let tasks: Vec<_> = (0..LOADERS)
             .map(|_| {
-                let (next, address, caller) = (Rc::clone(&next), server.address.clone(), caller(server));
+                let (next, address, request_builder) =
+                    (Rc::clone(&next), server.address.clone(), request_builder(server));
                 tokio::task::spawn_local(async move {
-                    load_batches(&address, &caller, &next, items.end).await.map_err(|error| error.to_string())
+                    load_batches(&address, &request_builder, &next, items.end)
+                        .await
+                        .map_err(|error| error.to_string())
                 })
             })
             .collect();
         for task in tasks {
             task.await??;
         }
-        Ok(count as f64 / begun.elapsed().as_secs_f64())
+        Ok(count as f64 / start.elapsed().as_secs_f64())
     })
 }
 
 async fn load_batches(
     address: &str,
-    caller: &Caller,
+    request_builder: &RequestBuilder,
     next: &Cell<u64>,
     end: u64,
 ) -> Result<(), Box<dyn Error>> {
@@ -114,7 +119,7 @@ async fn load_batches(
         let first = next.get();
         next.set(first + 25);
         let body = batch_text(first..end.min(first + 25), false);
-        expect_success(&mut connection, caller, "BatchWriteItem", &body).await?;
+        expect_success(&mut connection, request_builder, "BatchWriteItem", &body).await?;
     }
     Ok(())
 }
@@ -125,25 +130,25 @@ fn measure(
     items: u64,
     pass: u64,
     arguments: &GrowthArguments,
-) -> Result<Measured, Box<dyn Error>> {
-    let workload = WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
-    let intensity = Intensity { connections: 32, duration: TURN, rate: None };
-    let mut turns = Turns::default();
+) -> Result<Measurement, Box<dyn Error>> {
+    let workload = WORKLOADS.iter().find(|workload| workload.name == name).ok_or("unknown workload")?;
+    let options = LoadOptions { connections: 32, duration: ROUND, rate: None };
+    let mut rounds = Rounds::default();
     let count = arguments.seconds.ceil().max(1.0) as u64;
-    // The first turn brings into memory what was just mapped. Writes are new ones in each: one that changes nothing is
-    // no write.
-    for turn in 0..=count {
-        let requests = workload.requests(&caller(server), items, 100 * pass + turn);
-        let measured = fire(&server.address, None, &requests, intensity)?;
-        if turn > 0 {
-            turns.0.push(measured);
+    // The first round is a warm-up, which pages in the mapped file. Every round has new writes, because a write that
+    // changes nothing is not a write.
+    for round in 0..=count {
+        let requests = workload.requests(&request_builder(server), items, 100 * pass + round);
+        let measured = generate_load(&server.address, None, &requests, options)?;
+        if round > 0 {
+            rounds.0.push(measured);
         }
     }
-    Ok(turns.median().unwrap_or_default())
+    Ok(rounds.median().unwrap_or_default())
 }
 
-/// The longest that gets and puts took while a new index was filled.
-fn while_an_index_is_added(
+/// Measures the latency of gets and puts while a new index is backfilled.
+fn measure_during_backfill(
     server: &Process,
     items: u64,
     arguments: &GrowthArguments,
@@ -152,7 +157,7 @@ fn while_an_index_is_added(
         .map(|name| json!({"AttributeName": name, "AttributeType": "S"}));
     let index = json!({"IndexName": "byOrder", "Projection": {"ProjectionType": "KEYS_ONLY"},
         "KeySchema": [{"AttributeName": "orderId", "KeyType": "HASH"}]});
-    ask(
+    execute(
         server,
         "UpdateTable",
         &json!({"TableName": TABLE, "AttributeDefinitions": definitions,
@@ -160,12 +165,11 @@ fn while_an_index_is_added(
     )?;
     let mut longest = String::new();
     for name in ["get", "put_new"] {
-        let workload =
-            WORKLOADS.iter().find(|workload| workload.name == name).ok_or("an unknown workload")?;
-        let requests = workload.requests(&caller(server), items, 10_000);
+        let workload = WORKLOADS.iter().find(|workload| workload.name == name).ok_or("unknown workload")?;
+        let requests = workload.requests(&request_builder(server), items, 10_000);
         let duration = Duration::from_secs_f64(arguments.seconds * 2.0);
-        let intensity = Intensity { connections: 32, duration, rate: Some(2_000.0) };
-        let measured = fire(&server.address, None, &requests, intensity)?;
+        let options = LoadOptions { connections: 32, duration, rate: Some(2_000.0) };
+        let measured = generate_load(&server.address, None, &requests, options)?;
         write!(
             longest,
             "{name}: p99 {:.1} ms, longest {:.1} ms; ",
@@ -174,7 +178,7 @@ fn while_an_index_is_added(
         )?;
     }
     Ok(format!(
-        "While an index of {items} items was being filled, at 2,000 requests a second each: {}.",
+        "While an index on {items} items was being backfilled, at 2,000 requests per second each: {}.",
         longest.trim_end_matches("; ")
     ))
 }

@@ -1,4 +1,4 @@
-//! A certificate for one run, and a client that believes in nothing else.
+//! A certificate for one run, and a TLS client that trusts only this certificate.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Made with openssl, for 127.0.0.1 and two days.
-    pub fn make(folder: &Path) -> Result<Certificate, Box<dyn Error>> {
+    /// Creates a certificate for 127.0.0.1, valid for two days, with openssl.
+    pub fn create(folder: &Path) -> Result<Certificate, Box<dyn Error>> {
         let (chain, key) = (folder.join("cert.pem"), folder.join("key.pem"));
-        let made = Command::new("openssl")
+        let output = Command::new("openssl")
             .args([
                 "req",
                 "-x509",
@@ -36,10 +36,12 @@ impl Certificate {
             .arg("-out")
             .arg(&chain)
             .output()?;
-        if !made.status.success() {
-            return Err(
-                format!("openssl made no certificate: {}", String::from_utf8_lossy(&made.stderr)).into()
-            );
+        if !output.status.success() {
+            return Err(format!(
+                "openssl did not create a certificate: {}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+            .into());
         }
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(&chain)?)?;
