@@ -1,4 +1,4 @@
-//! Any bytes as a page of the data file.
+//! Arbitrary bytes as a page of the data file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,13 +1,13 @@
-//! Expressions: the first line names the kind, the rest is the text. What binds is evaluated on an item and on none.
+//! Expressions: the first line is the kind, the rest is the text. Valid ones are evaluated with and without an item.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use partita_expression::{Condition, ExpressionKind, KeyCondition, Projection, Update, Usage};
-use partita_fuzz::{assert_canonical, chosen, expression_names, expression_values, item};
+use partita_fuzz::{assert_canonical, expression_names, expression_values, item, split_first_line};
 use partita_value::Item;
 
 fuzz_target!(|input: &[u8]| {
-    let (kind, text) = chosen(input);
+    let (kind, text) = split_first_line(input);
     let Ok(text) = std::str::from_utf8(text) else { return };
     match kind {
         b"filter" => condition(ExpressionKind::Filter, text),

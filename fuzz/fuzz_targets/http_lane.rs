@@ -1,4 +1,4 @@
-//! The bytes of a connection on the usual request's lane: what is whole is cut out exactly, and its signature is looked at.
+//! The bytes of a connection on the fast path: complete requests are split exactly, and their signatures are checked.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +6,7 @@ use partita_auth::{Authentication, Credential, Verifier};
 use partita_server::fuzzing::{Seen, look};
 use std::sync::LazyLock;
 
-/// When the signatures of the corpus were made.
+/// The time at which the requests of the corpus were signed.
 const NOW: u64 = 1_794_700_800;
 
 static AUTHENTICATION: LazyLock<Authentication> =

@@ -1,4 +1,4 @@
-//! Files of Amazon Ion: what is read is canonical, and is read again from what is written of it.
+//! Files of Amazon Ion: items are canonical and survive a round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

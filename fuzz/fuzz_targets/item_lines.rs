@@ -1,4 +1,4 @@
-//! Files of DynamoDB JSON: what is read is canonical, and is read again from what is written of it.
+//! Files of DynamoDB JSON: items are canonical and survive a round trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Model files: read, and where they can be read checked, explained and reported.
+//! Model files: parsed and, if valid, checked and reported.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
             report::sarif(&checked.findings, &source);
         }
         Err(findings) => {
-            assert!(!findings.is_empty(), "a model is refused without a word");
+            assert!(!findings.is_empty(), "a model is rejected without a finding");
             report::text_of(&findings, &source);
             report::findings_json(&findings, &source);
         }

@@ -1,4 +1,4 @@
-//! Two numbers, one a line: printing and parsing are inverse, and keys, order, sums and differences agree.
+//! Two numbers, one per line: printing and parsing are inverse, and keys, order, sums and differences agree.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

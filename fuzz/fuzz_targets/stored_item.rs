@@ -1,4 +1,4 @@
-//! Any bytes as a stored item: whatever they are, looking at them ends, and without a panic.
+//! Arbitrary bytes as a stored item: reading them terminates without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -14,12 +14,12 @@ const UPDATE: &str = "SET a = if_not_exists(a, :a), i[0] = :i, b = b + :b ADD g 
 
 fuzz_target!(|bytes: &[u8]| {
     let Some(item) = ItemRef::new(bytes) else { return };
-    look(item);
+    read(item);
     evaluate(item);
     write(item);
 });
 
-fn look(item: ItemRef<'_>) {
+fn read(item: ItemRef<'_>) {
     let _ = (item.size(), item.is_nested_beyond(limits::NESTING_LEVELS), format!("{:?}", item.to_owned()));
     for (name, value) in item.attributes() {
         let name = String::from_utf8_lossy(name);
@@ -30,7 +30,10 @@ fn look(item: ItemRef<'_>) {
         }
         let rebuilt = rebuild(&name, value);
         let again = rebuilt.view().attributes().into_iter().next().map(|(_, value)| value);
-        assert!(again.is_some_and(|value| rebuild(&name, value) == rebuilt), "canonical at the first time");
+        assert!(
+            again.is_some_and(|value| rebuild(&name, value) == rebuilt),
+            "rebuilding once makes it canonical"
+        );
     }
 }
 
