@@ -15,7 +15,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Measures Partita beside a bare hyper server.
+/// Compares Partita with a bare hyper server.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

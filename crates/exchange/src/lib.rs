@@ -1,7 +1,7 @@
 //! File formats for exports, imports and bulk operations. Pure: bytes in, bytes out.
 //!
-//! [`item_writer`] writes items as lines; [`item_reader`] reads records in DynamoDB JSON, Amazon Ion text ([`ion`]) or CSV
-//! ([`csv`]). [`manifest`] writes the files that accompany an export's data. [`compression`] applies to all of them.
+//! [`item_writer`] writes items as lines; [`item_reader`] reads records in DynamoDB JSON, Amazon Ion text (`ion.rs`) or CSV
+//! (`csv.rs`). [`manifest`] writes the files that accompany an export's data. [`compression`] applies to all of them.
 
 mod byte_order_mark;
 pub mod compression;

@@ -66,7 +66,7 @@ pub struct Update {
 /// The change to one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AttributeChange {
-    /// Replaces or removes the whole attribute.
+    /// An action on the whole attribute.
     Whole(Action),
     /// Edits inside the attribute's value, each with at least one step.
     Nested(Vec<(Vec<Step>, Action)>),

@@ -9,7 +9,7 @@ use partita_value::AttributeValue;
 
 fn error(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
     match filter(text, name_entries, value_entries) {
-        Ok(condition) => panic!("{text} was taken: {condition:?}"),
+        Ok(condition) => panic!("{text} was accepted: {condition:?}"),
         Err(error) => error.to_string().replacen("Invalid FilterExpression: ", "", 1),
     }
 }

@@ -9,7 +9,7 @@ use partita_value::{AttributeValue, Item, Value};
 
 fn error(text: &str, name_entries: &[(&str, &str)], value_entries: &[(&str, AttributeValue)]) -> String {
     match update(text, name_entries, value_entries) {
-        Ok(update) => panic!("{text} was taken: {update:?}"),
+        Ok(update) => panic!("{text} was accepted: {update:?}"),
         Err(error) => error.to_string().replacen("Invalid UpdateExpression: ", "", 1),
     }
 }
@@ -288,8 +288,8 @@ fn limits_of_numbers_nesting_and_size_are_enforced() {
     assert!(
         failure("SET doc.x = :a", nested(32)).starts_with("Nesting Levels have exceeded supported limits")
     );
-    let taken = update("SET doc.x = :a", &[], &[(":a", nested(31))]).unwrap();
-    assert!(taken.apply(Some(thing().view()), thing().view()).is_ok());
+    let accepted = update("SET doc.x = :a", &[], &[(":a", nested(31))]).unwrap();
+    assert!(accepted.apply(Some(thing().view()), thing().view()).is_ok());
     let text = format!("SET {}", (0..300).map(|i| format!("a{i} = :a")).collect::<Vec<_>>().join(","));
     assert_eq!(
         failure(&text, s(&"x".repeat(2000))),
