@@ -117,7 +117,7 @@ impl<'a> Dumping<'a> {
         let source = arguments.endpoint.endpoint.clone().unwrap_or_default();
         let mut client = Client::new(&arguments.endpoint)?;
         let former: Option<State> = checkpoint.read()?;
-        let compression = Compression::of_name(&arguments.file.to_string_lossy());
+        let compression = Compression::from_file_name(&arguments.file.to_string_lossy());
         let (state, buffer) = match former {
             Some(state) if !state.is_of(arguments) => {
                 return Err(format!(
@@ -206,7 +206,7 @@ impl<'a> Dumping<'a> {
 
     /// Writes the buffered lines, and only then the checkpoint.
     fn save(&mut self) -> Result<(), String> {
-        let piece = self.compression.piece(std::mem::take(&mut self.buffer));
+        let piece = self.compression.compress(std::mem::take(&mut self.buffer));
         let written = self.file.write_all(&piece).and_then(|()| self.file.sync_data());
         written.map_err(|error| format!("cannot write {}: {error}", self.arguments.file.display()))?;
         self.state.bytes += piece.len() as u64;

@@ -11,7 +11,7 @@ use crate::transfer::dump_line::{self, Line};
 use crate::transfer::table_definition::{self, SetupSteps};
 use crate::transfer::table_setup;
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::MOST_BYTES;
+use partita_exchange::item_reader::MAX_RECORD_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
@@ -54,7 +54,7 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
         |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", arguments.source.display());
     let file = File::open(&arguments.source).map_err(|error| unreadable(&error))?;
     let file_bytes = file.metadata().map_err(|error| unreadable(&error))?.len();
-    let compression = Compression::of_name(&arguments.source.to_string_lossy());
+    let compression = Compression::from_file_name(&arguments.source.to_string_lossy());
     let text = compression.reader(BufReader::new(file)).map_err(|error| unreadable(&error))?;
     let mut lines = BufReader::with_capacity(1 << 20, text);
     let mut loading = Loading::start(arguments, file_bytes)?;
@@ -63,8 +63,8 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
     while read_line(&mut lines, &mut text).map_err(|error| unreadable(&error))? {
         number += 1;
         let bad = |reason| format!("{}: line {number} is {reason}", arguments.source.display());
-        if text.len() > MOST_BYTES {
-            return Err(bad(format!("longer than {} MB, which no item is", MOST_BYTES >> 20)));
+        if text.len() > MAX_RECORD_BYTES {
+            return Err(bad(format!("longer than {} MB, which no item is", MAX_RECORD_BYTES >> 20)));
         }
         let line = dump_line::parse(&text).map_err(bad)?;
         match line {
@@ -94,7 +94,7 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
 /// Reads the next line, and of one that is too long only enough to notice. Returns `false` at the end of the file.
 fn read_line(lines: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
     text.clear();
-    lines.take(MOST_BYTES as u64 + 1).read_until(b'\n', text).map(|read| read > 0)
+    lines.take(MAX_RECORD_BYTES as u64 + 1).read_until(b'\n', text).map(|read| read > 0)
 }
 
 impl<'a> Loading<'a> {

@@ -28,7 +28,7 @@ pub(crate) fn check<T: AsRef<str>>(path: impl Display, sent: Option<&T>) -> Resu
 
 /// The table behind a name or ARN that was checked.
 pub(crate) fn resolve(sent: &str) -> TableName {
-    TableName::as_sent(sent)
+    TableName::from_request(sent)
 }
 
 /// The name of a table or an index: its characters, then its length.
