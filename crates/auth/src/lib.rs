@@ -3,6 +3,8 @@
 //! One verifier for header-signed and presigned requests. The body that arrived is what is hashed; the
 //! comparison takes the same time whatever differs; secrets and expected signatures are never shown.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod canonical;
 mod credential;
 mod date;

@@ -1,6 +1,8 @@
 //! Buckets at an S3 endpoint: AWS itself, MinIO, or whatever else speaks the protocol. The protocol is `object_store`'s; the
 //! connections are hyper's, as the server's are. See docs/decisions/0011-object-stores.md.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod http_transport;
 mod last_error;
 mod objects;

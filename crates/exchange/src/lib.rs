@@ -4,6 +4,8 @@
 //! ([`ion`]) or CSV ([`csv`]). [`manifest`] makes the files that stand beside an export's data. [`compression`] is for all of
 //! them.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod byte_order_mark;
 pub mod compression;
 mod csv;

@@ -8,6 +8,8 @@
 //!
 //! Knows nothing of JSON, tables or storage.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod binding;
 mod condition;
 mod condition_binding;

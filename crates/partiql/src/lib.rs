@@ -9,6 +9,8 @@
 //!
 //! Every check sits at the first of these that has the facts. Knows nothing of JSON, tables or storage.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod binding;
 mod columns;
 mod condition;

@@ -1,5 +1,6 @@
 //! A progress bar on standard error, where that is a terminal.
 
+use crate::clock;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +25,7 @@ impl Progress {
     }
 
     pub fn counting(total: u64, things: &'static str) -> Progress {
-        let start = Instant::now();
+        let start = clock::monotonic_now();
         let shown = std::io::stderr().is_terminal();
         Progress {
             total: total.max(1),
@@ -44,7 +45,7 @@ impl Progress {
         if let Ok(mut drawn) = self.drawn.try_lock()
             && (drawn.elapsed() >= PAUSE || done >= self.total)
         {
-            *drawn = Instant::now();
+            *drawn = clock::monotonic_now();
             self.draw(done.min(self.total));
         }
     }

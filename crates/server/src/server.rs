@@ -4,6 +4,7 @@
 //! background work keep it from either. With those who encrypt their connections another thread does that.
 
 use crate::background_tasks::Housekeeping;
+use crate::clock;
 use crate::connection::health_probe;
 use crate::connection::lingering_close::Lingering;
 use crate::connection::prefixed_stream::Prefixed;
@@ -187,7 +188,7 @@ async fn failure<S: Store>(pipeline: &Pipeline<S>) -> String {
         tokio::time::sleep(LOOK).await;
         match pipeline.engine.health() {
             Health::Failed(text) if since.is_some_and(|since| since.elapsed() >= FAILED_FOR) => return text,
-            Health::Failed(_) => since = since.or_else(|| Some(Instant::now())),
+            Health::Failed(_) => since = since.or_else(|| Some(clock::monotonic_now())),
             Health::Ok | Health::Full(_) | Health::ReadOnly(_) => since = None,
         }
     }
@@ -318,7 +319,7 @@ async fn answer<S: Store>(
     place: &Place,
     request: hyper::Request<hyper::body::Incoming>,
 ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
-    place.heard(Instant::now());
+    place.heard(clock::monotonic_now());
     place.begins();
     // Whoever knows no key may ask for the server's health too, but that is no POST.
     let is_operation = request.method() == hyper::Method::POST;

@@ -13,6 +13,8 @@
 //!
 //! Nothing here knows what a table, an item or a request is.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod patience;
 
 use std::borrow::Cow;

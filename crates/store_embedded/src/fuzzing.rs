@@ -4,6 +4,7 @@ use crate::log::manifest;
 use crate::log::record::{self, BLOCK_BYTES, Head, Stamp};
 use crate::log::segment_header::{self, Salt};
 use crate::pages::page::{self, Kind, Meta, Page};
+use crate::random;
 use crate::tree::entry;
 use crate::write::batch::Batch;
 
@@ -13,8 +14,7 @@ const STAMP: Stamp = Stamp { sequence: 5, durable: 4 };
 /// Reads bytes as all that may stand in a log's folder, none of which they are. A fuzzer sees what is compared, the right
 /// seal included, as no client does; so the salt is another one every time.
 pub fn read_log_files(bytes: &[u8]) {
-    let mut salt = Salt::default();
-    assert!(getrandom::fill(&mut salt).is_ok(), "no random salt");
+    let salt: Salt = random::bytes().expect("random bytes");
     for blocks in bytes.chunks(BLOCK_BYTES) {
         assert!(Head::find(blocks, &salt).is_none(), "what nobody sealed is taken for a record");
     }

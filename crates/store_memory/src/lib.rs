@@ -8,6 +8,8 @@
 //! changes the map in place when no snapshot looks at it and copies it otherwise: slow for a large map that is
 //! read all the time, which is fine for a model.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -7,6 +7,8 @@
 //!
 //! Knows nothing of JSON, I/O, async or the clock.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod attribute_value;
 pub mod calendar;
 pub mod canonical;

@@ -35,6 +35,7 @@ struct Outcome {
 
 impl Pool {
     /// `line` is the last that needs no work.
+    #[expect(clippy::disallowed_methods, reason = "starts the threads that write")]
     pub fn start(
         target: &Endpoint,
         table: &str,

@@ -6,6 +6,7 @@ use std::time::Duration;
 pub const EXIT_CODE: u8 = 3;
 
 /// Gives the process so long to end. What is acknowledged is in the commit log already: the next start catches up.
+#[expect(clippy::disallowed_methods, reason = "starts the watchdog")]
 pub fn start(patience: Duration) {
     let watch = move || {
         std::thread::sleep(patience);

@@ -1,6 +1,7 @@
 //! A side file that says how far a transfer has come. It is replaced as a whole, so it is never half written.
 
 use super::private_file;
+use crate::clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
@@ -23,7 +24,7 @@ impl Checkpoint {
     }
 
     pub fn named_by(path: PathBuf, option: &'static str) -> Checkpoint {
-        Checkpoint { path, option, saved: Instant::now() }
+        Checkpoint { path, option, saved: clock::monotonic_now() }
     }
 
     /// What a transfer that was interrupted has left.
@@ -57,7 +58,7 @@ impl Checkpoint {
                 self.option
             )
         })?;
-        self.saved = Instant::now();
+        self.saved = clock::monotonic_now();
         Ok(())
     }
 

@@ -35,6 +35,7 @@ pub struct Read<T> {
 pub type Stage<T> = Box<dyn FnMut(Vec<Value>) -> Result<T, String>>;
 
 /// Reads all segments that are not done. `stage` works beside the others; `take` sees one page after another.
+#[expect(clippy::disallowed_methods, reason = "starts the threads that scan")]
 pub fn each_page<T: Send>(
     source: &Endpoint,
     (table, on_damage): (&str, OnDamage),

@@ -4,9 +4,10 @@
 //! asleep and be woken takes longer than that, on virtual machines longer than most requests do. Other threads that
 //! want the core are let in.
 
+use crate::clock;
 use socket2::SockRef;
 use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::net::TcpStream;
 
 /// About as long as falling asleep and being woken takes where that is slow.
@@ -15,9 +16,9 @@ const LONGEST: Duration = Duration::from_micros(60);
 /// Returns when there is something to read, or after a moment.
 pub fn await_briefly(stream: &TcpStream) {
     let socket = SockRef::from(stream);
-    let end = Instant::now() + LONGEST;
+    let end = clock::monotonic_now() + LONGEST;
     // Anything but a socket that would block is for the reader to see.
-    while would_block(&socket) && Instant::now() < end {
+    while would_block(&socket) && clock::monotonic_now() < end {
         std::thread::yield_now();
     }
 }

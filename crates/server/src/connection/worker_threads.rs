@@ -68,6 +68,7 @@ impl Desks {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "starts the threads that serve connections")]
 fn start(name: String) -> io::Result<(Desk, Thread)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let desk = Desk { runtime: runtime.handle().clone(), connections: Arc::default() };

@@ -5,6 +5,7 @@
 //! Where there is no room the request is refused, and the server lives. The last part of the room is kept for small
 //! pieces, so that large ones in any number do not keep the usual requests out.
 
+use crate::clock;
 use crate::limits::memory_release;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -39,7 +40,7 @@ struct Lately {
 
 impl Lately {
     fn never() -> Lately {
-        Lately { begun: Instant::now(), happened: AtomicU64::new(0) }
+        Lately { begun: clock::monotonic_now(), happened: AtomicU64::new(0) }
     }
 
     fn note(&self) {

@@ -3,6 +3,7 @@
 //! When all places are taken, the connection goes that has been silent for longest and has no request under way; first
 //! among those that have never been answered a request that was in order.
 
+use crate::clock;
 use crate::limits::budget::Budget;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,7 +49,7 @@ pub struct Place {
 
 impl Connections {
     pub fn new(most: usize, budget: &'static Budget) -> Arc<Connections> {
-        let begun = Instant::now();
+        let begun = clock::monotonic_now();
         Arc::new(Connections {
             most: most.max(1),
             begun,
@@ -84,7 +85,7 @@ impl Connections {
         }
         open.numbers += 1;
         let number = open.numbers;
-        let seat = Arc::new(Seat::new(self.millis(Instant::now())));
+        let seat = Arc::new(Seat::new(self.millis(clock::monotonic_now())));
         open.seats.insert(number, Arc::clone(&seat));
         self.judge(open.seats.len());
         Some(Place { number, seat, connections: Arc::clone(self) })

@@ -2,6 +2,7 @@
 
 use super::capacity;
 use super::statistics::{Deed, Figures, message_of};
+use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::attribution::{Shape, shapes};
@@ -107,7 +108,7 @@ impl ModelWatch {
     }
 
     pub fn before(&self, request: &Request) -> Result<Option<Sighting>, Exception> {
-        let start = Instant::now();
+        let start = clock::monotonic_now();
         let judged = self.judge(request);
         self.report(&judged.violations)?;
         let (kind, asked) = if judged.asked.is_empty() {

@@ -5,8 +5,9 @@
 //! the disk has of it: it is written again to another segment, which begins with its number, so that the first try
 //! counts for nothing. If that fails as well, the group is refused.
 
+use crate::clock;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use partita_store::StoreError;
 
@@ -103,12 +104,12 @@ impl Log {
 
     /// On a full disk the only segments to be had are those whose records go to the tree meanwhile.
     fn take_segment(&self, bytes: u64) -> Result<Segment, StoreError> {
-        let until = Instant::now() + self.shared.pending.patience_when_full();
+        let until = clock::monotonic_now() + self.shared.pending.patience_when_full();
         loop {
             let taken = self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error));
             let Err(StoreError::Full(_)) = taken else { return taken };
             self.shared.room.run_short();
-            if Instant::now() >= until {
+            if clock::monotonic_now() >= until {
                 return taken;
             }
             std::thread::sleep(PAUSE_WHEN_FULL);

@@ -4,8 +4,9 @@
 //! go in the background, some at a time; with the last of them goes the entry. So a drop takes no longer than a
 //! put, and a restart in between goes on where it stopped.
 
+use crate::clock;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{Database, RwTxn};
@@ -64,10 +65,10 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     }
     let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
     let is_empty = environment.write_rows(&touched, |tree, txn| {
-        let until = Instant::now() + STEP_TIME;
+        let until = clock::monotonic_now() + STEP_TIME;
         let mut left = STEP_ENTRIES;
         for key in &keys {
-            if left == 0 || Instant::now() >= until {
+            if left == 0 || clock::monotonic_now() >= until {
                 return Ok(false);
             }
             left = left.saturating_sub(tree.delete(txn, key)?);

@@ -33,6 +33,7 @@ pub(crate) struct Applier {
 }
 
 impl Applier {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that applies")]
     pub fn start(mut application: Application) -> std::io::Result<Applier> {
         let mut applier = Applier::without_thread(Arc::clone(&application.shared));
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {

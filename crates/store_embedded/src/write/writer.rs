@@ -36,6 +36,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that writes")]
     pub fn start(shared: Arc<Shared>, log: Log) -> std::io::Result<Writer> {
         let (mut writer, scribe) = Writer::without_thread(shared, log);
         // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
