@@ -1,7 +1,10 @@
 //! The HTTP server. Open [`pipeline`] first: one function shows the whole path of a request.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod admin;
 mod background_tasks;
+mod clock;
 mod connection;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -5,6 +5,7 @@
 //! A request that exceeds the budget is refused, and the server lives. The last part of the budget is for small pieces
 //! only, so that large ones in any number do not keep usual requests out.
 
+use crate::clock;
 use crate::limits::memory_release;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -37,7 +38,7 @@ struct RecentEvent {
 
 impl RecentEvent {
     fn new() -> RecentEvent {
-        RecentEvent { created: Instant::now(), last: AtomicU64::new(0) }
+        RecentEvent { created: clock::monotonic_now(), last: AtomicU64::new(0) }
     }
 
     fn record(&self) {

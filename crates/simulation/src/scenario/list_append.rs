@@ -95,7 +95,8 @@ impl Scenario for ListAppend {
                 self.record_transaction((begun, ended), Vec::new(), seen, outcome);
             }
             Some(InFlight::Append { appends, expected }) => {
-                let held = expected.into_iter().map(|(key, length)| (key, Observation::Length(length))).collect();
+                let held =
+                    expected.into_iter().map(|(key, length)| (key, Observation::Length(length))).collect();
                 self.record_transaction((begun, ended), appends, held, outcome);
             }
             _ => {}
