@@ -8,7 +8,7 @@ use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::complaints::{self, complain};
 use crate::exchange::exchange_record::{ExchangeRecord, store_progress};
 use crate::exchange::object_source::{Page, Place, Reading, Source};
-use crate::item::batch_write_item::plan;
+use crate::item::planned_write::plan_batched;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
 use crate::offload::aside::{Hindrance, aside_with_bucket};
@@ -284,7 +284,7 @@ impl ImportRecord {
         let records = page.records.len() as u64;
         for (number, record) in (done + 1..).zip(page.records) {
             let write = record.map_err(|bad| bad.reason).and_then(|put| {
-                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
+                plan_batched(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
             });
             match write {
                 Ok(write) => {
