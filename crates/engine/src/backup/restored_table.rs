@@ -6,7 +6,7 @@ use crate::table::attribute_definitions::{attribute_definitions, keep_used_defin
 use crate::table::throughput_record::ThroughputRecord;
 use partita_api::backup::restore::RestoreOverrides;
 use partita_api::key_schema::KeySchema;
-use partita_api::table::update_table::NewIndex;
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::*;
 use partita_api::{Exception, messages};
 use partita_value::names::TableName;

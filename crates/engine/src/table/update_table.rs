@@ -11,6 +11,7 @@ use crate::stream::stream_options::StreamOptions;
 use crate::table::attribute_definitions::{attribute_definitions, keep_used_definitions, keys};
 use crate::table::warm_throughput::{WarmUnits, warmer};
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::update_table::*;
 use partita_api::table::*;
 use partita_api::{Exception, ExceptionKind, messages};

@@ -35,7 +35,7 @@ use crate::write::lost_item::{LostItem, unreadable_item};
 use crate::write::write_batch::{Batch, past_key};
 use crate::write::write_draft::{Draft, work};
 use crate::write::write_plan::{Recording, Stored, plan};
-use partita_api::item::transact_write_items::ClientRequestToken;
+use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};

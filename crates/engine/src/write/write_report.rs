@@ -5,7 +5,7 @@ use crate::capacity::table_consumption::collection_metrics;
 use crate::write::ItemWrite;
 use partita_api::Exception;
 use partita_api::capacity::ReturnConsumedCapacity;
-use partita_api::item::put_item::PutItemOutput;
+use partita_api::item::write_output::WriteOutput;
 use partita_store::Store;
 use partita_value::{Item, names::TableName};
 
@@ -24,10 +24,10 @@ impl<S: Store> Engine<S> {
         &self,
         write: ItemWrite,
         options: ReportOptions,
-    ) -> Result<PutItemOutput, Exception> {
+    ) -> Result<WriteOutput, Exception> {
         let table = write.table.clone();
         let outcome = self.write_one(write).await?;
-        Ok(PutItemOutput {
+        Ok(WriteOutput {
             attributes: outcome.attributes,
             consumed_capacity: outcome.consumption.report(&options.table, options.capacity, None),
             item_collection_metrics: options
