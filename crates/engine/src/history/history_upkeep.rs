@@ -147,7 +147,7 @@ impl<S: Store> Engine<S> {
         let cursor = cursor.filter(|_| history.trim == Trim::Running);
         let mut range = stored_key::all_rows(space);
         if let Some(last) = cursor {
-            range.start = stored_key::just_behind(&last);
+            range.start = stored_key::next_key_after(&last);
         }
         let mut looked = Looked { is_last: true, ..Looked::default() };
         // The item of the row before, and the moment of its last row that stays. Of an item that is begun in the

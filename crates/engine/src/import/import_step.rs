@@ -206,7 +206,7 @@ impl<S: Store> Engine<S> {
         let note = move |outcomes: &[Result<Outcome, Exception>]| {
             vec![store_progress(&noted.id, &noted.progress_after(outcomes))]
         };
-        let outcomes = self.write_each_noting(writes, note).await?;
+        let outcomes = self.write_each_with(writes, note).await?;
         record.resume(planned.progress_after(&outcomes));
         Ok(record)
     }
