@@ -121,11 +121,11 @@ async fn a_damaged_item_is_told_of() {
     let told = refused(&database, "GetItem", json!({"TableName": "Tab", "Key": key(3)})).await;
     assert!(told.contains("damaged") && told.contains("PutItem or DeleteItem"), "{told}");
     let told = refused(&database, "Scan", json!({"TableName": "Tab"})).await;
-    assert!(told.contains("behind item pk=a, sk=2 and before item pk=a, sk=4"), "{told}");
+    assert!(told.contains("after item pk=a, sk=2 and before item pk=a, sk=4"), "{told}");
     let request = json!({
         "TableName": "Tab", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}},
     });
-    assert!(refused(&database, "Query", request).await.contains("behind item pk=a, sk=2"));
+    assert!(refused(&database, "Query", request).await.contains("after item pk=a, sk=2"));
     let passed =
         done(&database, "Scan", json!({"TableName": "Tab", "PartitaPastDamage": true, "Limit": 5})).await;
     assert_eq!(

@@ -166,7 +166,7 @@ impl<S: Store> Engine<S> {
             let (before, run, table) = &noted;
             before.after(run, table, outcomes).take_writes()
         };
-        let outcomes = self.write_each_noting(writes, note).await?;
+        let outcomes = self.write_each_with(writes, note).await?;
         before.complain(&run, &outcomes);
         let spent = outcomes.iter().flatten().map(written_units).sum();
         self.workplaces.with_pace(before.id(), |pace| pace.spend(spent));

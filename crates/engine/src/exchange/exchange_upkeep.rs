@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
         }
         let seen = self.first_rows(&range, |key, row| Some((key.to_vec(), has_lapsed(row, now))))?;
         let last = seen.last().filter(|_| seen.len() == STEP);
-        let next = last.map(|(key, _)| stored_key::just_behind(key));
+        let next = last.map(|(key, _)| stored_key::next_key_after(key));
         let lapsed = seen.into_iter().filter(|(_, lapsed)| *lapsed).map(|(key, _)| key).collect();
         self.forget_rows(lapsed, move |row| has_lapsed(row, now)).await?;
         *self.token_cursor.0.lock().unwrap_or_else(PoisonError::into_inner) = next;

@@ -131,7 +131,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
         behind: Option<&[u8]>,
         visit: impl FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
-        let start = behind.map(|key| stored_key::just_behind(&stored_key::in_space(self.items, key)));
+        let start = behind.map(|key| stored_key::next_key_after(&stored_key::in_space(self.items, key)));
         let start = start.unwrap_or_else(|| self.item_rows.start.clone());
         let rows = KeyRange { start, end: self.item_rows.end.clone() };
         let changed = self.first_changed(moment, behind)?;
@@ -284,7 +284,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
 
     /// Behind all rows of an item's history: no key is the beginning of another.
     fn behind_item(&self, item: &[u8]) -> Vec<u8> {
-        stored_key::just_behind(&self.key(item, Moment::MAX))
+        stored_key::next_key_after(&self.key(item, Moment::MAX))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::complaints::{self, complain};
 use crate::exchange::exchange_record::{ExchangeRecord, store_progress};
 use crate::exchange::object_source::{Page, Place, Reading, Source};
-use crate::item::batch_write_item::plan;
+use crate::item::planned_write::plan_batched;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
 use crate::offload::aside::{Hindrance, aside_with_bucket};
@@ -206,7 +206,7 @@ impl<S: Store> Engine<S> {
         let note = move |outcomes: &[Result<Outcome, Exception>]| {
             vec![store_progress(&noted.id, &noted.progress_after(outcomes))]
         };
-        let outcomes = self.write_each_noting(writes, note).await?;
+        let outcomes = self.write_each_with(writes, note).await?;
         record.resume(planned.progress_after(&outcomes));
         Ok(record)
     }
@@ -284,7 +284,7 @@ impl ImportRecord {
         let records = page.records.len() as u64;
         for (number, record) in (done + 1..).zip(page.records) {
             let write = record.map_err(|bad| bad.reason).and_then(|put| {
-                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
+                plan_batched(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
             });
             match write {
                 Ok(write) => {

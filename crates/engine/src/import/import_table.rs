@@ -6,7 +6,7 @@ use crate::exchange::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::import::import_step::ImportRecord;
 use crate::key::stored_key::{ExchangeKind, Key};
 use crate::storage_failed;
-use crate::table::create_table::{already_exists, new_record};
+use crate::table::new_table::{already_exists, new_record};
 use partita_api::Exception;
 use partita_api::exchange::ExchangeStatus;
 use partita_api::import::Import;
@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
             let made = (new.import.table_id.clone(), token_key);
             let mut table = new_record(&request.table, made, now, &mut spaces);
             table.importing = true;
-            let mut writes = [store_record(&table), spaces.remember()].concat();
+            let mut writes = [store_record(&table), spaces.store()].concat();
             writes.push(new.store());
             writes.extend(token.iter().map(|token| token.remember(new.id())));
             let catalog = catalog.clone();

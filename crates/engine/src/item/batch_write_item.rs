@@ -1,21 +1,19 @@
-//! BatchWriteItem: writes that stand each on its own, in one commit or, if they are large, in several.
+//! BatchWriteItem: independent writes, in one commit or, if they are large, in several.
 
 use crate::Engine;
-use crate::capacity::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
+use crate::capacity::table_consumption::{ConsumptionByTable, TouchedCollections, collection_metrics};
 use crate::catalog::table::Table;
-use crate::index::index_entry::check_index_keys;
-use crate::key::item_key::ItemKey;
-use crate::read::slices::{Slice, let_others};
+use crate::item::planned_write::plan_batched;
+use crate::read::work_budget::{WorkBudget, yield_now};
 use crate::write::{Action, ItemWrite, Outcome};
 use partita_api::item::batch_write_item::{BatchWrite, BatchWriteItem, BatchWriteItemOutput};
-use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, messages};
 use partita_store::Store;
 use partita_value::Item;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A commit that stores more than this is divided.
+/// A commit that stores more than this is split.
 const PART_BYTES: usize = 2 << 20;
 
 impl<S: Store> Engine<S> {
@@ -23,23 +21,23 @@ impl<S: Store> Engine<S> {
         let wants_metrics = request.return_item_collection_metrics;
         let mut writes = Vec::new();
         let mut keys = Vec::new();
-        let mut slice = Slice::new();
+        let mut budget = WorkBudget::new();
         for (name, requests) in request.tables {
             let table = self.catalog.table(&name)?;
             for request in requests {
-                if slice.spend(work(&table, &request)) {
-                    slice = Slice::new();
-                    let_others().await;
+                if budget.spend(work(&table, &request)) {
+                    budget = WorkBudget::new();
+                    yield_now().await;
                 }
-                let metrics_of = wants_metrics.then(|| key_of(&request));
-                keys.push((name.clone(), Arc::clone(&table), metrics_of));
-                writes.push(plan(&table, request)?);
+                let metrics_key = wants_metrics.then(|| key_of(&request));
+                keys.push((name.clone(), Arc::clone(&table), metrics_key));
+                writes.push(plan_batched(&table, request)?);
             }
         }
         refuse_duplicates(&writes)?;
         let outcomes = self.write_in_parts(writes).await?;
-        let mut consumed = PerTable::default();
-        let mut collections = CollectionsTouched::default();
+        let mut consumed = ConsumptionByTable::default();
+        let mut collections = TouchedCollections::default();
         for ((name, table, key), outcome) in keys.iter().zip(outcomes) {
             let outcome = outcome?;
             let bytes = outcome.collection_bytes;
@@ -54,7 +52,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Writes in commits that are short enough for others to wait for.
+    /// Commits the writes in parts that do not hold up other writes for long.
     async fn write_in_parts(
         &self,
         writes: Vec<ItemWrite>,
@@ -74,13 +72,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// What looking for the keys of a write costs: each index looks for its own.
+/// The cost of planning a write: the item is searched for its own key and for that of each index.
 fn work(table: &Table, request: &BatchWrite) -> usize {
     let (BatchWrite::Put(item) | BatchWrite::Delete(item)) = request;
     item.size() * (1 + table.indexes.len())
 }
 
-/// About as many bytes as a write stores: the item, and its entries in indexes that hold all of it.
+/// An estimate of the bytes that a write stores: the item, and its entries in indexes that hold all of it.
 fn stored_bytes(write: &ItemWrite) -> usize {
     let copies = 1 + write.table.indexes.iter().filter(|index| index.attributes.is_none()).count();
     match &write.action {
@@ -93,26 +91,6 @@ fn key_of(request: &BatchWrite) -> Item {
     match request {
         BatchWrite::Put(item) | BatchWrite::Delete(item) => item.clone(),
     }
-}
-
-/// What is wrong with one item here refuses them all.
-pub fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
-    let (key, action) = match request {
-        BatchWrite::Put(item) => {
-            let key = ItemKey::of_batched_item(table, item.view())?;
-            check_index_keys(table, item.view())?;
-            (key, Action::Put(item))
-        }
-        BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete { key }),
-    };
-    Ok(ItemWrite {
-        table: Arc::clone(table),
-        key,
-        action,
-        condition: None,
-        return_values: ReturnValues::None,
-        return_item_on_condition_failure: false,
-    })
 }
 
 fn refuse_duplicates(writes: &[ItemWrite]) -> Result<(), Exception> {

@@ -14,7 +14,7 @@ use crate::pipeline::{HEAD_BYTES, Pipeline, json_type};
 use bytes::BufMut;
 use hyper::StatusCode;
 use partita_auth::{Headers, SignedRequest};
-use partita_engine::let_others;
+use partita_engine::yield_now;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use std::future::{Future, poll_fn};
@@ -102,7 +102,7 @@ pub async fn serve<S: Store>(
                 slot.record_activity(reader.idle_timeout.reset().into_std());
                 reader.slow_timeout.transferred(bytes);
                 if bytes == MAX_READ_BYTES {
-                    let_others().await;
+                    yield_now().await;
                 }
             }
             ReadOutcome::Eof if reader.buffer.is_empty() => return Ok(LaneExit::Ended),

@@ -9,7 +9,7 @@ use crate::table::table_name::resource_name;
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchemaElement;
-use partita_api::table::update_table::NewIndex;
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::{IndexProjection, OnDemandThroughput, Throughput};
 use partita_value::limits;
 use std::borrow::Cow;
