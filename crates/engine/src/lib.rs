@@ -41,10 +41,10 @@ mod write;
 use bucket::Buckets;
 use catalog::Catalog;
 use clock::Clock;
-use exchange::exchange_upkeep::TokenCursor;
+use exchange::exchange_retention::TokenCursor;
 use exchange::open_ids::OpenIds;
-use exchange::workplace::Workplaces;
-use maintenance::pauses::Pauses;
+use exchange::step_state::StepState;
+use maintenance::backoff::Backoffs;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
 pub use read::slices::let_others;
@@ -77,9 +77,9 @@ pub struct Engine<S> {
     /// The time in the last id of any of these.
     last_exchange_millis: AtomicU64,
     /// What imports and bulk operations keep from step to step.
-    workplaces: Workplaces,
+    step_state: StepState,
     /// Background work that has failed and is tried again later.
-    pauses: Pauses,
+    backoffs: Backoffs,
     /// Makes ids of the same millisecond differ.
     ids: AtomicU64,
     /// New tables have no secret of their own: for tests that compare rows.
@@ -107,8 +107,8 @@ impl<S: Store> Engine<S> {
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
             token_cursor: TokenCursor::default(),
-            workplaces: Workplaces::default(),
-            pauses: Pauses::default(),
+            step_state: StepState::default(),
+            backoffs: Backoffs::default(),
             ids: AtomicU64::new(0),
             fixed_tokens: false,
             waker: OnceLock::new(),

@@ -21,7 +21,7 @@ fn hurried() -> StreamOptions {
         shards: 2,
         shard_lifetime: Duration::from_secs(10),
         shard_records: 12,
-        most_open_shards: 8,
+        max_open_shards: 8,
         ..StreamOptions::default()
     }
 }

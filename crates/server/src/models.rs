@@ -18,7 +18,7 @@ pub use watch::{Mode, ModelWatch};
 
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
-use partita_engine::offload::heavy_work::elsewhere;
+use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -100,7 +100,7 @@ impl Models {
         // Every key may be taken apart by every part of every template.
         let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
         let hold = move || self.before(&mut request).map(|under_way| (request, under_way));
-        if work > HEAVY_WORK { elsewhere(work, hold).await? } else { hold() }
+        if work > HEAVY_WORK { offload(work, hold).await? } else { hold() }
     }
 
     /// Before a request runs: refuses or reports writes that break a model, recognises what is asked.

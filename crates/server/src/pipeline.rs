@@ -30,7 +30,7 @@ use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::let_others;
-use partita_engine::offload::heavy_work::{LARGE_BYTES, elsewhere, weighed};
+use partita_engine::offload::heavy_work::{LARGE_BYTES, offload, offload_if_large};
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
@@ -184,7 +184,7 @@ impl<S: Store> Pipeline<S> {
             Ok(_) => 0,
             Err(refusal) => refusal.item_bytes(),
         };
-        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
+        let reply = offload_if_large(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
         reply.unwrap_or_else(|exception| {
             Reply::new(Err(exception.into()), content_type, None, self.budget.share())
         })
@@ -204,7 +204,7 @@ impl<S: Store> Pipeline<S> {
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
-            elsewhere(body.len(), move || partita_wire::decode(operation, &body)).await?
+            offload(body.len(), move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
@@ -230,7 +230,7 @@ impl<S: Store> Pipeline<S> {
         let bytes = partita_wire::item_bytes(&response);
         // It and its JSON are there together, until it is its turn to be written.
         count_answer(2 * bytes, only_reads, share)?;
-        let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
+        let json = offload_if_large(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
         count_answer(json.capacity(), only_reads, share)?;
         Ok(json)
     }

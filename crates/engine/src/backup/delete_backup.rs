@@ -20,7 +20,7 @@ impl<S: Store> Engine<S> {
                 request.arn
             )));
         }
-        let (id, forget, arn) = (backup.id().to_owned(), backup.forget(), request.arn);
+        let (id, forget, arn) = (backup.id().to_owned(), backup.delete(), request.arn);
         let change = move |history: Option<&mut History>| {
             let is_there = |history: &&mut History| history.pins.iter().any(|pin| pin.holder == id);
             let history = history.filter(is_there).ok_or_else(|| not_found::<BackupRecord>(&arn))?;

@@ -24,8 +24,8 @@ impl<S: Store> Engine<S> {
             let days = request.period_days.or(known.map(|known| known.days)).unwrap_or(USUAL_DAYS);
             let change = move |_: &TableRecord, history: &mut History, moment: Moment, _: &Rows<'_>| {
                 match request.enabled {
-                    true => history.turn_recovery_on(days, moment),
-                    false => history.turn_recovery_off(moment),
+                    true => history.enable_recovery(days, moment),
+                    false => history.disable_recovery(moment),
                 }
                 Ok(Vec::new())
             };

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::bulk_operation::bulk_record::BulkRecord;
-use crate::exchange::exchange_upkeep::KEPT_MILLIS;
+use crate::exchange::exchange_retention::RETENTION_MILLIS;
 use partita_api::Exception;
 use partita_api::bulk_operation::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
 use partita_store::Store;
@@ -13,7 +13,7 @@ impl<S: Store> Engine<S> {
         request: ListBulkOperations,
     ) -> Result<ListBulkOperationsOutput, Exception> {
         // Those that began before are not listed, even if they ended later.
-        let oldest = self.clock.now_millis().saturating_sub(KEPT_MILLIS);
+        let oldest = self.clock.now_millis().saturating_sub(RETENTION_MILLIS);
         let (mut records, mut next) = self.exchanges::<BulkRecord>(&request.page)?;
         let found = records.len();
         records.retain(|record| record.operation.started_millis >= oldest);

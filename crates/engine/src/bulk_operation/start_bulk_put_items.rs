@@ -24,18 +24,18 @@ impl<S: Store> Engine<S> {
         let print = format!("{request:?}");
         let token = request.client_token.as_ref();
         let token = token.map(|token| ExchangeToken::new(ExchangeKind::BulkOperation, token, &print, now));
-        if let Some(record) = self.begun_before::<BulkRecord>(token.as_ref())? {
+        if let Some(record) = self.started_with_token::<BulkRecord>(token.as_ref())? {
             return Ok(StartBulkPutItemsOutput { operation: Box::new(self.shown(record)?) });
         }
         let table = self.catalog.named_table(&request.table)?;
         check_is_steady(&table)?;
-        self.look_for_open::<BulkRecord>(&self.open_bulk_operations)?;
+        self.load_open_exchanges::<BulkRecord>(&self.open_bulk_operations)?;
         if self.open_bulk_operations.all().len() >= MOST_OPEN {
             let message =
                 format!("Subscriber limit exceeded: Only {MOST_OPEN} bulk operations can be in progress");
             return Err(Exception::new(ExceptionKind::LimitExceededException, message));
         }
-        let record = self.begin(self.new_bulk_operation(request, &table, now), token).await?;
+        let record = self.start_exchange(self.new_bulk_operation(request, &table, now), token).await?;
         self.open_bulk_operations.add(record.id());
         self.wake_maintenance();
         Ok(StartBulkPutItemsOutput { operation: Box::new(self.shown(record)?) })

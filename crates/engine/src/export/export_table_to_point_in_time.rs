@@ -38,7 +38,7 @@ impl<S: Store> Engine<S> {
         let no_table = |_| source_not_found(table_arn(&self.region, request.table.as_str()));
         let table = self.catalog.source_table(&request.table).map_err(no_table)?;
         let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
-        if let Some(record) = self.begun_before(token.as_ref())? {
+        if let Some(record) = self.started_with_token(token.as_ref())? {
             return begun(record);
         }
         let scope = scope(&request, recovery, &table.record, now)?;
@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
                 begun(self.exchange(record.id())?)
             }
             // The same request at the same time.
-            Err(exception) => begun(self.begun_before(token.as_ref())?.ok_or(exception)?),
+            Err(exception) => begun(self.started_with_token(token.as_ref())?.ok_or(exception)?),
         }
     }
 
@@ -114,7 +114,7 @@ impl<S: Store> Engine<S> {
         let (keys, clock) = (token.iter().map(ExchangeToken::key).collect(), self.clock.clone());
         let change = move |_: &TableRecord, history: &mut History, now: Moment, rows: &Rows<'_>| {
             let recovery = history.recovery.ok_or_else(|| recovery_is_off(&record.table))?;
-            let is_begun = token.as_ref().map(|token| token.judge::<ExportRecord>(rows[0].as_deref()));
+            let is_begun = token.as_ref().map(|token| token.known_id::<ExportRecord>(rows[0].as_deref()));
             if is_begun.transpose()?.flatten().is_some() {
                 return Err(out_of_reach());
             }
@@ -131,7 +131,7 @@ impl<S: Store> Engine<S> {
             }
             let pinned = ExportRecord { history: history.space, moments, ..record.clone() };
             let mut writes = vec![pinned.store()];
-            writes.extend(token.iter().map(|token| token.remember(record.id())));
+            writes.extend(token.iter().map(|token| token.store(record.id())));
             Ok(writes)
         };
         self.change_history(table, keys, change).await

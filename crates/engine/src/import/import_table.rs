@@ -32,7 +32,7 @@ impl<S: Store> Engine<S> {
         let decision = move |rows: &Rows<'_>| {
             // A repeated request finds its own table.
             if let Some(token) = &token {
-                match token.judge::<ImportRecord>(rows[2].as_deref()) {
+                match token.known_id::<ImportRecord>(rows[2].as_deref()) {
                     Ok(None) => {}
                     known => return Decision::rejection(known),
                 }
@@ -46,7 +46,7 @@ impl<S: Store> Engine<S> {
             table.importing = true;
             let mut writes = [store_record(&table), spaces.remember()].concat();
             writes.push(new.store());
-            writes.extend(token.iter().map(|token| token.remember(new.id())));
+            writes.extend(token.iter().map(|token| token.store(new.id())));
             let catalog = catalog.clone();
             Decision { writes, answer: Ok(None), on_commit: Some(Box::new(move || catalog.publish(table))) }
         };

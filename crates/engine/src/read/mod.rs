@@ -9,7 +9,7 @@ use crate::capacity::{Consistency, Consumption, read_units};
 use crate::catalog::Catalog;
 use crate::catalog::table::{Index, Table};
 use crate::key::item_key::{ItemKey, key_item};
-use crate::offload::heavy_work::{HEAVY_WORK, Verdict};
+use crate::offload::heavy_work::{ConditionResult, HEAVY_WORK};
 use crate::read::key_range::{Partition, has_sort_prefix};
 use crate::read::selection::{go_on_at, go_on_behind, no_index};
 use crate::read::slices::{Slice, let_others};
@@ -138,7 +138,7 @@ pub async fn read_page<S: Store>(
             }
             Next::Weigh(key, row) => {
                 if let Some(filter) = request.filter {
-                    reading.verdict = Some(Verdict::of(filter, Some(row)).await?);
+                    reading.verdict = Some(ConditionResult::evaluate(filter, Some(row)).await?);
                 }
                 go_on_at(range, request.direction, key)
             }
@@ -182,7 +182,7 @@ struct Reading<'a> {
     fetched_bytes: usize,
     fetched: Consumption,
     /// What the filter says of the row that took long last.
-    verdict: Option<Verdict>,
+    verdict: Option<ConditionResult>,
     /// How often that was found out in vain: the row had changed meanwhile.
     overtaken: u32,
 }

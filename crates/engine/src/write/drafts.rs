@@ -2,12 +2,12 @@
 //!
 //! A condition may look at an item a few hundred times, an update may take a document apart, an item may have an entry in
 //! each of twenty indexes, and a transaction has a hundred of these. The writer, who knows the items, sends such writes
-//! back. Then the one who asks drafts them, in slices and elsewhere; the writer compares the items with those that were
+//! back. Then the one who asks drafts them, in slices and offload; the writer compares the items with those that were
 //! drafted from, which is quick, and takes the drafts if nothing has changed. Otherwise the drafts that no longer hold are
 //! made again, and who is overtaken time after time is told to try later: the writer is not kept by it.
 
 use crate::catalog::table::Table;
-use crate::offload::heavy_work::{HEAVY_WORK, elsewhere};
+use crate::offload::heavy_work::{HEAVY_WORK, offload};
 use crate::read::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::write::ItemWrite;
@@ -120,5 +120,5 @@ async fn drafted(
         let draft = Draft::new(&table, &writes[number], item);
         Drafted { table, row, draft }
     };
-    if work <= HEAVY_WORK { Ok(make()) } else { elsewhere(work, make).await }
+    if work <= HEAVY_WORK { Ok(make()) } else { offload(work, make).await }
 }

@@ -20,7 +20,7 @@ use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Stor
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
-/// Rows looked through between two pauses.
+/// Rows looked through between two backoffs.
 const PAGE_ROWS: usize = 4_096;
 
 /// What is known of an item that cannot be read.

@@ -25,7 +25,7 @@ use crate::capacity::Consumption;
 use crate::catalog::table::Table;
 use crate::catalog::{Catalog, lost_companion};
 use crate::clock::Clock;
-use crate::history::{self, Keeping};
+use crate::history::{self, Retention};
 use crate::key::item_key::ItemKey;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
@@ -307,9 +307,9 @@ impl Plan {
                 add(Key::NextSequence { of: stream.space() }.to_bytes());
             }
             if let Some(history) = write.table.history.and_then(|space| self.catalog.history(space)) {
-                add(match history.keeping() {
-                    Keeping::Every => history::last_moment_key(history.items()),
-                    Keeping::FirstAt(moment) => past_key(&history, write, moment),
+                add(match history.retention() {
+                    Retention::Every => history::last_moment_key(history.items()),
+                    Retention::FirstAt(moment) => past_key(&history, write, moment),
                 });
             }
         }

@@ -3,7 +3,7 @@
 //! A plan may meet rows that its request did not name: it asks for them, and the decision is taken again with them.
 
 use crate::history::past;
-use crate::history::{self, History, Keeping, Moment};
+use crate::history::{self, History, Moment, Retention};
 use crate::key::stored_key::{Key, within_space};
 use crate::stream::read_stream::read_number;
 use crate::stream::stream_record;
@@ -81,9 +81,9 @@ impl<'r> Batch<'r> {
 
     /// Has a history remember what an item was before a change.
     pub fn remember(&mut self, history: &History, now: u64, write: &ItemWrite, change: &Change<'_>) {
-        let moment = match history.keeping() {
-            Keeping::Every => self.moment(history, now),
-            Keeping::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
+        let moment = match history.retention() {
+            Retention::Every => self.moment(history, now),
+            Retention::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
                 // Nothing is remembered yet, so this is the first change.
                 Some(None) => Some(moment),
                 Some(Some(_)) | None => None,
