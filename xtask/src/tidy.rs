@@ -15,6 +15,7 @@ pub fn check() -> Result<(), String> {
     }
     let mut problems: Vec<String> = files.iter().flat_map(|file| problems_of(file)).collect();
     problems.extend(missing_stages());
+    problems.extend(operations_export_nothing());
     if problems.is_empty() {
         println!("{} files are tidy", files.len());
         return Ok(());
@@ -71,4 +72,82 @@ fn operations(table: &str) -> Vec<(&str, &str)> {
     let lines = table.lines().map(str::trim).filter(|line| line.ends_with("\";"));
     let words = lines.map(|line| line.split(' ').collect::<Vec<_>>());
     words.filter(|words| words.len() > 5).map(|words| (words[0], words[2])).collect()
+}
+
+/// An operation's file is no library: what two operations share is in a file named after the thing.
+///
+/// In `engine` its only public item is the operation's method, which no other file calls. In `api` it uses nothing of another
+/// operation's file but the request: a request may consist of others, as a transaction does of puts, updates and deletes.
+fn operations_export_nothing() -> Vec<String> {
+    let table = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
+    let operations = operations(&table);
+    let mut problems = Vec::new();
+    for (folder, module) in &operations {
+        let method = format!("pub async fn {module}(");
+        problems.extend(exports("engine", folder, module, |line| line.starts_with(&method)));
+        if WIRE_EXPORTS_ARE_CHECKED {
+            problems.extend(exports("wire", folder, module, is_wire_stage));
+        }
+        problems.extend(foreign_types(&format!("crates/api/src/{folder}/{module}.rs"), &operations));
+    }
+    problems.extend(calls_of_operations(&operations));
+    problems
+}
+
+/// Whether operation files of `wire` may export only `decode` and `encode`.
+const WIRE_EXPORTS_ARE_CHECKED: bool = false;
+
+/// The lines of an operation's file that make something public, other than those allowed.
+fn exports(stage: &str, folder: &str, module: &str, is_allowed: impl Fn(&str) -> bool) -> Vec<String> {
+    let file = format!("crates/{stage}/src/{folder}/{module}.rs");
+    let text = fs::read_to_string(root().join(&file)).unwrap_or_default();
+    let lines = text.split("#[cfg(test)]").next().unwrap_or_default().lines().map(str::trim);
+    let public = lines.filter(|line| line.starts_with("pub ") || line.starts_with("pub("));
+    let others = public.filter(|line| !is_allowed(line));
+    others.map(|line| format!("{file}: an operation's file exports nothing else: {line}")).collect()
+}
+
+/// Whether a line defines or re-exports `decode` or `encode`.
+fn is_wire_stage(line: &str) -> bool {
+    ["decode", "encode"].iter().any(|stage| {
+        let definition = format!("pub(crate) fn {stage}");
+        let re_export = line.starts_with("pub(crate) use ") && line.ends_with(&format!("::{stage};"));
+        re_export || line.strip_prefix(&definition).is_some_and(|rest| rest.starts_with(['(', '<']))
+    }) || (line.starts_with("pub(crate) use ") && line.ends_with("::{decode, encode};"))
+}
+
+/// The lines of an operation's file in `api` that use another operation's types, other than its request.
+fn foreign_types(file: &str, operations: &[(&str, &str)]) -> Vec<String> {
+    let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+    let mut problems = Vec::new();
+    for (folder, module) in operations {
+        let path = format!("crate::{folder}::{module}::");
+        let request = format!("use {path}{};", camel_case(module));
+        let lines = text.lines().filter(|line| line.contains(&path) && **line != request);
+        problems.extend(lines.map(|line| format!("{file}: uses the types of another operation: {line}")));
+    }
+    problems
+}
+
+/// The calls of an operation's method in the engine: only `dispatch!` makes them.
+fn calls_of_operations(operations: &[(&str, &str)]) -> Vec<String> {
+    let mut files = Vec::new();
+    collect(&root().join("crates/engine/src"), &mut files);
+    let mut problems = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let called = operations.iter().filter(|(_, module)| text.contains(&format!("self.{module}(")));
+        problems
+            .extend(called.map(|(_, module)| format!("{}: calls the operation {module}", file.display())));
+    }
+    problems
+}
+
+/// `put_item` → `PutItem`.
+fn camel_case(module: &str) -> String {
+    let words = module.split('_').map(|word| {
+        let (first, rest) = word.split_at(1);
+        first.to_uppercase() + rest
+    });
+    words.collect()
 }

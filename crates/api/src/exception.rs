@@ -1,4 +1,4 @@
-//! What goes wrong, as AWS names it.
+//! Exceptions: the errors of the DynamoDB API, with AWS's names.
 
 use partita_expression::ExpressionError;
 use partita_partiql::StatementError;
@@ -8,11 +8,13 @@ macro_rules! kinds {
     ($($name:ident $namespace:ident $status:literal),* $(,)?) => {
         /// The type of an exception: AWS's name for it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "the names are AWS's, and documented there")]
         pub enum ExceptionKind {
             $($name),*
         }
 
         impl ExceptionKind {
+            /// The exception's name.
             pub fn name(self) -> &'static str {
                 match self {
                     $(ExceptionKind::$name => stringify!($name)),*
@@ -26,6 +28,7 @@ macro_rules! kinds {
                 }
             }
 
+            /// The HTTP status of the response.
             pub fn http_status(self) -> u16 {
                 match self {
                     $(ExceptionKind::$name => $status),*
@@ -78,7 +81,7 @@ kinds! {
 }
 
 impl ExceptionKind {
-    /// What it is called where it is the reason of one action or statement among several.
+    /// The code of this exception where it is the reason of one action or statement among several; `None` if it cannot be.
     pub fn reason_code(self) -> Option<&'static str> {
         Some(match self {
             ExceptionKind::ConditionalCheckFailedException => "ConditionalCheckFailed",
@@ -91,49 +94,59 @@ impl ExceptionKind {
     }
 }
 
-/// An answer that is no success.
+/// The error response of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exception {
+    /// The type of the exception.
     pub kind: ExceptionKind,
+    /// The message for the client.
     pub message: String,
-    /// The item that failed a condition, where the request asked for it.
+    /// The item that failed a condition, if requested.
     pub item: Option<Item>,
     /// One reason per action of a cancelled transaction, in order.
     pub cancellation_reasons: Option<Vec<CancellationReason>>,
 }
 
-/// Why one action of a transaction failed; `code` is `None` for those that did not.
+/// Why one action of a transaction failed; empty for actions that did not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CancellationReason {
+    /// The code of the reason, if the action failed.
     pub code: Option<&'static str>,
+    /// The message for the client.
     pub message: Option<String>,
+    /// The item that failed a condition, if requested.
     pub item: Option<Item>,
 }
 
 impl Exception {
+    /// An exception of this type.
     pub fn new(kind: ExceptionKind, message: impl Into<String>) -> Exception {
         Exception { kind, message: message.into(), item: None, cancellation_reasons: None }
     }
 
-    /// The bytes of all items it shows.
+    /// The size of all items that it carries.
     pub fn item_bytes(&self) -> usize {
         let reasons = self.cancellation_reasons.iter().flatten();
         let items = self.item.iter().chain(reasons.filter_map(|reason| reason.item.as_ref()));
         items.map(Item::size).sum()
     }
 
+    /// A `ValidationException`.
     pub fn validation(message: impl Into<String>) -> Exception {
         Exception::new(ExceptionKind::ValidationException, message)
     }
 
+    /// A `SerializationException`.
     pub fn serialization(message: impl Into<String>) -> Exception {
         Exception::new(ExceptionKind::SerializationException, message)
     }
 
+    /// An `InternalServerError`.
     pub fn internal(message: impl Into<String>) -> Exception {
         Exception::new(ExceptionKind::InternalServerError, message)
     }
 
+    /// A `ResourceNotFoundException`.
     pub fn resource_not_found(message: impl Into<String>) -> Exception {
         Exception::new(ExceptionKind::ResourceNotFoundException, message)
     }

@@ -2,14 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The state of an export or import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExchangeStatus {
+    /// In progress.
     InProgress,
+    /// Finished.
     Completed,
+    /// Ended early, with a failure.
     Failed,
 }
 
 impl ExchangeStatus {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             ExchangeStatus::InProgress => "IN_PROGRESS",
@@ -19,21 +24,28 @@ impl ExchangeStatus {
     }
 }
 
-/// Why one of them has failed.
+/// Why an export, import or bulk operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangeFailure {
+    /// The code of the failure.
     pub code: String,
+    /// What went wrong.
     pub message: String,
 }
 
+/// The format of objects that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InputFormat {
+    /// DynamoDB JSON, one item per line.
     DynamoDbJson,
+    /// Amazon Ion text.
     Ion,
+    /// CSV.
     Csv,
 }
 
 impl InputFormat {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             InputFormat::DynamoDbJson => "DYNAMODB_JSON",
@@ -43,15 +55,20 @@ impl InputFormat {
     }
 }
 
+/// The compression of objects that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InputCompression {
+    /// Not compressed.
     #[default]
     None,
+    /// gzip.
     Gzip,
+    /// zstd.
     Zstd,
 }
 
 impl InputCompression {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             InputCompression::None => "NONE",
@@ -61,29 +78,39 @@ impl InputCompression {
     }
 }
 
-/// Where objects that are read lie.
+/// The objects that an import or bulk operation reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectSource {
+    /// The bucket.
     pub bucket: String,
+    /// The account that owns the bucket.
     pub bucket_owner: Option<String>,
+    /// What the keys of the objects start with.
     pub prefix: Option<String>,
 }
 
-/// Where objects that are written go.
+/// Where an export or bulk operation writes objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectTarget {
+    /// The bucket.
     pub bucket: String,
+    /// The account that owns the bucket.
     pub bucket_owner: Option<String>,
+    /// What the keys of the objects start with.
     pub prefix: Option<String>,
+    /// The server-side encryption requested of the bucket.
     pub sse_algorithm: Option<String>,
+    /// The KMS key of the encryption.
     pub kms_key: Option<String>,
 }
 
 /// Which page of a list, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPage {
+    /// Only entries of this table.
     pub table_arn: Option<String>,
+    /// The maximum number of entries in a page.
     pub limit: usize,
-    /// The id behind which the page begins.
+    /// The id after which the page starts.
     pub behind: Option<String>,
 }

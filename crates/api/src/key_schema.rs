@@ -6,27 +6,36 @@ use serde::{Deserialize, Serialize};
 /// `{"AttributeName": …, "AttributeType": …}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeDefinition {
+    /// The name of the attribute.
     pub name: String,
+    /// Its type.
     pub kind: ScalarType,
 }
 
+/// The role of an attribute in a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyType {
+    /// Part of the partition key.
     Hash,
+    /// Part of the sort key.
     Range,
 }
 
 /// `{"AttributeName": …, "KeyType": …}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySchemaElement {
+    /// The name of the attribute.
     pub name: String,
+    /// Its role in the key.
     pub key_type: KeyType,
 }
 
 /// One attribute of a key and its type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyAttribute {
+    /// The name of the attribute.
     pub name: String,
+    /// Its type.
     #[serde(with = "scalar_type")]
     pub kind: ScalarType,
 }
@@ -34,12 +43,14 @@ pub struct KeyAttribute {
 /// A table's or an index's key. Only global secondary indexes have more than one attribute in a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeySchema {
+    /// The attributes of the partition key.
     pub partition: Vec<KeyAttribute>,
+    /// The attributes of the sort key; empty if there is none.
     pub sort: Vec<KeyAttribute>,
 }
 
 impl KeySchema {
-    /// Resolves declared elements; the name of an attribute that is not defined is the error.
+    /// Resolves declared elements. The error is the name of an attribute that is not defined.
     pub fn resolve(
         elements: &[KeySchemaElement],
         definitions: &[AttributeDefinition],
@@ -63,14 +74,17 @@ impl KeySchema {
         self.partition.iter().chain(&self.sort)
     }
 
+    /// Returns whether the key has an attribute of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.attributes().any(|attribute| attribute.name == name)
     }
 
+    /// The number of attributes.
     pub fn len(&self) -> usize {
         self.partition.len() + self.sort.len()
     }
 
+    /// Returns whether the key has no attributes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

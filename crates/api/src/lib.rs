@@ -1,8 +1,11 @@
-//! DynamoDB's operations as types. One file per operation holds its request and its response.
+//! The operations of DynamoDB as types. Each operation has a file with its request and its response, and a line in the
+//! table of operations ([`operation`]).
 //!
 //! A request that exists is valid in itself: its shape, its cross-field rules and its expressions were
-//! checked when it was decoded. What only the table's schema or the stored data can tell is checked
+//! checked when it was decoded. What depends on the table's schema or the stored data is checked
 //! later, by the engine. Knows nothing of HTTP or JSON.
+
+#![warn(missing_docs)]
 
 pub mod capacity;
 pub mod exception;

@@ -1,24 +1,33 @@
-//! What a request wants to be told besides its result.
+//! What a request can have reported besides its result.
 
-use partita_value::{Item, Value};
+use partita_value::Value;
 
 /// `ReturnValues` of the write operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnValues {
+    /// Nothing.
     #[default]
     None,
+    /// The whole item before the write.
     AllOld,
+    /// The updated attributes before the write.
     UpdatedOld,
+    /// The whole item after the write.
     AllNew,
+    /// The updated attributes after the write.
     UpdatedNew,
 }
 
 /// `Select` of Query and Scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Select {
+    /// Whole items, fetched from the table where an index does not hold them.
     AllAttributes,
+    /// All attributes that the index holds.
     AllProjectedAttributes,
+    /// The attributes of the projection.
     SpecificAttributes,
+    /// The number of items only.
     Count,
 }
 
@@ -29,16 +38,4 @@ pub struct ItemCollectionMetrics {
     pub key: (String, Value),
     /// Lower and upper estimate in gigabytes.
     pub size_estimate_gb: (f64, f64),
-}
-
-/// A page of Query or Scan.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
-    /// `None` where only a count was asked for.
-    pub items: Option<Vec<Item>>,
-    pub count: u64,
-    pub scanned_count: u64,
-    pub last_evaluated_key: Option<Item>,
-    /// What could not be read, where that was passed over.
-    pub damaged: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Any request and any response: what travels between the wire and the engine.
+//! All requests and all responses, as the wire and the engine exchange them.
 
 use crate::*;
 

@@ -121,7 +121,7 @@ fn update_index(update: update_table::GlobalIndexUpdate) -> Request {
 
 fn add_index() -> Request {
     let element = |name: &str, key_type| KeySchemaElement { name: name.into(), key_type };
-    update_index(update_table::GlobalIndexUpdate::Create(update_table::NewIndex {
+    update_index(update_table::GlobalIndexUpdate::Create(new_index::NewIndex {
         name: "byGroup".into(),
         key_schema: vec![element("group", KeyType::Hash), element("sk", KeyType::Range)],
         projection: IndexProjection::KeysOnly,

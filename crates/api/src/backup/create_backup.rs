@@ -1,15 +1,20 @@
-//! CreateBackup: what a table is now, kept apart from its fate.
+//! CreateBackup: a copy of a table as it is now, which outlives the table.
 
 use crate::backup::BackupDetails;
 use partita_value::names::TableName;
 
+/// The request of CreateBackup.
 #[derive(Clone, Debug)]
 pub struct CreateBackup {
+    /// The table to back up.
     pub table: TableName,
+    /// The name of the backup.
     pub name: String,
 }
 
+/// The response of CreateBackup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateBackupOutput {
+    /// The backup.
     pub details: BackupDetails,
 }

@@ -1,10 +1,13 @@
-//! DeleteBackup: forgets a backup.
+//! DeleteBackup: removes a backup.
 
-use crate::backup::describe_backup::DescribeBackupOutput;
+use crate::backup::BackupOutput;
 
+/// The request of DeleteBackup.
 #[derive(Clone, Debug)]
 pub struct DeleteBackup {
+    /// The ARN of the backup.
     pub arn: String,
 }
 
-pub type DeleteBackupOutput = DescribeBackupOutput;
+/// The response of DeleteBackup.
+pub type DeleteBackupOutput = BackupOutput;

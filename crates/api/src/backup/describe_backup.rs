@@ -1,13 +1,13 @@
-//! DescribeBackup: a backup, and the table it is of.
+//! DescribeBackup: a backup, and the table it was made of.
 
-use crate::backup::BackupDescription;
+use crate::backup::BackupOutput;
 
+/// The request of DescribeBackup.
 #[derive(Clone, Debug)]
 pub struct DescribeBackup {
+    /// The ARN of the backup.
     pub arn: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct DescribeBackupOutput {
-    pub backup: BackupDescription,
-}
+/// The response of DescribeBackup.
+pub type DescribeBackupOutput = BackupOutput;

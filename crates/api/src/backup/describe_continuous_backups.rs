@@ -1,14 +1,14 @@
 //! DescribeContinuousBackups: whether a table can be restored to a point in time, and to which.
 
-use crate::backup::continuous_backups::ContinuousBackups;
+use crate::backup::continuous_backups::ContinuousBackupsOutput;
 use partita_value::names::TableName;
 
+/// The request of DescribeContinuousBackups.
 #[derive(Clone, Debug)]
 pub struct DescribeContinuousBackups {
+    /// The table.
     pub table: TableName,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct DescribeContinuousBackupsOutput {
-    pub backups: ContinuousBackups,
-}
+/// The response of DescribeContinuousBackups.
+pub type DescribeContinuousBackupsOutput = ContinuousBackupsOutput;

@@ -1,4 +1,4 @@
-//! A backup: what CreateBackup makes, and DescribeBackup, ListBackups and DeleteBackup show.
+//! Backups, point-in-time recovery, and restores of both.
 
 crate::operation_modules!(backup);
 pub mod continuous_backups;
@@ -11,12 +11,14 @@ use serde::{Deserialize, Serialize};
 /// Who made a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BackupKind {
+    /// A user, by CreateBackup.
     User,
-    /// What is left of a deleted table that had point-in-time recovery.
+    /// The server, when a table with point-in-time recovery was deleted.
     System,
 }
 
 impl BackupKind {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             BackupKind::User => "USER",
@@ -25,14 +27,19 @@ impl BackupKind {
     }
 }
 
+/// The state of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BackupStatus {
+    /// Being created.
     Creating,
+    /// Ready to be restored.
     Available,
+    /// Deleted.
     Deleted,
 }
 
 impl BackupStatus {
+    /// The name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             BackupStatus::Creating => "CREATING",
@@ -42,32 +49,52 @@ impl BackupStatus {
     }
 }
 
+/// What identifies a backup, and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupDetails {
+    /// The ARN of the backup.
     pub arn: String,
+    /// The name of the backup.
     pub name: String,
+    /// Who made it.
     pub kind: BackupKind,
+    /// The state.
     pub status: BackupStatus,
+    /// The size of its items in bytes.
     pub size_bytes: u64,
+    /// When it was made, in milliseconds since 1970.
     pub created_millis: u64,
-    /// Backups of users stay until they are deleted.
+    /// When it expires, in milliseconds since 1970; `None` for backups made by users.
     pub expires_millis: Option<u64>,
 }
 
-/// A line of a list of backups.
+/// A backup in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupSummary {
+    /// The backup.
     pub details: BackupDetails,
+    /// The name of its table.
     pub table_name: TableName,
+    /// The id of its table.
     pub table_id: String,
+    /// The ARN of its table.
     pub table_arn: String,
 }
 
+/// A backup and the table it was made of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackupDescription {
+    /// The backup.
     pub details: BackupDetails,
-    /// The table as it was.
+    /// The table as it was when the backup was made.
     pub table: Box<TableDescription>,
-    /// The attribute by which its items expired.
+    /// The attribute by which its items expired, if they did.
     pub time_to_live: Option<String>,
+}
+
+/// The response of DescribeBackup and DeleteBackup.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BackupOutput {
+    /// The backup.
+    pub backup: BackupDescription,
 }

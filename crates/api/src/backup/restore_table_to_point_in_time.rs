@@ -1,16 +1,21 @@
-//! RestoreTableToPointInTime: a table as it was, as a new table.
+//! RestoreTableToPointInTime: a new table with the items that a table had at a time.
 
 use crate::backup::restore::RestoreOverrides;
-use crate::backup::restore_table_from_backup::RestoreTableFromBackupOutput;
+use crate::table::table_output::TableOutput;
 use partita_value::names::TableName;
 
+/// The request of RestoreTableToPointInTime.
 #[derive(Clone, Debug)]
 pub struct RestoreTableToPointInTime {
+    /// The table to restore.
     pub source: TableName,
+    /// The name of the new table.
     pub target: TableName,
-    /// Milliseconds since 1970; the latest moment, if none is given.
+    /// The time in milliseconds since 1970; the latest possible one if `None`.
     pub at_millis: Option<i64>,
+    /// What differs from the source.
     pub overrides: RestoreOverrides,
 }
 
-pub type RestoreTableToPointInTimeOutput = RestoreTableFromBackupOutput;
+/// The response of RestoreTableToPointInTime.
+pub type RestoreTableToPointInTimeOutput = TableOutput;

@@ -1,14 +1,18 @@
 //! UpdateContinuousBackups: turns point-in-time recovery on or off.
 
-use crate::backup::describe_continuous_backups::DescribeContinuousBackupsOutput;
+use crate::backup::continuous_backups::ContinuousBackupsOutput;
 use partita_value::names::TableName;
 
+/// The request of UpdateContinuousBackups.
 #[derive(Clone, Debug)]
 pub struct UpdateContinuousBackups {
+    /// The table.
     pub table: TableName,
+    /// Whether point-in-time recovery is to be on.
     pub enabled: bool,
-    /// How far back a table can be restored. If none is given, it stays what it is, or is 35 where recovery was off.
+    /// How many days recovery reaches back. If `None`, this stays as it is, or is 35 if recovery was off.
     pub period_days: Option<u32>,
 }
 
-pub type UpdateContinuousBackupsOutput = DescribeContinuousBackupsOutput;
+/// The response of UpdateContinuousBackups.
+pub type UpdateContinuousBackupsOutput = ContinuousBackupsOutput;

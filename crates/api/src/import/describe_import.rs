@@ -1,13 +1,17 @@
-//! DescribeImport: how far an import is.
+//! DescribeImport: the progress of an import.
 
 use crate::import::Import;
 
+/// The request of DescribeImport.
 #[derive(Clone, Debug)]
 pub struct DescribeImport {
+    /// The ARN of the import.
     pub arn: String,
 }
 
+/// The response of DescribeImport.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeImportOutput {
+    /// The import.
     pub import: Import,
 }

@@ -1,3 +1,6 @@
 //! Items: reading and writing them, one or several at a time, and pages of them.
 
 crate::operation_modules!(item);
+pub mod client_request_token;
+pub mod page;
+pub mod write_output;

@@ -1,25 +1,29 @@
 //! PutItem: writes a whole item, replacing the one with the same key.
 
-use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
-use crate::reporting::{ItemCollectionMetrics, ReturnValues};
+use crate::capacity::ReturnConsumedCapacity;
+use crate::item::write_output::WriteOutput;
+use crate::reporting::ReturnValues;
 use partita_expression::Condition;
 use partita_value::{Item, names::TableName};
 
+/// The request of PutItem.
 #[derive(Debug)]
 pub struct PutItem {
+    /// The table.
     pub table: TableName,
+    /// The item to put.
     pub item: Item,
+    /// The condition that the stored item must meet.
     pub condition: Option<Condition>,
-    /// `None` or `AllOld`.
+    /// Which attributes to return: `None` or `AllOld`.
     pub return_values: ReturnValues,
+    /// Whether an exception for a failed condition carries the item.
     pub return_item_on_condition_failure: bool,
+    /// Whether to report the consumed capacity.
     pub return_consumed_capacity: ReturnConsumedCapacity,
+    /// Whether to report metrics of the item collections written to.
     pub return_item_collection_metrics: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PutItemOutput {
-    pub attributes: Option<Item>,
-    pub consumed_capacity: Option<ConsumedCapacity>,
-    pub item_collection_metrics: Option<ItemCollectionMetrics>,
-}
+/// The response of PutItem.
+pub type PutItemOutput = WriteOutput;

@@ -1,10 +1,14 @@
-//! DeleteTable: a table, its items and its indexes are gone.
+//! DeleteTable: removes a table with its items and indexes.
 
+use crate::table::table_output::TableOutput;
 use partita_value::names::TableName;
 
+/// The request of DeleteTable.
 #[derive(Clone, Debug)]
 pub struct DeleteTable {
+    /// The table.
     pub name: TableName,
 }
 
-pub type DeleteTableOutput = crate::table::create_table::CreateTableOutput;
+/// The response of DeleteTable.
+pub type DeleteTableOutput = TableOutput;

@@ -1,10 +1,14 @@
-//! DescribeTable: what a table is.
+//! DescribeTable: the description of a table.
 
+use crate::table::table_output::TableOutput;
 use partita_value::names::TableName;
 
+/// The request of DescribeTable.
 #[derive(Clone, Debug)]
 pub struct DescribeTable {
+    /// The table.
     pub name: TableName,
 }
 
-pub type DescribeTableOutput = crate::table::create_table::CreateTableOutput;
+/// The response of DescribeTable.
+pub type DescribeTableOutput = TableOutput;

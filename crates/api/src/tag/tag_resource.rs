@@ -2,9 +2,12 @@
 
 use crate::table::Tag;
 
+/// The request of TagResource.
 #[derive(Clone, Debug)]
 pub struct TagResource {
+    /// The ARN of the table.
     pub arn: String,
+    /// The tags to add or replace.
     pub tags: Vec<Tag>,
 }
 

@@ -1,8 +1,11 @@
 //! UntagResource: removes tags of a table.
 
+/// The request of UntagResource.
 #[derive(Clone, Debug)]
 pub struct UntagResource {
+    /// The ARN of the table.
     pub arn: String,
+    /// The keys of the tags to remove.
     pub keys: Vec<String>,
 }
 

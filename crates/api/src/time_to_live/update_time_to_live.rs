@@ -1,16 +1,23 @@
-//! UpdateTimeToLive: items expire at the time one of their attributes tells, or no longer do.
+//! UpdateTimeToLive: turns expiry by an attribute on or off.
 
 use partita_value::names::TableName;
 
+/// The request of UpdateTimeToLive.
 #[derive(Clone, Debug)]
 pub struct UpdateTimeToLive {
+    /// The table.
     pub table: TableName,
+    /// The attribute with the expiry time.
     pub attribute: String,
+    /// Whether items are to expire.
     pub enabled: bool,
 }
 
+/// The response of UpdateTimeToLive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateTimeToLiveOutput {
+    /// The attribute with the expiry time.
     pub attribute: String,
+    /// Whether items expire.
     pub enabled: bool,
 }

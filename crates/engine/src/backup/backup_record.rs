@@ -5,7 +5,7 @@ use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::exchange_record::ExchangeRecord;
 use crate::history::Moment;
 use crate::key::stored_key::ExchangeKind;
-use crate::table::describe_table::describe;
+use crate::table::table_description::describe;
 use partita_api::backup::{BackupDescription, BackupDetails, BackupSummary};
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Counters, Space, Store};

@@ -2,15 +2,14 @@
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
+use crate::backup::new_backup::pin_backup;
 use crate::catalog::table::TableRecord;
-use crate::exchange::exchange_record::ExchangeRecord;
-use crate::history::{History, Moment, Pin};
+use crate::history::{History, Moment};
 use crate::key::stored_key::Key;
 use partita_api::Exception;
 use partita_api::backup::create_backup::{CreateBackup, CreateBackupOutput};
 use partita_api::backup::{BackupDetails, BackupKind, BackupStatus};
-use partita_store::{Counters, Rows, Store, Write};
-use partita_value::names::table_arn;
+use partita_store::{Counters, Rows, Store};
 
 impl<S: Store> Engine<S> {
     pub async fn create_backup(&self, request: CreateBackup) -> Result<CreateBackupOutput, Exception> {
@@ -35,32 +34,4 @@ impl<S: Store> Engine<S> {
         details.status = BackupStatus::Creating;
         Ok(CreateBackupOutput { details })
     }
-
-    pub(crate) fn backup_arn(&self, table: &str) -> String {
-        format!("{}/backup/{}", table_arn(&self.region, table), self.new_exchange_id())
-    }
-}
-
-/// Keeps what a table is at a moment that was just ticked; returns the write that stores the backup.
-pub fn pin_backup(
-    table: &TableRecord,
-    history: &mut History,
-    moment: Moment,
-    counters: Counters,
-    details: BackupDetails,
-) -> Write {
-    let backup = BackupRecord {
-        details: BackupDetails { size_bytes: counters.bytes.max(0) as u64, ..details },
-        table: table.clone(),
-        items: counters.rows.max(0) as u64,
-        history: history.space,
-        moment,
-    };
-    history.pin_now(Pin {
-        holder: backup.id().to_owned(),
-        moment,
-        backup: None,
-        expires_millis: backup.details.expires_millis,
-    });
-    backup.store()
 }

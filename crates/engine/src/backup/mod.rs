@@ -5,5 +5,8 @@
 
 partita_api::operation_modules!(backup);
 pub mod backup_record;
+pub mod new_backup;
+pub mod new_restore;
+pub mod recovery_window;
 pub mod restore_step;
 pub mod restored_table;

@@ -2,26 +2,21 @@
 //! becomes active after the last batch.
 
 use crate::Engine;
-use crate::backup::restored_table::NewTable;
-use crate::catalog::change_table::{SideWrites, read_record};
-use crate::catalog::table::{Table, TableRecord};
-use crate::catalog::{Catalog, store_record};
+use crate::catalog::change_table::SideWrites;
+use crate::catalog::spaces::Spaces;
+use crate::catalog::table::TableRecord;
 use crate::exchange::exchange_record::ExchangeRecord;
 use crate::history::change_history::HistoryChange;
 use crate::history::past::Past;
-use crate::history::{History, Moment, Pin};
+use crate::history::{History, Moment};
 use crate::key::item_key::ItemKey;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
 use crate::storage_failed;
-use crate::table::create_table::Spaces;
-use crate::table::describe_table::describe;
 use crate::verify::hex;
 use crate::write::{Action, ItemWrite};
-use partita_api::backup::restore_table_from_backup::RestoreTableFromBackupOutput;
-use partita_api::table::RestoreSummary;
 use partita_api::{Exception, ExceptionKind};
-use partita_store::{Counters, Decision, Space, Store, Write};
+use partita_store::{Space, Store, Write};
 use partita_value::Item;
 use partita_value::names::TableName;
 use serde::{Deserialize, Serialize};
@@ -77,65 +72,6 @@ impl ExchangeRecord for RestoreRecord {
     fn resume(&mut self, (): ()) {}
 }
 
-/// A restore that is about to start, from a backup or a point in time.
-#[derive(Clone)]
-pub struct NewRestore {
-    pub id: String,
-    pub table: NewTable,
-    pub table_arn: String,
-}
-
-impl NewRestore {
-    /// The decision that creates the table and the restore's record. The moment is pinned in `history` already.
-    pub fn begin(
-        &self,
-        source: &TableRecord,
-        summary: RestoreSummary,
-        (history, moment): (History, Moment),
-        spaces_row: Option<&[u8]>,
-        catalog: &Catalog,
-    ) -> Result<Decision<Result<TableRecord, Exception>>, Exception> {
-        let mut spaces = catalog.spaces(spaces_row);
-        let record = self.table.record(source, summary, &mut spaces)?;
-        let restore = RestoreRecord {
-            id: self.id.clone(),
-            table: record.name.clone(),
-            table_arn: self.table_arn.clone(),
-            history: history.space,
-            moment,
-            cursor: None,
-        };
-        let history = HistoryChange::of(history);
-        let mut writes = [store_record(&record), spaces.remember()].concat();
-        writes.push(restore.store());
-        writes.extend(history.writes());
-        let (published, catalog) = (record.clone(), catalog.clone());
-        let on_commit = Box::new(move || {
-            history.publish(&catalog);
-            catalog.publish(published);
-        });
-        Ok(Decision { writes, answer: Ok(record), on_commit: Some(on_commit) })
-    }
-
-    /// The pin that keeps the moment readable until the restore ends.
-    pub fn pin(&self, moment: Moment, backup: Option<String>) -> Pin {
-        Pin { holder: self.id.clone(), moment, backup, expires_millis: None }
-    }
-
-    /// The exception for a target name that is in use.
-    pub fn taken(&self, row: &[u8]) -> Exception {
-        let restored = read_record(row).and_then(|record| record.restored);
-        let restoring = restored.filter(|restore| restore.in_progress);
-        if let Some(backup) = restoring.and_then(|restore| restore.backup_arn) {
-            let message =
-                format!("Table: {} is already being restored from backup: {backup}", self.table.name);
-            return Exception::new(ExceptionKind::TableInUseException, message);
-        }
-        let message = format!("Table already exists: {}", self.table.name);
-        Exception::new(ExceptionKind::TableAlreadyExistsException, message)
-    }
-}
-
 /// What a step has read, and the last key.
 #[derive(Default)]
 struct RestoreBatch {
@@ -146,24 +82,6 @@ struct RestoreBatch {
 }
 
 impl<S: Store> Engine<S> {
-    /// Starts the background work of a restore, and describes its table.
-    pub(crate) fn restore_begun(
-        &self,
-        restore: &NewRestore,
-        record: TableRecord,
-    ) -> Result<RestoreTableFromBackupOutput, Exception> {
-        self.open_restores.add(&restore.id);
-        self.wake_maintenance();
-        let table =
-            describe(
-                &Table::new(record),
-                &self.region,
-                self.clock.now_millis(),
-                |_| Ok(Counters::default()),
-            )?;
-        Ok(RestoreTableFromBackupOutput { table })
-    }
-
     pub(crate) async fn restore_step(&self) -> Result<Progress, Exception> {
         let Some((record, _guard)) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);

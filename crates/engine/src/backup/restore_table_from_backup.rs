@@ -2,8 +2,6 @@
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
-use crate::backup::restore_step::NewRestore;
-use crate::backup::restored_table::NewTable;
 use crate::exchange::exchange_record::{ExchangeRecord, id_of_arn, key, not_found, read};
 use crate::history::History;
 use crate::key::stored_key::Key;
@@ -12,7 +10,6 @@ use partita_api::Exception;
 use partita_api::backup::restore_table_from_backup::{RestoreTableFromBackup, RestoreTableFromBackupOutput};
 use partita_api::table::RestoreSummary;
 use partita_store::{Decision, Rows, Store};
-use partita_value::names::{TableName, table_arn};
 
 impl<S: Store> Engine<S> {
     pub async fn restore_table_from_backup(
@@ -51,18 +48,6 @@ impl<S: Store> Engine<S> {
                 .unwrap_or_else(|exception| Decision::rejection(Err(exception)))
         };
         let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
-        self.restore_begun(&restore, record)
-    }
-
-    pub(crate) fn new_restore(
-        &self,
-        target: TableName,
-        overrides: partita_api::backup::restore::RestoreOverrides,
-    ) -> NewRestore {
-        NewRestore {
-            id: self.new_exchange_id(),
-            table_arn: table_arn(&self.region, target.as_str()),
-            table: NewTable { name: target, id: self.new_id(), now: self.clock.now_millis(), overrides },
-        }
+        Ok(RestoreTableFromBackupOutput { table: self.restore_started(&restore, record)? })
     }
 }

@@ -2,13 +2,13 @@
 //! (`restore_step.rs`).
 
 use crate::Engine;
-use crate::backup::describe_continuous_backups::shown;
-use crate::backup::restore_step::NewRestore;
+use crate::backup::new_restore::NewRestore;
+use crate::backup::recovery_window::{recoverable_moment, recovery_is_off, recovery_window};
 use crate::catalog::Catalog;
 use crate::catalog::change_table::read_record;
 use crate::catalog::table::TableRecord;
 use crate::history::change_history::source_not_found;
-use crate::history::{self, History, Moment, RecoveryRecord, tick};
+use crate::history::{self, History, RecoveryRecord, tick};
 use crate::key::stored_key::Key;
 use crate::storage_failed;
 use partita_api::backup::continuous_backups::Recovery;
@@ -46,7 +46,7 @@ impl<S: Store> Engine<S> {
             wanted.decide(rows, &catalog).unwrap_or_else(|exception| Decision::rejection(Err(exception)))
         };
         let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
-        self.restore_begun(&restore, record)
+        Ok(RestoreTableToPointInTimeOutput { table: self.restore_started(&restore, record)? })
     }
 }
 
@@ -100,13 +100,8 @@ impl Wanted {
     }
 }
 
-pub fn recovery_is_off(table: &str) -> Exception {
-    let message = format!("Point in time recovery is not enabled for table '{table}'");
-    Exception::new(ExceptionKind::PointInTimeRecoveryUnavailableException, message)
-}
-
 fn invalid_time(recovery: RecoveryRecord, millis: i64, now: u64) -> Exception {
-    let Recovery { earliest_millis, latest_millis, .. } = shown(recovery, now);
+    let Recovery { earliest_millis, latest_millis, .. } = recovery_window(recovery, now);
     let message = format!(
         "RestoreDateTime '{}' must be within EarliestRestorableDateTime '{}' and LatestRestorableDateTime '{}'",
         timestamp(millis.max(0).unsigned_abs()),
@@ -114,13 +109,4 @@ fn invalid_time(recovery: RecoveryRecord, millis: i64, now: u64) -> Exception {
         timestamp(latest_millis)
     );
     Exception::new(ExceptionKind::InvalidRestoreTimeException, message)
-}
-
-/// The moment that a time stands for, with all changes of its millisecond, if recovery reaches it. Clients send whole
-/// seconds, so that the first second counts as a whole.
-pub fn recoverable_moment(recovery: RecoveryRecord, millis: i64, now: u64) -> Option<Moment> {
-    let millis = u64::try_from(millis).ok()?;
-    let earliest = recovery.earliest(now);
-    let is_within = millis / 1_000 >= earliest / 1_000_000 && millis <= now;
-    is_within.then(|| (millis * 1_000 + 999).max(earliest))
 }

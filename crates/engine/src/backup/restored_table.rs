@@ -1,12 +1,12 @@
 //! The record of a restored table: that of its source, with the overrides of the request and new spaces.
 
-use crate::catalog::table::{IndexRecord, TableRecord, attribute_definitions};
-use crate::table::create_table::Spaces;
+use crate::catalog::spaces::Spaces;
+use crate::catalog::table::{IndexRecord, TableRecord};
+use crate::table::attribute_definitions::{attribute_definitions, keep_used_definitions};
 use crate::table::throughput_record::ThroughputRecord;
-use crate::table::update_table::keep_used_definitions;
 use partita_api::backup::restore::RestoreOverrides;
 use partita_api::key_schema::KeySchema;
-use partita_api::table::update_table::NewIndex;
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::*;
 use partita_api::{Exception, messages};
 use partita_value::names::TableName;

@@ -4,7 +4,6 @@ use crate::Engine;
 use crate::catalog::table::TableRecord;
 use crate::history::{History, Moment};
 use partita_api::Exception;
-use partita_api::backup::describe_continuous_backups::DescribeContinuousBackups;
 use partita_api::backup::update_continuous_backups::{
     UpdateContinuousBackups, UpdateContinuousBackupsOutput,
 };
@@ -32,6 +31,7 @@ impl<S: Store> Engine<S> {
             self.change_history(&table, Vec::new(), change).await?;
             self.wake_maintenance();
         }
-        self.describe_continuous_backups(DescribeContinuousBackups { table: table.name.clone() }).await
+        let table = self.catalog.source_table(&request.table)?;
+        Ok(UpdateContinuousBackupsOutput { backups: self.continuous_backups(&table) })
     }
 }

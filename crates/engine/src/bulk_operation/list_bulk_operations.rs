@@ -21,7 +21,8 @@ impl<S: Store> Engine<S> {
             // All that follow are older still.
             next = None;
         }
-        let operations: Result<Vec<_>, _> = records.into_iter().map(|record| self.shown(record)).collect();
+        let operations: Result<Vec<_>, _> =
+            records.into_iter().map(|record| self.describe_bulk_record(record)).collect();
         Ok(ListBulkOperationsOutput { operations: operations?, next })
     }
 }

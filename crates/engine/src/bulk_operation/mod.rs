@@ -4,6 +4,7 @@
 //! writes about failed records.
 
 partita_api::operation_modules!(bulk_operation);
+pub mod bulk_description;
 pub mod bulk_record;
 pub mod bulk_report;
 pub mod bulk_run;

@@ -25,7 +25,7 @@ impl<S: Store> Engine<S> {
         let token = request.client_token.as_ref();
         let token = token.map(|token| ExchangeToken::new(ExchangeKind::BulkOperation, token, &print, now));
         if let Some(record) = self.started_with_token::<BulkRecord>(token.as_ref())? {
-            return Ok(StartBulkPutItemsOutput { operation: Box::new(self.shown(record)?) });
+            return Ok(StartBulkPutItemsOutput { operation: Box::new(self.describe_bulk_record(record)?) });
         }
         let table = self.catalog.named_table(&request.table)?;
         check_is_steady(&table)?;
@@ -38,7 +38,7 @@ impl<S: Store> Engine<S> {
         let record = self.start_exchange(self.new_bulk_operation(request, &table, now), token).await?;
         self.open_bulk_operations.add(record.id());
         self.wake_maintenance();
-        Ok(StartBulkPutItemsOutput { operation: Box::new(self.shown(record)?) })
+        Ok(StartBulkPutItemsOutput { operation: Box::new(self.describe_bulk_record(record)?) })
     }
 
     fn new_bulk_operation(&self, request: StartBulkPutItems, table: &Table, now: u64) -> BulkRecord {

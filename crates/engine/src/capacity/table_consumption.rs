@@ -11,9 +11,9 @@ const GIGABYTE: f64 = 1024.0 * 1024.0 * 1024.0;
 
 /// Consumption added up by table, in the order in which the tables came.
 #[derive(Default)]
-pub struct PerTable(Vec<(TableName, Consumption)>);
+pub struct ConsumptionByTable(Vec<(TableName, Consumption)>);
 
-impl PerTable {
+impl ConsumptionByTable {
     pub fn add(&mut self, table: &TableName, consumption: Consumption) {
         match self.0.iter_mut().find(|(seen, _)| seen == table) {
             Some((_, total)) => total.add(consumption),
@@ -45,9 +45,9 @@ pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Opti
 
 /// Metrics grouped by table; each collection once.
 #[derive(Default)]
-pub struct CollectionsTouched(Vec<(TableName, Vec<ItemCollectionMetrics>)>);
+pub struct TouchedCollections(Vec<(TableName, Vec<ItemCollectionMetrics>)>);
 
-impl CollectionsTouched {
+impl TouchedCollections {
     pub fn add(&mut self, table: &TableName, metrics: Option<ItemCollectionMetrics>) {
         let Some(metrics) = metrics else { return };
         let position = self.0.iter().position(|(name, _)| name == table);

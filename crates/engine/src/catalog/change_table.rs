@@ -1,13 +1,13 @@
 //! Changing a table's record: read it, decide, store it, publish it.
 
 use crate::Engine;
+use crate::catalog::spaces::Spaces;
 use crate::catalog::store_record;
 use crate::catalog::table::TableRecord;
 use crate::history::change_history::HistoryChange;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
 use crate::stream::Stream;
-use crate::table::create_table::Spaces;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_store::{Decision, Rows, Store, Write};
 use partita_value::names::TableName;

@@ -4,15 +4,16 @@
 pub mod catalog_mending;
 pub mod catalog_rows;
 pub mod change_table;
+pub mod spaces;
 pub mod table;
 
 use crate::catalog::catalog_rows::CatalogRows;
+use crate::catalog::spaces::Spaces;
 use crate::catalog::table::{Table, TableRecord};
 use crate::history::History;
 use crate::history::change_history::source_not_found;
 use crate::key::stored_key::{self, Key};
 use crate::stream::Stream;
-use crate::table::create_table::Spaces;
 use arc_swap::ArcSwap;
 use partita_api::{Exception, messages};
 use partita_store::{KeyRange, Space, Store, StoreError, Write};

@@ -1,7 +1,7 @@
 //! A table as the catalog keeps it: the stored record, and the form the operations work with.
 
 use crate::table::throughput_record::ThroughputRecord;
-use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
+use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::table::*;
 use partita_store::Space;
 use partita_value::names::{StreamName, TableName};
@@ -213,10 +213,4 @@ impl Index {
             .as_ref()
             .is_none_or(|names| names.binary_search_by(|name| name.as_str().cmp(attribute)).is_ok())
     }
-}
-
-/// Definitions as stored, back in the API's form.
-pub fn attribute_definitions(record: &TableRecord) -> Vec<AttributeDefinition> {
-    let definition = |key: &KeyAttribute| AttributeDefinition { name: key.name.clone(), kind: key.kind };
-    record.attribute_definitions.iter().map(definition).collect()
 }

@@ -1,7 +1,7 @@
 //! Which items an export contains, and which of their attributes: its `FilterSpecification`, resolved against the table's key.
 
-use crate::item::query::refuse_key_attributes;
 use crate::read::key_range::{KeyBounds, has_sort_prefix};
+use crate::read::selection::refuse_key_attributes;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchema;
 use partita_exchange::{ExportFilter, decode_export_filter};

@@ -1,7 +1,7 @@
 //! ExportTableToPointInTime: pins what is exported and notes the export, which goes on in the background (`export_step.rs`).
 
 use crate::Engine;
-use crate::backup::restore_table_to_point_in_time::{recoverable_moment, recovery_is_off};
+use crate::backup::recovery_window::{recoverable_moment, recovery_is_off};
 use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export::export_selection::ExportSelection;

@@ -4,12 +4,11 @@ use crate::Engine;
 use crate::catalog::Catalog;
 use crate::catalog::catalog_rows;
 use crate::catalog::change_table::SideWrites;
+use crate::catalog::spaces::{Spaces, drop_space};
 use crate::catalog::table::{Table, TableRecord};
 use crate::history::{self, History, Moment, tick};
 use crate::key::stored_key::Key;
 use crate::storage_failed;
-use crate::table::create_table::Spaces;
-use crate::table::delete_table::drop_space;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Decision, Rows, Space, Store, Write};
 

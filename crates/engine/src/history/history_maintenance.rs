@@ -3,6 +3,7 @@
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
 use crate::catalog::change_table::SideWrites;
+use crate::catalog::spaces::{Spaces, drop_space};
 use crate::catalog::table::TableRecord;
 use crate::exchange::exchange_record::key;
 use crate::history::change_history::HistoryChange;
@@ -10,8 +11,6 @@ use crate::history::{History, Moment, Trim, last_moment_key};
 use crate::key::stored_key::{self, Key};
 use crate::maintenance::Progress;
 use crate::storage_failed;
-use crate::table::create_table::Spaces;
-use crate::table::delete_table::drop_space;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Decision, Direction, Rows, Snapshot, Space, Store, Write};
 use partita_value::names::TableName;

@@ -8,7 +8,7 @@ use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::exchange_record::{ExchangeRecord, store_progress};
 use crate::exchange::object_source::{Reading, RecordBatch, Source, SourcePosition};
 use crate::exchange::record_errors::{RecordLocation, log_error_total, log_record_error};
-use crate::item::batch_write_item::plan;
+use crate::item::planned_write::plan_batched;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
 use crate::offload::blocking_task::{StepError, run_with_bucket};
@@ -293,7 +293,7 @@ impl ImportRecord {
         let records = batch.records.len() as u64;
         for (number, record) in (done + 1..).zip(batch.records) {
             let write = record.map_err(|invalid| invalid.reason).and_then(|put| {
-                plan(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
+                plan_batched(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
             });
             match write {
                 Ok(write) => {

@@ -6,7 +6,7 @@ use crate::exchange::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::import::import_step::ImportRecord;
 use crate::key::stored_key::{ExchangeKind, Key};
 use crate::storage_failed;
-use crate::table::create_table::{already_exists, new_record};
+use crate::table::new_table::{already_exists, new_record};
 use partita_api::Exception;
 use partita_api::exchange::ExchangeStatus;
 use partita_api::import::Import;

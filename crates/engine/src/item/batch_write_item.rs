@@ -1,14 +1,12 @@
 //! BatchWriteItem: writes that stand each on its own, in one commit or, if they are large, in several.
 
 use crate::Engine;
-use crate::capacity::table_consumption::{CollectionsTouched, PerTable, collection_metrics};
+use crate::capacity::table_consumption::{ConsumptionByTable, TouchedCollections, collection_metrics};
 use crate::catalog::table::Table;
-use crate::index::index_entry::check_index_keys;
-use crate::key::item_key::ItemKey;
+use crate::item::planned_write::plan_batched;
 use crate::read::slices::{Slice, let_others};
 use crate::write::{Action, ItemWrite, Outcome};
 use partita_api::item::batch_write_item::{BatchWrite, BatchWriteItem, BatchWriteItemOutput};
-use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, messages};
 use partita_store::Store;
 use partita_value::Item;
@@ -31,15 +29,15 @@ impl<S: Store> Engine<S> {
                     slice = Slice::new();
                     let_others().await;
                 }
-                let metrics_of = wants_metrics.then(|| key_of(&request));
-                keys.push((name.clone(), Arc::clone(&table), metrics_of));
-                writes.push(plan(&table, request)?);
+                let metrics_key = wants_metrics.then(|| key_of(&request));
+                keys.push((name.clone(), Arc::clone(&table), metrics_key));
+                writes.push(plan_batched(&table, request)?);
             }
         }
         refuse_duplicates(&writes)?;
         let outcomes = self.write_in_parts(writes).await?;
-        let mut consumed = PerTable::default();
-        let mut collections = CollectionsTouched::default();
+        let mut consumed = ConsumptionByTable::default();
+        let mut collections = TouchedCollections::default();
         for ((name, table, key), outcome) in keys.iter().zip(outcomes) {
             let outcome = outcome?;
             let bytes = outcome.collection_bytes;
@@ -93,26 +91,6 @@ fn key_of(request: &BatchWrite) -> Item {
     match request {
         BatchWrite::Put(item) | BatchWrite::Delete(item) => item.clone(),
     }
-}
-
-/// What is wrong with one item here refuses them all.
-pub fn plan(table: &Arc<Table>, request: BatchWrite) -> Result<ItemWrite, Exception> {
-    let (key, action) = match request {
-        BatchWrite::Put(item) => {
-            let key = ItemKey::of_batched_item(table, item.view())?;
-            check_index_keys(table, item.view())?;
-            (key, Action::Put(item))
-        }
-        BatchWrite::Delete(key) => (ItemKey::of_request(table, &key)?, Action::Delete { key }),
-    };
-    Ok(ItemWrite {
-        table: Arc::clone(table),
-        key,
-        action,
-        condition: None,
-        return_values: ReturnValues::None,
-        return_item_on_condition_failure: false,
-    })
 }
 
 fn refuse_duplicates(writes: &[ItemWrite]) -> Result<(), Exception> {

@@ -4,13 +4,13 @@ use crate::Engine;
 use crate::capacity::Consistency;
 use crate::key::scalar_keys;
 use crate::read::key_range::KeyBounds;
-use crate::read::selection::{Selection, check_start_attribute, go_on_behind};
+use crate::read::selection::{Selection, check_start_attribute, go_on_behind, refuse_key_attributes};
 use crate::read::{PageRequest, read_page};
 use partita_api::item::query::{Query, QueryOutput};
-use partita_api::key_schema::{KeyAttribute, KeySchema};
+use partita_api::key_schema::KeyAttribute;
 use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
-use partita_expression::{Condition, printed};
+use partita_expression::printed;
 use partita_store::{Direction, Store};
 use partita_value::{Item, ValueRef, limits, ordered_key};
 
@@ -105,15 +105,4 @@ fn nothing_behind(start_key: &Item) -> Exception {
         "The provided exclusive start key is invalid: ExclusiveStartKey: {{{}}}",
         key.join(", ")
     ))
-}
-
-/// A filter runs after the read: conditions on the keys belong into the key condition.
-pub fn refuse_key_attributes(schema: &KeySchema, filter: &Condition, legacy: bool) -> Result<(), Exception> {
-    let Some(key) = filter.attribute_roots().find(|name| schema.contains(name)) else {
-        return Ok(());
-    };
-    let parameter = if legacy { "QueryFilter" } else { "Filter Expression" };
-    Err(Exception::validation(format!(
-        "{parameter} can only contain non-primary key attributes: Primary key attribute: {key}"
-    )))
 }

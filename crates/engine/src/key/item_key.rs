@@ -174,7 +174,8 @@ pub fn key_item<'a>(attributes: impl Iterator<Item = &'a KeyAttribute>, item: It
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::create_table::{Spaces, new_record};
+    use crate::catalog::spaces::Spaces;
+    use crate::table::new_table::new_record;
     use partita_api::{Operation, Request};
     use partita_value::AttributeValue;
 

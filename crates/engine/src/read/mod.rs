@@ -15,7 +15,7 @@ use crate::read::selection::{go_on_at, go_on_behind, no_index};
 use crate::read::slices::{Slice, let_others};
 use crate::storage_failed;
 use crate::write::lost_item::{damaged_rows, item_read_failed, told_damage};
-use partita_api::reporting::Page;
+use partita_api::item::page::ItemPage;
 use partita_api::{Exception, messages};
 use partita_expression::{Condition, ExpressionError, Projection};
 use partita_store::{Damage, Direction, KeyRange, Snapshot, Store};
@@ -88,7 +88,7 @@ pub struct PageRequest<'a> {
 
 /// A page, and what reading it used.
 pub struct PageRead {
-    pub page: Page,
+    pub page: ItemPage,
     pub bytes: usize,
     pub consumption: Consumption,
 }
@@ -176,7 +176,7 @@ impl PageRequest<'_> {
 /// A page being read.
 struct Reading<'a> {
     request: &'a PageRequest<'a>,
-    page: Page,
+    page: ItemPage,
     bytes_read: usize,
     /// Of items read besides their index entries.
     fetched_bytes: usize,
@@ -192,7 +192,7 @@ impl<'a> Reading<'a> {
         let items = (!request.count_only).then(Vec::new);
         Reading {
             request,
-            page: Page { items, ..Page::default() },
+            page: ItemPage { items, ..ItemPage::default() },
             bytes_read: 0,
             fetched_bytes: 0,
             fetched: Consumption::default(),

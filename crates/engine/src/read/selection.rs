@@ -139,6 +139,17 @@ impl<'a> Selection<'a> {
     }
 }
 
+/// A filter runs after the read: conditions on the keys belong into the key condition.
+pub fn refuse_key_attributes(schema: &KeySchema, filter: &Condition, legacy: bool) -> Result<(), Exception> {
+    let Some(key) = filter.attribute_roots().find(|name| schema.contains(name)) else {
+        return Ok(());
+    };
+    let parameter = if legacy { "QueryFilter" } else { "Filter Expression" };
+    Err(Exception::validation(format!(
+        "{parameter} can only contain non-primary key attributes: Primary key attribute: {key}"
+    )))
+}
+
 /// AWS lists the names in the order of a small hash table.
 pub fn filter_not_projected(index: &Index, mut names: Vec<&str>) -> Exception {
     names.sort_by_key(|name| bucket(name));

@@ -1,7 +1,7 @@
 //! BatchExecuteStatement: several statements, of which each succeeds or fails on its own.
 
 use crate::Engine;
-use crate::capacity::table_consumption::PerTable;
+use crate::capacity::table_consumption::ConsumptionByTable;
 use crate::statement::statement_read::single_key;
 use crate::statement::statement_write::duplicate_item;
 use crate::write::ItemWrite;
@@ -31,7 +31,7 @@ impl<S: Store> Engine<S> {
         request: BatchExecuteStatement,
     ) -> Result<BatchExecuteStatementOutput, Exception> {
         let mut responses = vec![BatchStatementResponse::default(); request.statements.len()];
-        let mut consumed = PerTable::default();
+        let mut consumed = ConsumptionByTable::default();
         let mut waiting: Vec<Waiting> = Vec::new();
         for (number, sent) in request.statements.into_iter().enumerate() {
             match sent {
@@ -63,7 +63,7 @@ impl<S: Store> Engine<S> {
         &self,
         select: Select,
         consistent_read: bool,
-        consumed: &mut PerTable,
+        consumed: &mut ConsumptionByTable,
     ) -> Result<BatchStatementResponse, Exception> {
         let key = single_key(&*self.catalog.table(&select.table)?, &select, NO_KEY)?;
         let table = select.table.clone();
@@ -83,7 +83,7 @@ impl<S: Store> Engine<S> {
         &self,
         waiting: Vec<Waiting>,
         responses: &mut [BatchStatementResponse],
-        consumed: &mut PerTable,
+        consumed: &mut ConsumptionByTable,
     ) -> Result<Vec<Waiting>, Exception> {
         let mut now: Vec<Waiting> = Vec::new();
         let mut later = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::Engine;
 use crate::statement::statement_write::duplicate_item;
-use crate::write::write_report::ReportWish;
+use crate::write::write_report::ReportOptions;
 use partita_api::Exception;
 use partita_api::statement::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
 use partita_partiql::Statement;
@@ -16,14 +16,14 @@ impl<S: Store> Engine<S> {
         if let Statement::Select(select) = &request.statement {
             return self.select(select, &request).await;
         }
-        let wish = ReportWish {
+        let options = ReportOptions {
             table: request.statement.table().clone(),
             capacity: request.return_consumed_capacity,
-            metrics_of: None,
+            metrics_key: None,
         };
         let planned = self.single_action(request.statement, request.return_item_on_condition_failure)?;
         let write = self.plan_action(planned.action)?;
-        let written = self.write_and_report(write, wish).await;
+        let written = self.write_and_report(write, options).await;
         let output = if planned.inserts { written.map_err(duplicate_item)? } else { written? };
         Ok(ExecuteStatementOutput {
             items: output.attributes.into_iter().collect(),

@@ -2,10 +2,11 @@
 
 use crate::Engine;
 use crate::catalog::table::Table;
-use crate::item::transact_write_items::{NamedWrite, cancellation, cancelled, check_total_size};
+use crate::item::cancellation::{cancelled, cancelled_for};
+use crate::item::transaction_write::{ReportedAction, check_total_size};
 use crate::statement::statement_read::single_key;
 use crate::statement::statement_write::{action, duplicate_item};
-use partita_api::item::transact_get_items::{TransactGet, TransactGetItems};
+use partita_api::item::transact_get_items::TransactGet;
 use partita_api::statement::execute_transaction::{
     ExecuteTransaction, ExecuteTransactionOutput, TransactStatement,
 };
@@ -23,15 +24,12 @@ impl<S: Store> Engine<S> {
         request: ExecuteTransaction,
     ) -> Result<ExecuteTransactionOutput, Exception> {
         match request.statements.iter().all(|one| one.statement.is_read()) {
-            true => self.read_statements(request).await,
+            true => self.read_statements(request),
             false => self.write_statements(request).await,
         }
     }
 
-    async fn read_statements(
-        &self,
-        request: ExecuteTransaction,
-    ) -> Result<ExecuteTransactionOutput, Exception> {
+    fn read_statements(&self, request: ExecuteTransaction) -> Result<ExecuteTransactionOutput, Exception> {
         let gets = self.each_with_table(request.statements, |table, one| match one.statement {
             Statement::Select(select) => {
                 let key = single_key(table, &select, NO_KEY)?;
@@ -39,12 +37,8 @@ impl<S: Store> Engine<S> {
             }
             _ => Err(Exception::internal("A statement that reads was expected")),
         })?;
-        let return_consumed_capacity = request.return_consumed_capacity;
-        let output = self.transact_get_items(TransactGetItems { gets, return_consumed_capacity }).await?;
-        Ok(ExecuteTransactionOutput {
-            responses: output.responses,
-            consumed_capacity: output.consumed_capacity,
-        })
+        let read = self.read_transaction(&gets, request.return_consumed_capacity)?;
+        Ok(ExecuteTransactionOutput { responses: read.items, consumed_capacity: read.consumed_capacity })
     }
 
     async fn write_statements(
@@ -61,11 +55,16 @@ impl<S: Store> Engine<S> {
             return Err(cancelled(planned));
         }
         let writes: Vec<_> = planned.into_iter().flatten().collect();
-        let named =
-            writes.iter().map(|write| NamedWrite { table: write.table.name.clone(), metrics_of: None });
-        let named = named.collect();
+        let reported =
+            writes.iter().map(|write| ReportedAction { table: write.table.name.clone(), metrics_key: None });
+        let reported = reported.collect();
         let written = self
-            .write_transaction(writes, named, request.client_request_token, request.return_consumed_capacity)
+            .write_transaction(
+                writes,
+                reported,
+                request.client_request_token,
+                request.return_consumed_capacity,
+            )
             .await
             .map_err(|exception| told_as_duplicates(exception, &inserts))?;
         // AWS has a response per item read, and nothing was.
@@ -107,5 +106,5 @@ fn told_as_duplicates(exception: Exception, inserts: &[bool]) -> Exception {
             reason.message = Some(duplicate.message);
         }
     }
-    cancellation(reasons)
+    cancelled_for(reasons)
 }

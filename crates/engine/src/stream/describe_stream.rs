@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::storage_failed;
 use crate::stream::read_stream::next_sequence;
-use crate::table::describe_table::seconds;
+use crate::table::table_description::seconds;
 use partita_api::Exception;
 use partita_api::stream::describe_stream::{DescribeStream, DescribeStreamOutput, ShardDescription};
 use partita_api::stream::sequence_number::SequenceNumber;

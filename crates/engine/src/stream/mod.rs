@@ -14,6 +14,7 @@
 partita_api::operation_modules!(stream);
 pub mod read_stream;
 pub mod shard_iterator;
+pub mod stream_lifecycle;
 pub mod stream_maintenance;
 pub mod stream_options;
 pub mod stream_record;
@@ -21,8 +22,8 @@ pub mod stream_record;
 use crate::catalog::catalog_rows::put_record;
 use crate::catalog::table::TableRecord;
 use crate::key::stored_key::{Key, Token};
+use crate::stream::stream_lifecycle::stream_label;
 use crate::stream::stream_options::StreamOptions;
-use crate::table::create_table::stream_label;
 use partita_api::key_schema::KeySchema;
 use partita_api::table::StreamViewType;
 use partita_store::{Space, Write};

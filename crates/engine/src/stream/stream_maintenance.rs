@@ -2,13 +2,13 @@
 
 use crate::Engine;
 use crate::catalog::catalog_rows;
+use crate::catalog::spaces::drop_space;
 use crate::key::stored_key::{self, Key};
 use crate::maintenance::Progress;
 use crate::storage_failed;
 use crate::stream::read_stream::{next_sequence, read_number, trimmed_through};
 use crate::stream::stream_record;
 use crate::stream::{FIRST_SEQUENCE, Shard, Stream};
-use crate::table::delete_table::drop_space;
 use partita_api::Exception;
 use partita_store::{Damage, Decision, Direction, Rows, Snapshot, Store, Write};
 use partita_value::names::StreamName;

@@ -2,7 +2,7 @@
 //!
 //! Four decreases a day (UTC) are free; each further one waits until an hour after the last.
 
-use crate::table::describe_table::seconds;
+use crate::table::table_description::seconds;
 use partita_api::table::{Throughput, ThroughputChanges};
 use partita_api::{Exception, ExceptionKind};
 use partita_value::calendar::date_of;

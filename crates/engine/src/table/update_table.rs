@@ -3,13 +3,15 @@
 use crate::Engine;
 use crate::catalog::Catalog;
 use crate::catalog::change_table::{SideWrites, check_created};
-use crate::catalog::table::*;
+use crate::catalog::spaces::{Spaces, drop_space};
+use crate::catalog::table::{IndexRecord, Table, TableRecord};
 use crate::stream::Stream;
+use crate::stream::stream_lifecycle::{ended_stream, start_stream};
 use crate::stream::stream_options::StreamOptions;
-use crate::table::create_table::{Spaces, start_stream};
-use crate::table::delete_table::{drop_space, ended_stream};
+use crate::table::attribute_definitions::{attribute_definitions, keep_used_definitions, keys};
 use crate::table::warm_throughput::{WarmUnits, warmer};
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::update_table::*;
 use partita_api::table::*;
 use partita_api::{Exception, ExceptionKind, messages};
@@ -244,12 +246,6 @@ fn refuse_redefinitions(
     }
 }
 
-/// The keys of the table and of its indexes.
-fn keys(record: &TableRecord) -> impl Iterator<Item = &KeySchema> {
-    let indexes = record.local_indexes.iter().chain(&record.global_indexes);
-    std::iter::once(&record.key).chain(indexes.map(|index| &index.definition.key))
-}
-
 fn printed_schema(key: &KeySchema) -> String {
     let part = |attributes: &[KeyAttribute], role: &str| -> Vec<String> {
         let element = |attribute: &KeyAttribute| {
@@ -268,20 +264,6 @@ fn undefined(index: &NewIndex, request: &UpdateTable) -> Exception {
         keys.join(", "),
         defined.join(", ")
     ))
-}
-
-/// Definitions are those of attributes that some key uses: the table's own, then those added.
-pub fn keep_used_definitions(record: &mut TableRecord, added: &[AttributeDefinition]) {
-    let mut definitions = attribute_definitions(record);
-    let is_new =
-        |definition: &&AttributeDefinition| !definitions.iter().any(|known| known.name == definition.name);
-    let new: Vec<_> = added.iter().filter(is_new).cloned().collect();
-    definitions.extend(new);
-    record.attribute_definitions = definitions
-        .into_iter()
-        .filter(|definition| keys(record).any(|key| key.contains(&definition.name)))
-        .map(|definition| KeyAttribute { name: definition.name, kind: definition.kind })
-        .collect();
 }
 
 fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exception> {

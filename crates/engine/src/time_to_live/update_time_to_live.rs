@@ -2,9 +2,8 @@
 
 use crate::Engine;
 use crate::catalog::change_table::{SideWrites, check_created};
+use crate::catalog::spaces::{Spaces, drop_space};
 use crate::catalog::table::{TableRecord, TimeToLiveRecord};
-use crate::table::create_table::Spaces;
-use crate::table::delete_table::drop_space;
 use partita_api::Exception;
 use partita_api::time_to_live::update_time_to_live::{UpdateTimeToLive, UpdateTimeToLiveOutput};
 use partita_store::{Space, Store};

@@ -3,11 +3,11 @@
 use super::finding::{Finding, FindingKind};
 use super::verification::{Lookup, Outcome, Verification, Visited, find, page};
 use crate::catalog::catalog_rows::{self, CatalogRows};
+use crate::catalog::spaces::Spaces;
 use crate::catalog::table::{Table, TableRecord};
 use crate::history::History;
 use crate::key::stored_key::{self, Key, SideRow};
 use crate::stream::Stream;
-use crate::table::create_table::Spaces;
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

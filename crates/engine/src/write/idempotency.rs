@@ -1,7 +1,7 @@
 //! Client request tokens: a transaction repeated within ten minutes is done once, also across a restart.
 
 use crate::key::stored_key::{Key, Token};
-use partita_api::item::transact_write_items::ClientRequestToken;
+use partita_api::item::client_request_token::ClientRequestToken;
 use partita_store::{Rows, Write};
 use partita_value::{ValueRef, ordered_key};
 

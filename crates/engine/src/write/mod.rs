@@ -35,7 +35,7 @@ use crate::write::lost_item::{LostItem, unreadable_item};
 use crate::write::write_batch::{Batch, past_key};
 use crate::write::write_draft::{Draft, work};
 use crate::write::write_plan::{Recording, Stored, plan};
-use partita_api::item::transact_write_items::ClientRequestToken;
+use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_expression::{Condition, Update};
@@ -160,7 +160,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Transaction, Exception> {
         match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
-            Committed::TooLarge(bytes) => Err(crate::item::transact_write_items::too_large(bytes)),
+            Committed::TooLarge(bytes) => Err(crate::item::transaction_write::too_large(bytes)),
             Committed::TokenMismatch => Err(Exception::new(
                 ExceptionKind::IdempotentParameterMismatchException,
                 messages::TOKEN_MISMATCH,
@@ -169,7 +169,7 @@ impl<S: Store> Engine<S> {
                 if outcomes.iter().all(Result::is_ok) {
                     Ok(Transaction::Done(outcomes.into_iter().flatten().collect()))
                 } else {
-                    Err(crate::item::transact_write_items::cancelled(outcomes))
+                    Err(crate::item::cancellation::cancelled(outcomes))
                 }
             }
         }

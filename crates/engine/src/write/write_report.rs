@@ -5,17 +5,17 @@ use crate::capacity::table_consumption::collection_metrics;
 use crate::write::ItemWrite;
 use partita_api::Exception;
 use partita_api::capacity::ReturnConsumedCapacity;
-use partita_api::item::put_item::PutItemOutput;
+use partita_api::item::write_output::WriteOutput;
 use partita_store::Store;
 use partita_value::{Item, names::TableName};
 
 /// What a request wants to be told of its write.
-pub(crate) struct ReportWish {
+pub(crate) struct ReportOptions {
     /// The table as the request names it.
     pub table: TableName,
     pub capacity: ReturnConsumedCapacity,
     /// The key, if collection metrics are wanted.
-    pub metrics_of: Option<Item>,
+    pub metrics_key: Option<Item>,
 }
 
 impl<S: Store> Engine<S> {
@@ -23,15 +23,15 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn write_and_report(
         &self,
         write: ItemWrite,
-        wish: ReportWish,
-    ) -> Result<PutItemOutput, Exception> {
+        options: ReportOptions,
+    ) -> Result<WriteOutput, Exception> {
         let table = write.table.clone();
         let outcome = self.write_one(write).await?;
-        Ok(PutItemOutput {
+        Ok(WriteOutput {
             attributes: outcome.attributes,
-            consumed_capacity: outcome.consumption.report(&wish.table, wish.capacity, None),
-            item_collection_metrics: wish
-                .metrics_of
+            consumed_capacity: outcome.consumption.report(&options.table, options.capacity, None),
+            item_collection_metrics: options
+                .metrics_key
                 .and_then(|key| collection_metrics(&table, &key, outcome.collection_bytes)),
         })
     }

@@ -87,8 +87,9 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 mod tests {
     use super::*;
     use crate::testing::*;
+    use partita_api::item::page::ItemPage;
     use partita_api::item::query::QueryOutput;
-    use partita_api::reporting::{Page, Select};
+    use partita_api::reporting::Select;
     use partita_api::{Operation, Response};
     use partita_value::{AttributeValue, Item};
 
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn a_page_is_answered_with_or_without_items() {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
-        let page = Page {
+        let page = ItemPage {
             damaged: Vec::new(),
             items: Some(vec![item.clone(), Item::default()]),
             count: 2,

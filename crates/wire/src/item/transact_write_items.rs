@@ -8,10 +8,11 @@ use crate::reporting;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
 use partita_api::capacity::ReturnConsumedCapacity;
+use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::item::delete_item::DeleteItem;
 use partita_api::item::put_item::PutItem;
 use partita_api::item::transact_write_items::{
-    ClientRequestToken, ConditionCheck, TransactWrite, TransactWriteItems, TransactWriteItemsOutput,
+    ConditionCheck, TransactWrite, TransactWriteItems, TransactWriteItemsOutput,
 };
 use partita_api::item::update_item::UpdateItem;
 use partita_api::reporting::ReturnValues;

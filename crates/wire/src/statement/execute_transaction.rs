@@ -6,7 +6,7 @@ use crate::json::{Reader, Writer};
 use crate::reporting;
 use crate::statement::partiql::{CheckedStatement, SentStatement, fingerprint};
 use crate::validation::{Validation, present};
-use partita_api::item::transact_write_items::ClientRequestToken;
+use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::statement::execute_transaction::{
     ExecuteTransaction, ExecuteTransactionOutput, TransactStatement,
 };

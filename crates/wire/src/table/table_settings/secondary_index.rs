@@ -10,7 +10,7 @@ use crate::json::Reader;
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchemaElement;
-use partita_api::table::update_table::NewIndex;
+use partita_api::table::new_index::NewIndex;
 use partita_api::table::{IndexProjection, OnDemandThroughput, Throughput};
 use partita_value::limits;
 use std::borrow::Cow;
