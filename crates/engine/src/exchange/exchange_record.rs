@@ -298,12 +298,12 @@ impl<S: Store> Engine<S> {
 
     pub(crate) fn visit_exchanges<R: ExchangeRecord>(
         &self,
-        behind: Option<&str>,
+        after: Option<&str>,
         direction: Direction,
         mut visit: impl FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let mut range = stored_key::all_exchanges(R::KIND);
-        if let Some(key) = behind.map(key::<R>) {
+        if let Some(key) = after.map(key::<R>) {
             match direction {
                 Direction::Ascending => range.start = stored_key::just_behind(&key),
                 Direction::Descending => range.end = key,

@@ -291,11 +291,11 @@ mod tests {
         history.enable_recovery(1, 0);
         assert!(!history.trim_is_due(10 * DAY_MILLIS + 3_599_999));
         assert!(history.trim_is_due(10 * DAY_MILLIS + 3_600_000));
-        history.unpin("nobody");
+        history.unpin("unknown");
         assert!(!history.trim_is_due(0));
         history.disable_recovery(0);
         history.trim = Trim::Done { millis: 1 };
-        history.unpin("nobody");
+        history.unpin("unknown");
         assert!(history.trim_is_due(0));
     }
 

@@ -34,7 +34,7 @@ pub fn read_row(row: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     match row.split_first() {
         Some((&WAS_THERE, item)) => Ok(Some(item)),
         Some((&(WAS_NOT_THERE | WAS_UNREADABLE), [])) => Ok(None),
-        _ => Err("it tells neither of an item nor of none"),
+        _ => Err("it is neither an item nor the absence of one"),
     }
 }
 

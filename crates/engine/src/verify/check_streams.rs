@@ -123,7 +123,7 @@ impl<'a> StreamView<'a> {
         Ok(())
     }
 
-    /// Looks at the records with numbers from `from` on, of all shards; the last window goes on to the end.
+    /// Checks the records of all shards with numbers starting at `from`; the last window extends to the end.
     fn check_window(
         &self,
         snapshot: &impl Snapshot,
