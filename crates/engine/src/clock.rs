@@ -1,12 +1,13 @@
-//! The time, behind a seam so that tests can set it.
+//! The clock, which tests can replace by one that they set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where the engine reads the time.
+/// The source of the current time.
 #[derive(Clone, Debug)]
 pub enum Clock {
+    /// The clock of the operating system.
     System,
     /// Milliseconds since 1970, set by hand.
     Manual(Arc<AtomicU64>),

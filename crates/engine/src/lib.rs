@@ -1,15 +1,15 @@
-//! Typed operations on a store. The life of a request here:
+//! The engine: executes typed requests on a store. The life of a request:
 //!
-//! 1. [`Engine::execute`] takes a valid [`Request`] and calls the method of the operation's own file.
-//! 2. Reads (`get_item.rs`, `query.rs`, `scan.rs`, …) find the table in the [`catalog`], turn keys into
-//!    stored keys ([`key::stored_key`]), and read points or a page of one snapshot ([`read`]).
-//! 3. Writes (`put_item.rs`, `update_item.rs`, `transact_write_items.rs`, …) make a list of item writes
-//!    and hand it to the one writer ([`write`]), which decides inside the store what changes: the item,
-//!    its index entries ([`index::index_entry`]), counters, the stream's record ([`stream::stream_record`]). All of it
-//!    commits together.
-//! 4. Background work ([`maintenance`]) goes the same way, in small steps.
+//! 1. [`Engine::execute`] takes a valid [`Request`] and calls the method in the operation's own file
+//!    (`item/put_item.rs`, `table/create_table.rs`, …), which `partita_api::operations!` lists.
+//! 2. A read (`item/get_item.rs`, `item/query.rs`, …) looks up the table in the [`catalog`], turns keys into stored keys
+//!    ([`key::stored_key`]), and reads single items or a page ([`read`]).
+//! 3. A write (`item/put_item.rs`, `item/transact_write_items.rs`, …) becomes a list of item writes
+//!    ([`item::planned_write`]) for the writer ([`write`]), which decides inside the store what changes: the item, its index
+//!    entries ([`index::index_entry`]), counters, the stream record ([`stream::stream_record`]). All of it commits together.
+//! 4. Background tasks ([`maintenance`]) do the same in small steps.
 //!
-//! Knows nothing of HTTP, JSON requests, or which store runs.
+//! Each folder is about one subject; its `mod.rs` says which. Knows nothing of HTTP, JSON requests, or the kind of store.
 
 pub mod bucket;
 pub mod clock;
@@ -47,13 +47,13 @@ use exchange::step_state::StepState;
 use maintenance::backoff::Backoffs;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
-pub use read::slices::let_others;
+pub use read::work_budget::yield_now;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stream::stream_options::StreamOptions;
 
-/// The database: a store and what is known about its tables.
+/// The database: a store, and the catalog of its tables.
 pub struct Engine<S> {
     store: S,
     catalog: Catalog,
@@ -63,32 +63,33 @@ pub struct Engine<S> {
     shortest_export: Duration,
     /// The region that ARNs name.
     region: String,
-    /// Host and port that clients are told, once they are known.
+    /// Host and port that DescribeEndpoints returns, once they are known.
     endpoint: OnceLock<String>,
-    /// Where buckets are, if there are any.
+    /// The buckets of exports, imports and bulk operations, if there are any.
     buckets: OnceLock<Arc<dyn Buckets>>,
-    /// Exports and imports are to stop, to go on after a restart.
+    /// Whether exports, imports and bulk operations stop, to resume after a restart.
     exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
     open_imports: OpenIds,
     open_restores: OpenIds,
     open_bulk_operations: OpenIds,
     token_cursor: TokenCursor,
-    /// The time in the last id of any of these.
+    /// The time in the last id of an export, import, restore or bulk operation.
     last_exchange_millis: AtomicU64,
-    /// What imports and bulk operations keep from step to step.
+    /// The state that imports and bulk operations keep between steps.
     step_state: StepState,
-    /// Background work that has failed and is tried again later.
+    /// Background tasks that failed and are retried later.
     backoffs: Backoffs,
-    /// Makes ids of the same millisecond differ.
+    /// A counter, so that ids of the same millisecond differ.
     ids: AtomicU64,
-    /// New tables have no secret of their own: for tests that compare rows.
+    /// Whether new tables hash keys without a secret, for tests that compare rows.
     fixed_tokens: bool,
-    /// Called when there is new background work.
+    /// The callback for new background work.
     waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl<S: Store> Engine<S> {
+    /// Opens the database in a store. `region` is the region in ARNs.
     pub fn open(store: S, region: &str, clock: Clock) -> Result<Engine<S>, StoreError> {
         let catalog = Catalog::load(&store)?;
         Ok(Engine {
@@ -115,37 +116,37 @@ impl<S: Store> Engine<S> {
         })
     }
 
-    /// The same, with streams kept otherwise than AWS keeps them.
+    /// Sets options of streams that differ from AWS's.
     pub fn with_streams(self, stream_options: StreamOptions) -> Engine<S> {
         Engine { stream_options, ..self }
     }
 
-    /// The same, with incremental exports that may cover another time than AWS's.
+    /// Sets the shortest period of an incremental export, which is 15 minutes on AWS.
     pub fn with_shortest_export(self, shortest_export: Duration) -> Engine<S> {
         Engine { shortest_export, ..self }
     }
 
-    /// Whether writes are taken, and if not, why.
+    /// Whether the store accepts writes, and if not, why.
     pub fn health(&self) -> Health {
         self.store.health()
     }
 
-    /// The same, with tables whose rows lie where everybody can tell.
+    /// Makes new tables hash keys without a secret, so that their stored keys are predictable.
     pub fn with_fixed_tokens(self) -> Engine<S> {
         Engine { fixed_tokens: true, ..self }
     }
 
-    /// Tells the engine where it is reached.
+    /// Sets the address that DescribeEndpoints returns.
     pub fn set_endpoint(&self, host_and_port: String) {
         let _ = self.endpoint.set(host_and_port);
     }
 
-    /// Tells the engine where the buckets of exports, imports and bulk operations are.
+    /// Sets the buckets of exports, imports and bulk operations.
     pub fn set_buckets(&self, buckets: Arc<dyn Buckets>) {
         let _ = self.buckets.set(buckets);
     }
 
-    /// Ends the waiting for a bucket; what was waiting goes on after a restart.
+    /// Stops waiting for buckets; exports, imports and bulk operations resume after a restart.
     pub fn stop_exchanges(&self) {
         self.exchanges_stopped.store(true, Ordering::Relaxed);
         if let Some(buckets) = self.buckets.get() {
@@ -153,7 +154,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// A failure of a step means nothing then: it may come from stopping.
+    /// If so, a failed step means nothing: stopping may have caused it.
     fn has_stopped_exchanges(&self) -> bool {
         self.exchanges_stopped.load(Ordering::Relaxed)
     }
@@ -162,7 +163,7 @@ impl<S: Store> Engine<S> {
         self.endpoint.get().cloned().unwrap_or_else(|| format!("dynamodb.{}.amazonaws.com", self.region))
     }
 
-    /// Sets what is called when background work appears, so that it need not wait for its turn.
+    /// Sets the callback for new background work, so that it starts at once.
     pub fn on_maintenance_due(&self, wake: impl Fn() + Send + Sync + 'static) {
         let _ = self.waker.set(Box::new(wake));
     }
@@ -173,7 +174,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// What a new table's tokens are made with: the operating system's random bytes.
+    /// The key that a new table's tokens are hashed with: random bytes from the operating system.
     fn new_token_key(&self) -> Result<Option<[u64; 2]>, Exception> {
         if self.fixed_tokens {
             return Ok(None);
@@ -189,7 +190,7 @@ impl<S: Store> Engine<S> {
         let mut hasher = SipHasher24::new();
         hasher.write_u64(self.clock.now_millis());
         hasher.write_u64(self.ids.fetch_add(1, Ordering::Relaxed));
-        // After a restart the clock may say what it said before.
+        // After a restart the clock may show a time that it showed before.
         hasher.write_u64(RandomState::new().hash_one(0));
         let id = hasher.finish128().as_u128();
         // Version 4, variant 1, as readers of UUIDs expect.
@@ -202,7 +203,7 @@ impl<S: Store> Engine<S> {
 macro_rules! dispatch {
     ($($folder:ident $name:ident $module:ident $output:ident $access:ident $(by [$($action:ident)+])? $remark:literal;)*) => {
         impl<S: Store> Engine<S> {
-            /// Executes any request.
+            /// Executes a request.
             pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
                 Ok(match request {
                     $(Request::$name(request) => Response::$name(self.$module(request).await?)),*
@@ -214,8 +215,8 @@ macro_rules! dispatch {
 
 partita_api::operations! { [dispatch] }
 
-/// A store that fails is an internal error to the client. The client is told what an operator can mend; the rest is
-/// for the log.
+/// The exception for a store that fails: an internal error. The message says what an operator can fix; the rest goes to
+/// the log.
 fn storage_failed(error: StoreError) -> Exception {
     tracing::error!(%error, "the store failed");
     Exception::internal(match error {

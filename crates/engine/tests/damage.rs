@@ -113,11 +113,11 @@ async fn a_damaged_item_is_reported() {
     let message = fails(&database, "GetItem", json!({"TableName": "Tab", "Key": key(3)})).await;
     assert!(message.contains("damaged") && message.contains("PutItem or DeleteItem"), "{message}");
     let message = fails(&database, "Scan", json!({"TableName": "Tab"})).await;
-    assert!(message.contains("behind item pk=a, sk=2 and before item pk=a, sk=4"), "{message}");
+    assert!(message.contains("after item pk=a, sk=2 and before item pk=a, sk=4"), "{message}");
     let request = json!({
         "TableName": "Tab", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}},
     });
-    assert!(fails(&database, "Query", request).await.contains("behind item pk=a, sk=2"));
+    assert!(fails(&database, "Query", request).await.contains("after item pk=a, sk=2"));
     let passed =
         database.succeed("Scan", json!({"TableName": "Tab", "PartitaPastDamage": true, "Limit": 5})).await;
     assert_eq!(

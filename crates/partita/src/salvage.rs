@@ -1,7 +1,7 @@
 //! `partita salvage`: copies what is readable of a damaged data folder into a new one.
 
 use crate::arguments::Salvage;
-use partita_engine::salvage::{restore_catalog, told_row};
+use partita_engine::salvage::{describe_row, restore_catalog};
 use partita_store::KeyRange;
 use partita_store_embedded::{EmbeddedStore, Options};
 use std::error::Error;
@@ -17,7 +17,7 @@ pub fn run(arguments: &Salvage) -> Result<ExitCode, Box<dyn Error>> {
         println!("nothing was lost");
     }
     for lost in &salvaged.lost {
-        match lost.keys.as_ref().and_then(KeyRange::row).and_then(told_row) {
+        match lost.keys.as_ref().and_then(KeyRange::row).and_then(describe_row) {
             Some(row) => println!("lost: {row}: {}", lost.what),
             None => println!("lost: {}", lost.what),
         }

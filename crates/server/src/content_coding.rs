@@ -5,7 +5,7 @@ use flate2::bufread::GzDecoder;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 use partita_auth::Headers;
-use partita_engine::let_others;
+use partita_engine::yield_now;
 use std::io::{Read, Write};
 
 /// How a gzip member begins.
@@ -141,7 +141,7 @@ impl Decoded<'_> {
         }
         if begin >= self.turn_ends {
             self.turn_ends = begin + TURN_BYTES;
-            let_others().await;
+            yield_now().await;
         }
         if begin == self.bytes.capacity() {
             let more = begin.max(FIRST_BYTES);

@@ -15,7 +15,7 @@ use crate::stopping::Stay;
 use bytes::BufMut;
 use hyper::StatusCode;
 use partita_auth::{Headers, SignedRequest};
-use partita_engine::let_others;
+use partita_engine::yield_now;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use std::future::{Future, poll_fn};
@@ -104,7 +104,7 @@ pub async fn serve<S: Store>(
                 place.heard(lane.silence.broken().into_std());
                 lane.pace.moved(bytes);
                 if bytes == READ_BYTES {
-                    let_others().await;
+                    yield_now().await;
                 }
             }
             Heard::End if lane.read.is_empty() => return Ok(Left::Ended),

@@ -29,8 +29,8 @@ use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_engine::let_others;
 use partita_engine::offload::heavy_work::{LARGE_BYTES, offload, offload_if_large};
+use partita_engine::yield_now;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
 use partita_wire::Rejection;
@@ -274,7 +274,7 @@ async fn check_signature(
     let mut pieces = signed.body.chunks(HASHED_BYTES);
     claim.hash(pieces.next().unwrap_or_default());
     for piece in pieces {
-        let_others().await;
+        yield_now().await;
         claim.hash(piece);
     }
     claim.check()

@@ -1,4 +1,4 @@
-//! DescribeEndpoints: clients that discover endpoints are sent back here.
+//! DescribeEndpoints: directs clients that discover endpoints to this server.
 
 use crate::Engine;
 use partita_api::Exception;

@@ -46,7 +46,7 @@ impl NewRestore {
             cursor: None,
         };
         let history = HistoryChange::of(history);
-        let mut writes = [store_record(&record), spaces.remember()].concat();
+        let mut writes = [store_record(&record), spaces.store()].concat();
         writes.push(restore.store());
         writes.extend(history.writes());
         let (published, catalog) = (record.clone(), catalog.clone());

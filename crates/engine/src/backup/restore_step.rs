@@ -138,7 +138,7 @@ impl<S: Store> Engine<S> {
             return_item_on_condition_failure: false,
         };
         let writes = items.into_iter().map(write).collect();
-        let outcomes = self.write_each_noting(writes, move |_| vec![record.store()]).await?;
+        let outcomes = self.write_each_with(writes, move |_| vec![record.store()]).await?;
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
 

@@ -165,7 +165,7 @@ impl<S: Store> Engine<S> {
             let (before, run, table) = &shared;
             before.after(run, table, outcomes).take_writes()
         };
-        let outcomes = self.write_each_noting(writes, progress_writes).await?;
+        let outcomes = self.write_each_with(writes, progress_writes).await?;
         before.log_errors(&run, &outcomes);
         let spent = outcomes.iter().flatten().map(written_units).sum();
         self.step_state.with_rate_limiter(before.id(), |limiter| limiter.add(spent));

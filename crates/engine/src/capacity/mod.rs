@@ -1,4 +1,4 @@
-//! Capacity units from sizes, and the report a request asked for.
+//! Consumed capacity: the units of reads and writes by their size, and the report in a response.
 
 pub mod table_consumption;
 
@@ -9,7 +9,7 @@ use partita_value::names::TableName;
 const READ_UNIT_BYTES: usize = 4_096;
 const WRITE_UNIT_BYTES: usize = 1_024;
 
-/// How strongly a read is promised, which is what it costs.
+/// The consistency of a read, which determines its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consistency {
     Eventual,
@@ -23,7 +23,7 @@ impl Consistency {
     }
 }
 
-/// Units for reading this many bytes; nothing found costs as much as something small.
+/// The units for reading this many bytes; finding nothing costs as much as a small item.
 pub fn read_units(bytes: usize, consistency: Consistency) -> Units {
     let blocks = bytes.div_ceil(READ_UNIT_BYTES).max(1) as u64;
     match consistency {
@@ -33,12 +33,12 @@ pub fn read_units(bytes: usize, consistency: Consistency) -> Units {
     }
 }
 
-/// Units for writing this many bytes.
+/// The units for writing this many bytes.
 pub fn write_units(bytes: usize) -> Units {
     Units::whole(bytes.div_ceil(WRITE_UNIT_BYTES).max(1) as u64)
 }
 
-/// What an operation used of one table.
+/// What an operation consumed of one table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Consumption {
     pub table: Units,
@@ -64,14 +64,14 @@ impl Consumption {
         }
     }
 
-    /// The report, if one was asked for.
+    /// The report, if requested.
     pub fn report(
         self,
         table: &TableName,
-        wanted: ReturnConsumedCapacity,
+        requested: ReturnConsumedCapacity,
         transaction: Option<TransactionUnits>,
     ) -> Option<ConsumedCapacity> {
-        if wanted == ReturnConsumedCapacity::None {
+        if requested == ReturnConsumedCapacity::None {
             return None;
         }
         let (locals, globals): (Vec<_>, Vec<_>) =
@@ -84,7 +84,7 @@ impl Consumption {
             table: self.table,
             local_indexes: named(locals),
             global_indexes: named(globals),
-            with_indexes: wanted == ReturnConsumedCapacity::Indexes,
+            with_indexes: requested == ReturnConsumedCapacity::Indexes,
             transaction,
         })
     }

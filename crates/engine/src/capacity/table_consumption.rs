@@ -1,4 +1,4 @@
-//! What one request used of several tables, and the item collections it touched.
+//! What one request consumed of several tables, and the item collections it wrote to.
 
 use crate::capacity::Consumption;
 use crate::catalog::table::Table;
@@ -9,7 +9,7 @@ use partita_value::{Item, Value};
 
 const GIGABYTE: f64 = 1024.0 * 1024.0 * 1024.0;
 
-/// Consumption added up by table, in the order in which the tables came.
+/// Consumption summed by table, in the order of the first use.
 #[derive(Default)]
 pub struct ConsumptionByTable(Vec<(TableName, Consumption)>);
 
@@ -23,16 +23,16 @@ impl ConsumptionByTable {
 
     pub fn report(
         self,
-        wanted: ReturnConsumedCapacity,
+        requested: ReturnConsumedCapacity,
         transaction: Option<TransactionUnits>,
     ) -> Option<Vec<ConsumedCapacity>> {
-        let reports = self.0.into_iter().map(|(table, total)| total.report(&table, wanted, transaction));
+        let reports = self.0.into_iter().map(|(table, total)| total.report(&table, requested, transaction));
         let reports: Vec<_> = reports.flatten().collect();
         (!reports.is_empty()).then_some(reports)
     }
 }
 
-/// The estimate of one item collection's size, for tables that count it.
+/// The estimated size of an item collection, for tables that count it.
 pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Option<ItemCollectionMetrics> {
     let attribute = table.key.partition.first()?;
     let value = Value::from(key.get(&attribute.name)?);
@@ -43,7 +43,7 @@ pub fn collection_metrics(table: &Table, key: &Item, bytes: Option<u64>) -> Opti
     })
 }
 
-/// Metrics grouped by table; each collection once.
+/// Metrics of item collections by table; each collection once.
 #[derive(Default)]
 pub struct TouchedCollections(Vec<(TableName, Vec<ItemCollectionMetrics>)>);
 

@@ -1,5 +1,5 @@
-//! The rows of the catalog. Each is kept twice, at both ends of the data file: a damaged one costs nothing while its
-//! second copy is readable. Without either, the rest of the database goes on, and what is lost is known by its key.
+//! The rows of the catalog. Each is stored twice, at both ends of the data file: a damaged row does no harm while its second
+//! copy is readable. If both are damaged, the rest of the database keeps working, and what is lost is known by its key.
 
 use crate::catalog::table::TableRecord;
 use crate::history::History;
@@ -33,38 +33,38 @@ pub fn delete_row(key: Vec<u8>) -> [Write; 2] {
     [Write::Delete { key }, copy]
 }
 
-/// What one snapshot has of the catalog.
+/// The rows of the catalog in one snapshot.
 #[derive(Default)]
 pub struct CatalogRows {
-    /// By their keys, each out of the copy that is readable.
+    /// Rows by their keys, each from the copy that is readable.
     pub rows: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What the store cannot read, of either copy.
+    /// What the store cannot read of either copy.
     pub damages: Vec<Damage>,
-    /// Rows that are not what their keys say.
+    /// The keys of rows that cannot be decoded.
     pub undecodable: BTreeSet<Vec<u8>>,
-    /// Keys of which one copy is not as it should be.
+    /// The keys of rows with one copy missing or different.
     pub incomplete: BTreeSet<Vec<u8>>,
-    /// Second copies of what is not there, by their own keys.
+    /// Second copies without a first, by their own keys.
     pub stale_copies: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Keys whose rows are not known: neither copy is readable.
+    /// The keys of rows that are lost: neither copy is readable.
     pub lost: Vec<KeyRange>,
-    /// Folders of early versions have no second copies.
+    /// Data folders of early versions have no second copies.
     pub has_copies: bool,
 }
 
 impl CatalogRows {
     pub fn read(snapshot: &impl Snapshot) -> Result<CatalogRows, StoreError> {
         let mut catalog = CatalogRows::default();
-        let mut unread = catalog.take_rows(snapshot)?;
-        catalog.take_copies(snapshot, &unread)?;
+        let mut unread = catalog.read_first_copies(snapshot)?;
+        catalog.read_second_copies(snapshot, &unread)?;
         unread.retain(|range| range.row().is_none_or(|key| !catalog.rows.contains_key(key)));
         catalog.lost = unread;
         Ok(catalog)
     }
 
-    /// The first copies. Says which keys could not be read.
-    fn take_rows(&mut self, snapshot: &impl Snapshot) -> Result<Vec<KeyRange>, StoreError> {
-        let Side { rows, damages } = Side::read(snapshot, &stored_key::whole_catalog())?;
+    /// Reads the first copies; returns the keys that could not be read.
+    fn read_first_copies(&mut self, snapshot: &impl Snapshot) -> Result<Vec<KeyRange>, StoreError> {
+        let CatalogCopy { rows, damages } = CatalogCopy::read(snapshot, &stored_key::whole_catalog())?;
         let mut unread: Vec<_> = damages.iter().filter_map(|damage| damage.keys.clone()).collect();
         for (key, row) in rows {
             if is_readable(&key, &row) {
@@ -78,9 +78,13 @@ impl CatalogRows {
         Ok(unread)
     }
 
-    /// The second copies, for what could not be read of the first ones.
-    fn take_copies(&mut self, snapshot: &impl Snapshot, unread: &[KeyRange]) -> Result<(), StoreError> {
-        let Side { rows, damages } = Side::read(snapshot, &stored_key::all_catalog_copies())?;
+    /// Reads the second copies, to replace the first copies that could not be read.
+    fn read_second_copies(
+        &mut self,
+        snapshot: &impl Snapshot,
+        unread: &[KeyRange],
+    ) -> Result<(), StoreError> {
+        let CatalogCopy { rows, damages } = CatalogCopy::read(snapshot, &stored_key::all_catalog_copies())?;
         self.has_copies = !rows.is_empty() || !damages.is_empty();
         self.damages.extend(damages);
         self.incomplete = self.rows.keys().filter(|key| is_known(key)).cloned().collect();
@@ -104,7 +108,7 @@ impl CatalogRows {
         Ok(())
     }
 
-    /// Rows that are there as second copies only, by the keys of the first.
+    /// Rows that exist as second copies only, by the keys of the first.
     pub fn rows_of_stale_copies(self) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> {
         let rows =
             self.stale_copies.into_iter().map(|(copy, row)| (stored_key::copied_catalog_row(&copy), row));
@@ -120,34 +124,34 @@ impl CatalogRows {
 
 /// One copy of the catalog.
 #[derive(Default)]
-struct Side {
+struct CatalogCopy {
     rows: BTreeMap<Vec<u8>, Vec<u8>>,
     damages: Vec<Damage>,
 }
 
-impl Side {
-    fn read(snapshot: &impl Snapshot, range: &KeyRange) -> Result<Side, StoreError> {
-        let mut side = Side::default();
+impl CatalogCopy {
+    fn read(snapshot: &impl Snapshot, range: &KeyRange) -> Result<CatalogCopy, StoreError> {
+        let mut copy = CatalogCopy::default();
         let visit = |key: &[u8], row: &[u8]| {
-            side.rows.insert(key.to_vec(), row.to_vec());
+            copy.rows.insert(key.to_vec(), row.to_vec());
             ControlFlow::Continue(())
         };
         let damaged = |damage: Damage| {
-            side.damages.push(damage);
+            copy.damages.push(damage);
             ControlFlow::Continue(())
         };
         snapshot.range_past_damage(range, Direction::Ascending, visit, damaged)?;
-        Ok(side)
+        Ok(copy)
     }
 }
 
-/// Whether a key of the catalog means anything.
+/// Whether a key is one of the catalog's.
 fn is_known(key: &[u8]) -> bool {
     let records = [stored_key::all_table_records(), stored_key::all_streams(), stored_key::all_histories()];
     key == Key::NextSpace.to_bytes() || records.iter().any(|range| range.contains(key))
 }
 
-/// Whether a row is what its key says. Of keys that mean nothing, nothing is said.
+/// Whether a row can be decoded; true for keys that are not the catalog's.
 fn is_readable(key: &[u8], row: &[u8]) -> bool {
     fn is<R: DeserializeOwned>(row: &[u8]) -> bool {
         serde_json::from_slice::<R>(row).is_ok()

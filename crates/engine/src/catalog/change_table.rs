@@ -1,4 +1,4 @@
-//! Changing a table's record: read it, decide, store it, publish it.
+//! Changes a table's record: reads it, decides, stores it, publishes it.
 
 use crate::Engine;
 use crate::catalog::spaces::Spaces;
@@ -12,13 +12,13 @@ use partita_api::{Exception, ExceptionKind, messages};
 use partita_store::{Decision, Rows, Store, Write};
 use partita_value::names::TableName;
 
-/// What a change of a record asks for besides the record itself.
+/// What is written besides the record when it changes.
 #[derive(Default)]
 pub struct SideWrites {
     pub writes: Vec<Write>,
-    /// A stream of the table that is new or ends.
+    /// A stream of the table that starts or ends.
     pub stream: Option<Stream>,
-    /// A history that changes with it.
+    /// A history that changes.
     pub history: Option<HistoryChange>,
 }
 
@@ -29,7 +29,7 @@ impl SideWrites {
 }
 
 impl<S: Store> Engine<S> {
-    /// Changes the record of a table as one decision. `change` says what to write beside it.
+    /// Changes the record of a table in one decision. `change` returns what to write besides the record.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
@@ -38,7 +38,7 @@ impl<S: Store> Engine<S> {
         self.change_table_by(name, Vec::new(), move |record, spaces, _| change(record, spaces)).await
     }
 
-    /// The same, by further rows.
+    /// Like [`Engine::change_table`], with further rows for `change` to depend on.
     pub(crate) async fn change_table_by(
         &self,
         name: &TableName,
@@ -60,17 +60,17 @@ impl<S: Store> Engine<S> {
             let mut spaces = catalog.spaces(rows[1].as_deref());
             let SideWrites { mut writes, stream, history } =
                 match change(&mut record, &mut spaces, &rows[2..]) {
-                    Ok(aside) => aside,
+                    Ok(side_writes) => side_writes,
                     Err(exception) => return Decision::rejection(Err(exception)),
                 };
-            writes.extend([store_record(&record), spaces.remember()].concat());
+            writes.extend([store_record(&record), spaces.store()].concat());
             writes.extend(stream.iter().flat_map(Stream::store));
             writes.extend(history.iter().flat_map(HistoryChange::writes));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {
-                // First the stream and the history: who sees the table looks for them.
+                // The stream and the history come first: whoever sees the table looks them up.
                 stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
-                // One that ends goes after the table has let go of it.
+                // A history that ends goes after the table no longer refers to it.
                 let (ending, kept): (Vec<_>, Vec<_>) =
                     history.into_iter().partition(|change| matches!(change, HistoryChange::End(_)));
                 kept.into_iter().for_each(|change| change.publish(&catalog));
@@ -87,9 +87,9 @@ pub fn read_record(row: &[u8]) -> Option<TableRecord> {
     serde_json::from_slice(row).ok()
 }
 
-/// A table that is being imported or restored can be neither changed nor deleted.
+/// Checks that a table is not being imported or restored: then it can be neither changed nor deleted.
 pub fn check_created(record: &TableRecord) -> Result<(), Exception> {
-    if record.is_being_made() {
+    if record.is_being_created() {
         let message = format!(
             "Attempt to change a resource which is still in use: Table is being created: {}",
             record.name

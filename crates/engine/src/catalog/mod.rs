@@ -1,7 +1,9 @@
-//! The tables, streams and histories there are. Reads take the current map without a lock; changes are decisions like any
-//! write, and the map is replaced between the commit and the next decision.
+//! The catalog of tables, streams and histories: their stored records ([`catalog_rows`]), and maps of them in memory.
+//!
+//! Reads take the current map without a lock. Changes are decisions like any write ([`change_table`]), and the map is replaced
+//! between the commit and the next decision.
 
-pub mod catalog_mending;
+pub mod catalog_repair;
 pub mod catalog_rows;
 pub mod change_table;
 pub mod spaces;
@@ -25,23 +27,24 @@ type Tables = BTreeMap<String, Arc<Table>>;
 type Streams = BTreeMap<StreamName, Arc<Stream>>;
 type Histories = BTreeMap<Space, Arc<History>>;
 
+/// All tables, streams and histories.
 #[derive(Clone)]
 pub struct Catalog {
     tables: Arc<ArcSwap<Tables>>,
-    /// Also those that are disabled, or whose tables are deleted.
+    /// Including streams that are disabled or whose tables are deleted.
     streams: Arc<ArcSwap<Streams>>,
-    /// By their own spaces; also those of deleted tables.
+    /// By their own spaces; including those of deleted tables.
     histories: Arc<ArcSwap<Histories>>,
-    /// Keys whose rows could not be read at the start.
+    /// The keys of rows that could not be read at startup.
     lost: Arc<Vec<KeyRange>>,
-    /// Rows that are to be written anew since one of their copies is not as it should be.
+    /// The keys of rows to be rewritten, because one of their copies is missing or different.
     incomplete: Arc<Mutex<BTreeSet<Vec<u8>>>>,
-    /// No space below it is given away. If it is lost which is next, this is found anew.
+    /// No space below this is allocated. Computed from the rows if the stored number is lost.
     first_free_space: u32,
 }
 
 impl Catalog {
-    /// Reads all records. Those that cannot be read are known by their keys.
+    /// Reads all records. Those that cannot be read are kept as keys in `lost`.
     pub fn load(store: &impl Store) -> Result<Catalog, StoreError> {
         let snapshot = store.snapshot()?;
         let stored = CatalogRows::read(&snapshot)?;
@@ -66,7 +69,7 @@ impl Catalog {
         };
         catalog.first_free_space = match stored.rows.get(&Key::NextSpace.to_bytes()) {
             Some(row) => Spaces::after(Some(row)).take(),
-            None => catalog_mending::next_space(&snapshot, catalog.owned_spaces())?,
+            None => catalog_repair::next_space(&snapshot, catalog.owned_spaces())?,
         };
         catalog.lock().extend(catalog.lost_next_space());
         Ok(catalog)
@@ -87,16 +90,17 @@ impl Catalog {
         all.into_iter()
     }
 
-    /// Spaces to give away, by the row that says which is next.
+    /// The free spaces, given the stored row with the number of the next one.
     pub fn spaces(&self, row: Option<&[u8]>) -> Spaces {
         Spaces::after(row).at_least(self.first_free_space)
     }
 
-    /// Some rows of which one copy is not as it should be.
+    /// The keys of some rows with one copy missing or different.
     pub fn incomplete(&self, count: usize) -> Vec<Vec<u8>> {
         self.lock().iter().take(count).cloned().collect()
     }
 
+    /// Called when these rows were rewritten.
     pub fn completed(&self, keys: &[Vec<u8>]) {
         let mut incomplete = self.lock();
         keys.iter().for_each(|key| {
@@ -108,12 +112,12 @@ impl Catalog {
         self.incomplete.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a row may be there that cannot be read.
+    /// Whether there may be a row with this key that cannot be read.
     fn is_lost(&self, key: &[u8]) -> bool {
         self.lost.iter().any(|range| range.contains(key))
     }
 
-    /// The tables whose records are known to be there and cannot be read.
+    /// The names of tables whose records cannot be read.
     pub fn lost_tables(&self) -> impl Iterator<Item = &str> {
         let rows = self.lost.iter().filter_map(KeyRange::row).filter_map(stored_key::table_of_record);
         rows.filter(|name| self.find(name).is_none())
@@ -123,37 +127,37 @@ impl Catalog {
         self.tables.load().get(name).cloned()
     }
 
-    /// The table an item operation names. One that is being imported or restored has no items yet.
+    /// The table of an item operation. One that is being imported or restored has no items yet.
     pub fn table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
-        let found = self.find(name.as_str()).filter(|table| !table.record.is_being_made());
+        let found = self.find(name.as_str()).filter(|table| !table.record.is_being_created());
         found.ok_or_else(|| self.no_table(name, Exception::resource_not_found(messages::TABLE_NOT_FOUND)))
     }
 
-    /// The table a table operation names: its error names it too.
+    /// The table of a table operation, whose exception names the table.
     pub fn named_table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
         let missing = || Exception::resource_not_found(messages::table_not_found(name));
         self.find(name.as_str()).ok_or_else(|| self.no_table(name, missing()))
     }
 
-    /// That a name is free cannot be said while it is not known whether it is.
+    /// Fails if the record of a table with this name may be lost: then the name may not be free.
     pub fn refuse_lost(&self, name: &TableName) -> Result<(), Exception> {
         let is_lost = self.is_lost(&Key::TableRecord { name: name.as_str() }.to_bytes());
         if is_lost && self.find(name.as_str()).is_none() { Err(lost_table(name)) } else { Ok(()) }
     }
 
-    /// Why there is no such table: it is missing, unless its record is what is lost.
+    /// The exception for a table that was not found: `missing`, unless its record is lost.
     #[cold]
     fn no_table(&self, name: &TableName, missing: Exception) -> Exception {
         self.refuse_lost(name).err().unwrap_or(missing)
     }
 
-    /// The table that a backup, a restore or an export names: they have an exception of their own.
+    /// The table of a backup, restore or export, which have an exception of their own.
     pub fn source_table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
-        let found = self.find(name.as_str()).filter(|table| !table.record.is_being_made());
+        let found = self.find(name.as_str()).filter(|table| !table.record.is_being_created());
         found.ok_or_else(|| self.no_table(name, source_not_found(name)))
     }
 
-    /// The same table as it is now; `None` if it was deleted, even if another has its name.
+    /// The current state of a table; `None` if it was deleted, even if another has its name.
     pub fn current(&self, table: &Table) -> Option<Arc<Table>> {
         self.find(table.name.as_str()).filter(|now| now.record.id == table.record.id)
     }
@@ -233,22 +237,22 @@ impl Catalog {
     }
 }
 
-/// A request names a table whose record cannot be read.
+/// The exception for a table whose record cannot be read.
 pub fn lost_table(name: &TableName) -> Exception {
     Exception::internal(format!(
-        "Internal server error: the record of table {name} is damaged and so is its second copy, so that its items are out of reach. Restore a backup of it into a new table; partita verify --repair frees the name and the room"
+        "Internal server error: the record of table {name} is damaged and so is its second copy, so that its items are out of reach. Restore a backup of it into a new table; partita verify --repair frees the name and the disk space"
     ))
 }
 
-/// A write would have to be told to a stream or history whose record cannot be read.
+/// The exception for a write that must be recorded in a stream or history whose record cannot be read.
 pub fn lost_companion(table: &TableName, what: &str, remedy: &str) -> Exception {
     tracing::error!(%table, "the record of the table's {what} is damaged");
     Exception::internal(format!(
-        "Internal server error: the record of the {what} of table {table} is damaged and so is its second copy, so that no change can be told to it. {remedy}"
+        "Internal server error: the record of the {what} of table {table} is damaged and so is its second copy, so that no change can be recorded in it. {remedy}"
     ))
 }
 
-/// The writes that store a record.
+/// The writes that store the record of a table.
 pub fn store_record(record: &TableRecord) -> [Write; 2] {
     catalog_rows::put_record(Key::TableRecord { name: &record.name }, record)
 }

@@ -19,13 +19,14 @@ impl Spaces {
         Spaces(self.0.max(first))
     }
 
+    /// Allocates the next space.
     pub fn take(&mut self) -> u32 {
         self.0 += 1;
         self.0 - 1
     }
 
     /// The writes that store the number of the next space.
-    pub fn remember(&self) -> [Write; 2] {
+    pub fn store(&self) -> [Write; 2] {
         catalog_rows::put(Key::NextSpace.to_bytes(), self.0.to_be_bytes().to_vec())
     }
 }

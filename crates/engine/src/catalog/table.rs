@@ -1,4 +1,4 @@
-//! A table as the catalog keeps it: the stored record, and the form the operations work with.
+//! A table: the stored record, and the form that operations work with.
 
 use crate::table::throughput_record::ThroughputRecord;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
@@ -9,7 +9,7 @@ use partita_value::ordered_key::TokenKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is stored of a table. Fields are only ever added, with a default.
+/// The stored record of a table. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TableRecord {
     pub name: String,
@@ -21,7 +21,7 @@ pub struct TableRecord {
     pub attribute_definitions: Vec<KeyAttribute>,
     pub local_indexes: Vec<IndexRecord>,
     pub global_indexes: Vec<IndexRecord>,
-    /// Where the sizes of item collections are kept: tables with local indexes only.
+    /// The space with the sizes of item collections: tables with local indexes only.
     pub collections: Option<u32>,
     pub billing_mode: BillingMode,
     pub on_demand_since_millis: Option<u64>,
@@ -31,7 +31,7 @@ pub struct TableRecord {
     pub on_demand: Option<OnDemandThroughput>,
     pub warm: Option<WarmThroughput>,
     pub stream: Option<StreamRecord>,
-    /// The name that stays when the stream is disabled.
+    /// The label of the last stream, which is kept when the stream is disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_stream_label: Option<String>,
     pub encryption: Option<Encryption>,
@@ -40,26 +40,26 @@ pub struct TableRecord {
     pub resource_policy: Option<String>,
     pub tags: BTreeMap<String, String>,
     pub time_to_live: Option<TimeToLiveRecord>,
-    /// When it was last turned on or off.
+    /// When time to live was last turned on or off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_to_live_changed_millis: Option<u64>,
-    /// An import is filling it; until then it is being created.
+    /// Whether an import is still filling it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub importing: bool,
-    /// What it was restored from, or still is.
+    /// What it was or is being restored from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restored: Option<RestoreSummary>,
     /// The space of its history, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<u32>,
-    /// What its tokens are made with; tables from before there were such keys have none.
+    /// The key that its tokens are hashed with; tables of early versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_key: Option<[u64; 2]>,
 }
 
 impl TableRecord {
     /// Whether an import or a restore is still filling it.
-    pub fn is_being_made(&self) -> bool {
+    pub fn is_being_created(&self) -> bool {
         self.importing || self.restored.as_ref().is_some_and(|restore| restore.in_progress)
     }
 }
@@ -68,7 +68,7 @@ impl TableRecord {
 pub struct IndexRecord {
     pub definition: IndexDefinition,
     pub space: u32,
-    /// Its entries are still being made from the items that were there before it.
+    /// Whether its entries are still being made from the items that existed before it.
     pub backfilling: bool,
     #[serde(flatten)]
     pub throughput_changes: ThroughputRecord,
@@ -102,9 +102,9 @@ pub struct Table {
     pub indexes: Vec<Index>,
     pub collections: Option<Space>,
     pub expiry: Option<Expiry>,
-    /// The stream that is told of every change.
+    /// The stream that records every change.
     pub stream: Option<StreamName>,
-    /// Where it is remembered what items were before they changed.
+    /// The space of the history that records what items were before they changed.
     pub history: Option<Space>,
     pub token_key: TokenKey,
     pub record: TableRecord,
@@ -126,11 +126,11 @@ pub struct Index {
     /// The attributes it holds, sorted; `None` is all of them.
     pub attributes: Option<Vec<String>>,
     pub backfilling: bool,
-    /// Its table's.
+    /// The same as its table's.
     pub token_key: TokenKey,
 }
 
-/// Items expire at the time in this attribute.
+/// The attribute with the time at which items expire, and the space that orders them by it.
 #[derive(Debug)]
 pub struct Expiry {
     pub attribute: String,
@@ -171,7 +171,7 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// Every space that goes with the table, besides that of its items.
+    /// Every space of the table besides that of its items.
     pub fn side_spaces(&self) -> Vec<Space> {
         let indexes = self.indexes.iter().map(|index| index.space);
         let others = self.collections.into_iter().chain(self.expiry.as_ref().map(|expiry| expiry.space));

@@ -305,7 +305,7 @@ impl<S: Store> Engine<S> {
         let mut range = stored_key::all_exchanges(R::KIND);
         if let Some(key) = after.map(key::<R>) {
             match direction {
-                Direction::Ascending => range.start = stored_key::just_behind(&key),
+                Direction::Ascending => range.start = stored_key::next_key_after(&key),
                 Direction::Descending => range.end = key,
             }
         }

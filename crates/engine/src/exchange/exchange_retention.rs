@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
         }
         let scanned = self.first_rows(&range, |key, row| Some((key.to_vec(), has_lapsed(row, now))))?;
         let last = scanned.last().filter(|_| scanned.len() == STEP_ROWS);
-        let next = last.map(|(key, _)| stored_key::just_behind(key));
+        let next = last.map(|(key, _)| stored_key::next_key_after(key));
         let lapsed = scanned.into_iter().filter(|(_, lapsed)| *lapsed).map(|(key, _)| key).collect();
         self.delete_rows_if(lapsed, move |row| has_lapsed(row, now)).await?;
         *self.token_cursor.0.lock().unwrap_or_else(PoisonError::into_inner) = next;

@@ -13,7 +13,7 @@ use crate::key::item_key::key_item;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
 use crate::offload::blocking_task::{StepError, run_with_bucket};
-use crate::read::slices::let_others;
+use crate::read::work_budget::yield_now;
 use crate::verify::hex;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
 use partita_api::export::{Export, ExportScope, ExportView, ExportWindow};
@@ -211,7 +211,7 @@ impl<S: Store> Engine<S> {
             if part.is_last || part.is_full() {
                 return Ok(part);
             }
-            let_others().await;
+            yield_now().await;
         }
     }
 

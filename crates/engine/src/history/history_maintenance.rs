@@ -147,7 +147,7 @@ impl<S: Store> Engine<S> {
         let cursor = cursor.filter(|_| history.trim == Trim::Running);
         let mut range = stored_key::all_rows(space);
         if let Some(last) = cursor {
-            range.start = stored_key::just_behind(&last);
+            range.start = stored_key::next_key_after(&last);
         }
         let mut scan = TrimScan { is_last: true, ..TrimScan::default() };
         // The item of the previous row, and the moment of its last row that stays. If a scan starts in the middle of an item's

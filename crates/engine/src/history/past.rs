@@ -131,7 +131,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
         after_key: Option<&[u8]>,
         visit: impl FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
-        let start = after_key.map(|key| stored_key::just_behind(&stored_key::in_space(self.items, key)));
+        let start = after_key.map(|key| stored_key::next_key_after(&stored_key::in_space(self.items, key)));
         let start = start.unwrap_or_else(|| self.item_rows.start.clone());
         let rows = KeyRange { start, end: self.item_rows.end.clone() };
         let changed = self.first_changed(moment, after_key)?;
@@ -284,7 +284,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
 
     /// The end of an item's rows: no item key is a prefix of another.
     fn end_of_item(&self, item: &[u8]) -> Vec<u8> {
-        stored_key::just_behind(&self.key(item, Moment::MAX))
+        stored_key::next_key_after(&self.key(item, Moment::MAX))
     }
 }
 

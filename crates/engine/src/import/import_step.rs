@@ -211,7 +211,7 @@ impl<S: Store> Engine<S> {
         let progress_writes = move |outcomes: &[Result<Outcome, Exception>]| {
             vec![store_progress(&shared.id, &shared.progress_after(outcomes))]
         };
-        let outcomes = self.write_each_noting(writes, progress_writes).await?;
+        let outcomes = self.write_each_with(writes, progress_writes).await?;
         record.resume(planned.progress_after(&outcomes));
         Ok(record)
     }

@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
             let identity = (new.import.table_id.clone(), token_key);
             let mut table = new_record(&request.table, identity, now, &mut spaces);
             table.importing = true;
-            let mut writes = [store_record(&table), spaces.remember()].concat();
+            let mut writes = [store_record(&table), spaces.store()].concat();
             writes.push(new.store());
             writes.extend(token.iter().map(|token| token.store(new.id())));
             let catalog = catalog.clone();

@@ -1,9 +1,9 @@
-//! Fills a new index, or a table's order of expiry, from the items that were there before it.
+//! Backfills a new index, or the expiry order of a table, from the items that existed before it.
 //!
-//! From the moment it is published, every write keeps the index up to date. The backfill walks the
-//! table in pages: it reads keys out of a snapshot, then decides over these items *as they are now*
-//! together with the entries they would have, and adds the entries that are missing. An item that
-//! changed in between was indexed by that change. How far it came is stored with each page.
+//! From the moment it is published, every write keeps the index up to date. The backfill reads the table in pages: it takes
+//! keys from a snapshot, then decides over the *current* items with these keys together with the entries they would have, and
+//! adds the entries that are missing. An item that changed in between was indexed by that change. The cursor is stored with
+//! each page.
 
 use crate::Engine;
 use crate::catalog::change_table::SideWrites;
@@ -19,7 +19,7 @@ use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Items looked at in one step.
+/// Items processed in one step.
 const PAGE_ITEMS: usize = 256;
 /// … or this many bytes of them.
 const PAGE_BYTES: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn backfill_step(&self) -> Result<Progress, Exception> {
         let mut progress = Progress::Done;
         for table in self.catalog.all().values() {
-            if let Some(space) = unfilled(table) {
+            if let Some(space) = backfilling_space(table) {
                 let name = format!("backfill in table {}", table.name);
                 progress = progress.and(self.backoffs.step(&name, self.fill_page(table, space)).await);
             }
@@ -53,7 +53,7 @@ impl<S: Store> Engine<S> {
         }
         let (table, catalog) = (Arc::clone(table), self.catalog.clone());
         let decision = move |rows: &Rows<'_>, _: &[usize]| match catalog.current(&table) {
-            Some(now) if unfilled(&now) == Some(space) => {
+            Some(now) if backfilling_space(&now) == Some(space) => {
                 let mut writes = missing_entries(&now, space, &expected, rows);
                 let cursor = Key::BackfillCursor { of: space }.to_bytes();
                 writes.push(Write::Put { key: cursor, value: last.clone() });
@@ -62,12 +62,12 @@ impl<S: Store> Engine<S> {
             // The index or its table was deleted meanwhile.
             _ => Decision::rejection(()),
         };
-        // An entry that cannot be read is written anew.
+        // An entry that cannot be read is rewritten.
         self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)?;
         Ok(Progress::More)
     }
 
-    /// The next items behind the cursor. One that cannot be read has an entry again when it is written anew.
+    /// The next items after the cursor. An item that cannot be read gets its entry when it is overwritten.
     fn next_page(&self, table: &Table, space: Space) -> Result<Vec<Item>, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let cursor = snapshot.get(&Key::BackfillCursor { of: space }.to_bytes()).map_err(storage_failed)?;
@@ -86,7 +86,7 @@ impl<S: Store> Engine<S> {
             }
         };
         let damaged = |damage: Damage| {
-            tracing::error!(table = %table.name, %damage, "a backfill passes over damage");
+            tracing::error!(table = %table.name, %damage, "a backfill skips damaged rows");
             ControlFlow::Continue(())
         };
         snapshot.range_past_damage(&range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
@@ -108,13 +108,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The space that still has to be filled, if there is one.
-fn unfilled(table: &Table) -> Option<Space> {
+/// The space that is still being backfilled, if there is one.
+fn backfilling_space(table: &Table) -> Option<Space> {
     let index = table.indexes.iter().find(|index| index.backfilling).map(|index| index.space);
     index.or_else(|| table.expiry.as_ref().filter(|expiry| expiry.backfilling).map(|expiry| expiry.space))
 }
 
-/// The item's entry in the index or the order of expiry that has this space; none if it cannot have one.
+/// The entry of an item in the index or expiry order with this space; none if it cannot have one.
 pub fn entry_in<'a>(table: &Table, space: Space, key: &ItemKey, item: ItemRef<'a>) -> Option<Entry<'a>> {
     if let Some(index) = table.indexes.iter().find(|index| index.space == space) {
         return index_entry::in_index(index, key, item).ok().flatten();
@@ -123,7 +123,7 @@ pub fn entry_in<'a>(table: &Table, space: Space, key: &ItemKey, item: ItemRef<'a
     index_entry::in_expiry(expiry, table, key, item)
 }
 
-/// Rows come in pairs: the item, and the entry it was expected to have.
+/// The writes of missing entries. Rows come in pairs: the item, and the entry it was expected to have.
 fn missing_entries(
     table: &Table,
     space: Space,

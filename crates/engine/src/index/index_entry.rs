@@ -4,7 +4,7 @@
 //! it; its value is the part of the item that the index projects, itself an encoded item.
 
 use crate::catalog::table::{Expiry, Index, Table};
-use crate::key::item_key::{ItemKey, key_item, part_bytes, refuse_empty, told_if_empty};
+use crate::key::item_key::{ItemKey, empty_value_problem, key_item, part_bytes, refuse_empty};
 use crate::key::scalar_keys;
 use crate::key::stored_key::Key;
 use partita_api::Exception;
@@ -13,15 +13,15 @@ use partita_expression::Update;
 use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
 use std::borrow::Cow;
 
-/// A row that is kept beside an item because of what the item holds.
+/// The entry of an item in an index or in the expiry order.
 pub struct Entry<'a> {
     pub key: Vec<u8>,
     pub value: Cow<'a, [u8]>,
-    /// DynamoDB's size of what is projected; what index capacity counts.
+    /// The size of the projected attributes as DynamoDB counts it, which capacity is charged for.
     pub size: usize,
 }
 
-/// The item's entry in an index: none if it lacks a key attribute, an error if one cannot be a key.
+/// The entry of an item in an index: none if it lacks a key attribute, an error if one is invalid.
 pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<Option<Entry<'a>>, Exception> {
     check_present_keys(index, item)?;
     let values = index.key.attributes().map(|attribute| item.get(&attribute.name));
@@ -34,12 +34,12 @@ pub fn in_index<'a>(index: &Index, key: &ItemKey, item: ItemRef<'a>) -> Result<O
     Ok(Some(Entry { key: stored, value, size }))
 }
 
-/// Whether the item can be in the table's indexes, as far as it has their keys.
+/// Checks the attributes of an item that are keys of the table's indexes.
 pub fn check_index_keys(table: &Table, item: ItemRef<'_>) -> Result<(), Exception> {
     table.indexes.iter().try_for_each(|index| check_present_keys(index, item))
 }
 
-/// Key attributes that are there must be of the declared type, not empty and not too long.
+/// Key attributes that are present must have the declared type, and be neither empty nor too long.
 fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception> {
     for attribute in index.key.attributes() {
         if let Some(value) = item.get(&attribute.name) {
@@ -50,7 +50,7 @@ fn check_present_keys(index: &Index, item: ItemRef<'_>) -> Result<(), Exception>
     check_size(index, "RANGE", &index.key.sort, limits::SORT_KEY_BYTES, item)
 }
 
-/// The values of one half of an index's key are not too long together.
+/// Checks the total size of the values of one half of an index's key.
 fn check_size(
     index: &Index,
     role: &str,
@@ -79,8 +79,8 @@ fn check_size(
     Err(Exception::validation(format!("One or more parameter values were invalid: {text}")))
 }
 
-/// What is known of an update without the old item: whole key attributes get values of the declared
-/// type, and nothing is written into one.
+/// The checks of an update that do not need the old item: key attributes get values of the declared type, and no path leads
+/// into one.
 pub fn check_update(table: &Table, update: &Update) -> Result<(), Exception> {
     for index in &table.indexes {
         for attribute in index.key.attributes() {
@@ -94,8 +94,8 @@ pub fn check_update(table: &Table, update: &Update) -> Result<(), Exception> {
     scalar_keys::check(table, update.nested_roots())
 }
 
-/// What an update has written into a key attribute is not empty, and of the declared type also if it was copied from elsewhere
-/// in the item.
+/// Checks that the key attributes an update wrote are not empty, and have the declared type even if they were copied from
+/// elsewhere in the item.
 pub fn check_updated(table: &Table, update: &Update, item: ItemRef<'_>) -> Result<(), Exception> {
     let keys = table.indexes.iter().flat_map(|index| index.key.attributes());
     for attribute in keys.filter(|attribute| update.writes(&attribute.name)) {
@@ -110,7 +110,7 @@ pub fn check_updated(table: &Table, update: &Update, item: ItemRef<'_>) -> Resul
     Ok(())
 }
 
-/// The values that an update brings for key attributes of the table's indexes are not empty.
+/// Checks that the values in an update for key attributes of the table's indexes are not empty.
 pub fn check_update_not_empty(table: &Table, update: &Update) -> Result<(), Exception> {
     let keys = table.indexes.iter().flat_map(|index| index.key.attributes());
     let mut values = keys.filter_map(|attribute| update.known_value(&attribute.name));
@@ -118,13 +118,13 @@ pub fn check_update_not_empty(table: &Table, update: &Update) -> Result<(), Exce
 }
 
 fn refuse_update_to_empty(value: ValueRef<'_>) -> Result<(), Exception> {
-    let Some(empty) = told_if_empty(value) else { return Ok(()) };
+    let Some(empty) = empty_value_problem(value) else { return Ok(()) };
     Err(Exception::validation(format!(
         "One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. {empty}"
     )))
 }
 
-/// The key values that an item has for the table's indexes are not empty.
+/// Checks that the key values that an item has for the table's indexes are not empty.
 pub fn check_not_empty(table: &Table, item: ItemRef<'_>) -> Result<(), Exception> {
     for index in &table.indexes {
         for attribute in index.key.attributes() {
@@ -143,7 +143,7 @@ fn type_mismatch(index: &Index, attribute: &KeyAttribute, actual: &str) -> Excep
     ))
 }
 
-/// A key value is of the declared type and not empty.
+/// Checks that a key value has the declared type and is not empty.
 fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>) -> Result<(), Exception> {
     if value.scalar_type() != Some(attribute.kind) {
         return Err(type_mismatch(index, attribute, value.type_name()));
@@ -153,15 +153,15 @@ fn check_key_value(index: &Index, attribute: &KeyAttribute, value: ValueRef<'_>)
 
 fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {
     let Some(names) = &index.attributes else { return Cow::Borrowed(item.bytes()) };
-    // Both are in order, so that one walk finds them all, however many attributes the item has.
-    let mut wanted = names.iter().peekable();
+    // Both are sorted, so one pass finds them all, however many attributes the item has.
+    let mut names = names.iter().peekable();
     let projected = Item::build(|encoder| {
         for (name, value) in item.attributes() {
-            while wanted.next_if(|next| next.as_bytes() < name).is_some() {}
-            if let Some(name) = wanted.next_if(|next| next.as_bytes() == name) {
+            while names.next_if(|next| next.as_bytes() < name).is_some() {}
+            if let Some(name) = names.next_if(|next| next.as_bytes() == name) {
                 encoder.entry(name, value);
             }
-            if wanted.peek().is_none() {
+            if names.peek().is_none() {
                 break;
             }
         }
@@ -169,7 +169,7 @@ fn project<'a>(index: &Index, item: ItemRef<'a>) -> Cow<'a, [u8]> {
     Cow::Owned(projected.into_bytes())
 }
 
-/// The item's entry in the order of expiry: none if it never expires.
+/// The entry of an item in the expiry order: none if it never expires.
 pub fn in_expiry<'a>(expiry: &Expiry, table: &Table, key: &ItemKey, item: ItemRef<'_>) -> Option<Entry<'a>> {
     let at = expires_at(expiry, item)?;
     let keys = key_item(table.key.attributes(), item);

@@ -1,10 +1,10 @@
-//! BatchWriteItem: writes that stand each on its own, in one commit or, if they are large, in several.
+//! BatchWriteItem: independent writes, in one commit or, if they are large, in several.
 
 use crate::Engine;
 use crate::capacity::table_consumption::{ConsumptionByTable, TouchedCollections, collection_metrics};
 use crate::catalog::table::Table;
 use crate::item::planned_write::plan_batched;
-use crate::read::slices::{Slice, let_others};
+use crate::read::work_budget::{WorkBudget, yield_now};
 use crate::write::{Action, ItemWrite, Outcome};
 use partita_api::item::batch_write_item::{BatchWrite, BatchWriteItem, BatchWriteItemOutput};
 use partita_api::{Exception, messages};
@@ -13,7 +13,7 @@ use partita_value::Item;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A commit that stores more than this is divided.
+/// A commit that stores more than this is split.
 const PART_BYTES: usize = 2 << 20;
 
 impl<S: Store> Engine<S> {
@@ -21,13 +21,13 @@ impl<S: Store> Engine<S> {
         let wants_metrics = request.return_item_collection_metrics;
         let mut writes = Vec::new();
         let mut keys = Vec::new();
-        let mut slice = Slice::new();
+        let mut budget = WorkBudget::new();
         for (name, requests) in request.tables {
             let table = self.catalog.table(&name)?;
             for request in requests {
-                if slice.spend(work(&table, &request)) {
-                    slice = Slice::new();
-                    let_others().await;
+                if budget.spend(work(&table, &request)) {
+                    budget = WorkBudget::new();
+                    yield_now().await;
                 }
                 let metrics_key = wants_metrics.then(|| key_of(&request));
                 keys.push((name.clone(), Arc::clone(&table), metrics_key));
@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> Engine<S> {
-    /// Writes in commits that are short enough for others to wait for.
+    /// Commits the writes in parts that do not hold up other writes for long.
     async fn write_in_parts(
         &self,
         writes: Vec<ItemWrite>,
@@ -72,13 +72,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// What looking for the keys of a write costs: each index looks for its own.
+/// The cost of planning a write: the item is searched for its own key and for that of each index.
 fn work(table: &Table, request: &BatchWrite) -> usize {
     let (BatchWrite::Put(item) | BatchWrite::Delete(item)) = request;
     item.size() * (1 + table.indexes.len())
 }
 
-/// About as many bytes as a write stores: the item, and its entries in indexes that hold all of it.
+/// An estimate of the bytes that a write stores: the item, and its entries in indexes that hold all of it.
 fn stored_bytes(write: &ItemWrite) -> usize {
     let copies = 1 + write.table.indexes.iter().filter(|index| index.attributes.is_none()).count();
     match &write.action {

@@ -1,10 +1,10 @@
-//! Query: key condition → range of one partition → page.
+//! Query: reads a page of the range of one partition that a key condition selects.
 
 use crate::Engine;
 use crate::capacity::Consistency;
 use crate::key::scalar_keys;
 use crate::read::key_range::KeyBounds;
-use crate::read::selection::{Selection, check_start_attribute, go_on_behind, refuse_key_attributes};
+use crate::read::selection::{Selection, check_start_attribute, refuse_key_attributes, resume_after};
 use crate::read::{PageRequest, read_page};
 use partita_api::item::query::{Query, QueryOutput};
 use partita_api::key_schema::KeyAttribute;
@@ -17,7 +17,7 @@ use partita_value::{Item, ValueRef, limits, ordered_key};
 const OUTSIDE_BOUNDARIES: &str =
     "The provided starting key is outside query boundaries based on provided conditions";
 const OUTSIDE_SORT_TERMS: &str = "The provided starting key does not match the range key predicate";
-/// AWS's words for a starting key of another partition where the sort key is asked for too.
+/// AWS's message for a starting key of another partition if the condition has sort terms too.
 const OTHER_PARTITION: &str = "The query can return at most one row and cannot be restarted";
 
 impl<S: Store> Engine<S> {
@@ -39,28 +39,28 @@ impl<S: Store> Engine<S> {
             refuse_key_attributes(schema, filter, request.legacy)?;
             selection.check_filter(filter)?;
         }
-        let fetch = selection.fetch(request.select, request.projection.as_ref(), None)?;
+        let fetch = selection.item_fetch(request.select, request.projection.as_ref(), None)?;
         scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
         let direction = if request.scan_index_forward { Direction::Ascending } else { Direction::Descending };
         let mut range = bounds.range(selection.space(), table.token_key);
         if let Some(position) = start {
-            range = go_on_behind(range, direction, position);
+            range = resume_after(range, direction, position);
         }
         let page_request = PageRequest {
             table: &table,
             index: selection.index,
             range,
-            partition: bounds.owner(schema),
+            partition: bounds.expected_partition(schema),
             direction,
             sort_prefix: bounds.sort_prefix(),
             limit: request.limit,
-            most_bytes: limits::PAGE_BYTES,
+            max_bytes: limits::PAGE_BYTES,
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),
             fetch,
             consistency: Consistency::of(request.consistent_read),
-            past_damage: false,
+            skip_damage: false,
         };
         let mut read = read_page(self, &page_request).await?;
         if selection.reads_single_items() {
@@ -72,7 +72,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Where the query goes on: a row that satisfies the key condition, or would if it were there.
+/// The position after which the query starts: a key that meets the key condition, whether or not it is stored.
 fn start_position(
     selection: &Selection<'_>,
     bounds: &KeyBounds<'_>,
@@ -80,7 +80,7 @@ fn start_position(
 ) -> Result<Vec<u8>, Exception> {
     let position = selection.position(start_key)?;
     if selection.reads_single_items() {
-        return Err(nothing_behind(start_key));
+        return Err(nothing_follows(start_key));
     }
     let value = |attribute: &KeyAttribute| start_key.get(&attribute.name).unwrap_or(ValueRef::Null);
     let partition: Vec<ValueRef<'_>> = selection.schema().partition.iter().map(value).collect();
@@ -95,8 +95,8 @@ fn start_position(
     Err(Exception::validation(text))
 }
 
-/// Where a partition is one item, a page cannot start behind it.
-fn nothing_behind(start_key: &Item) -> Exception {
+/// The exception for a starting key where each partition has at most one item: there is nothing after it.
+fn nothing_follows(start_key: &Item) -> Exception {
     let attribute = |(name, value): (&[u8], ValueRef<'_>)| {
         format!("{}=AttributeValue: {{{}}}", String::from_utf8_lossy(name), printed(value))
     };

@@ -1,11 +1,11 @@
-//! Scan: a table or index, or one segment of it, a page at a time.
+//! Scan: reads a page of a table or index, or of one segment of it.
 
 use crate::Engine;
 use crate::capacity::Consistency;
 use crate::key::item_key::check_shape;
 use crate::key::{scalar_keys, stored_key};
-use crate::read::key_range::Partition;
-use crate::read::selection::{Selection, check_start_attribute, go_on_behind, start_key_mismatch};
+use crate::read::key_range::ExpectedPartition;
+use crate::read::selection::{Selection, check_start_attribute, resume_after, start_key_mismatch};
 use crate::read::{PageRequest, read_page};
 use partita_api::item::scan::{Scan, ScanOutput, Segment};
 use partita_api::reporting::Select;
@@ -19,7 +19,8 @@ impl<S: Store> Engine<S> {
         let selection = Selection::new(&table, request.index.as_deref(), request.consistent_read)?;
         let start_key = request.exclusive_start_key.as_ref();
         start_key.map_or(Ok(()), |key| check_start_key(&selection, key))?;
-        let fetch = selection.fetch(request.select, request.projection.as_ref(), request.filter.as_ref())?;
+        let fetch =
+            selection.item_fetch(request.select, request.projection.as_ref(), request.filter.as_ref())?;
         let segment = request.segment.unwrap_or(Segment { number: 0, total: 1 });
         let mut range = stored_key::segment(selection.space(), segment.number, segment.total);
         if let Some(start_key) = start_key {
@@ -27,7 +28,7 @@ impl<S: Store> Engine<S> {
             if !range.contains(&position) {
                 return Err(wrong_segment(segment));
             }
-            range = go_on_behind(range, Direction::Ascending, position);
+            range = resume_after(range, Direction::Ascending, position);
         }
         scalar_keys::check(&table, request.projection.iter().flat_map(|paths| paths.nested_roots()))?;
         scalar_keys::check(&table, request.filter.iter().flat_map(|filter| filter.nested_roots()))?;
@@ -35,17 +36,17 @@ impl<S: Store> Engine<S> {
             table: &table,
             index: selection.index,
             range,
-            partition: Partition::default(),
+            partition: ExpectedPartition::default(),
             direction: Direction::Ascending,
             sort_prefix: None,
             limit: request.limit,
-            most_bytes: limits::PAGE_BYTES,
+            max_bytes: limits::PAGE_BYTES,
             filter: request.filter.as_ref(),
             projection: request.projection.as_ref(),
             count_only: request.select == Some(Select::Count),
             fetch,
             consistency: Consistency::of(request.consistent_read),
-            past_damage: request.past_damage,
+            skip_damage: request.past_damage,
         };
         let read = read_page(self, &page_request).await?;
         let consumed_capacity =
@@ -54,7 +55,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Of a starting key in a table a scan tells only that it does not fit.
+/// Checks a starting key. In a table, a scan has one message for everything that does not fit.
 fn check_start_key(selection: &Selection<'_>, start_key: &Item) -> Result<(), Exception> {
     match selection.index {
         Some(index) => {

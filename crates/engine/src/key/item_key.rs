@@ -1,4 +1,4 @@
-//! Primary keys: taken out of items and requests, checked against the schema.
+//! Primary keys: taken from items and requests, and checked against the schema.
 
 use crate::catalog::table::{Index, Table};
 use crate::key::stored_key::{Key, Token};
@@ -6,14 +6,14 @@ use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::{Exception, messages};
 use partita_value::{Item, ItemRef, ValueRef, limits, ordered_key};
 
-/// An item's place: its stored key, and what index entries and collections need of it.
+/// The key of an item: its stored key, and the hashes that index entries and collections need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemKey {
     pub stored: Vec<u8>,
     pub partition: Token,
-    /// Tells the item apart from all others of its table.
+    /// The hash of the whole key, which distinguishes the item from all others of its table.
     pub identity: Token,
-    /// What the partition's token was made of, encoded.
+    /// The encoded values that `partition` is the hash of.
     partition_value: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl ItemKey {
         Ok(ItemKey::of_stored_item(table, item))
     }
 
-    /// The key of an item about to be put by a batch, which tells less of what is wrong with it.
+    /// The key of an item about to be put by a batch, whose error messages are less specific.
     pub fn of_batched_item(table: &Table, item: ItemRef<'_>) -> Result<ItemKey, Exception> {
         if !table.key.attributes().all(|attribute| fits(attribute, item)) {
             return Err(Exception::validation(messages::KEY_MISMATCH));
@@ -45,14 +45,14 @@ impl ItemKey {
         Ok(ItemKey::of_stored_item(table, item))
     }
 
-    /// The key that a request names: exactly the key's attributes.
+    /// The key in a request: exactly the attributes of the key.
     pub fn of_request(table: &Table, key: &Item) -> Result<ItemKey, Exception> {
         check_shape(table.key.attributes(), key.view(), messages::KEY_MISMATCH)?;
         check_values(&table.key, key.view())?;
         Ok(ItemKey::of_stored_item(table, key.view()))
     }
 
-    /// The key of an item that is known to have one.
+    /// The key of an item that is known to be valid.
     pub fn of_stored_item(table: &Table, item: ItemRef<'_>) -> ItemKey {
         let value = |attribute: &KeyAttribute| item.get(&attribute.name).unwrap_or(ValueRef::Null);
         let partition = ordered_key::keyed_token(table.token_key, table.key.partition.iter().map(value));
@@ -64,9 +64,9 @@ impl ItemKey {
         ItemKey { stored, partition, identity, partition_value }
     }
 
-    /// Whether a stored item has this very key. The sort key stands in the stored key as it is; of the partition key
-    /// only a hash does, and another partition's could be the same.
-    pub fn is_of(&self, key: &KeySchema, item: ItemRef<'_>) -> bool {
+    /// Whether a stored item has this key. The stored key contains the sort key itself but only a hash of the partition key,
+    /// and another partition could have the same.
+    pub fn matches(&self, key: &KeySchema, item: ItemRef<'_>) -> bool {
         let mut rest = &self.partition_value[..];
         key.partition.iter().all(|attribute| {
             let Some((value, after)) = ValueRef::split(rest) else { return false };
@@ -75,22 +75,22 @@ impl ItemKey {
         })
     }
 
-    /// The item that was found where this key's would be; an error if it is another's.
+    /// Returns the item found under the stored key; an error if it has a different key.
     pub fn checked<'i>(&self, key: &KeySchema, item: ItemRef<'i>) -> Result<ItemRef<'i>, Exception> {
-        match self.is_of(key, item) {
+        match self.matches(key, item) {
             true => Ok(item),
             false => Err(misplaced_item(&self.stored)),
         }
     }
 }
 
-/// The error of an item that is found where `wanted` should be.
-pub fn misplaced_item(wanted: &dyn std::fmt::Debug) -> Exception {
-    tracing::error!(?wanted, "an item lies where another's place is");
+/// The exception for an item that is stored under the key of another.
+pub fn misplaced_item(expected: &dyn std::fmt::Debug) -> Exception {
+    tracing::error!(?expected, "an item is stored under the key of another");
     Exception::internal("Internal server error")
 }
 
-/// Exactly the attributes of a key, each of its type.
+/// Checks that an item has exactly the attributes of a key, each of its type.
 pub fn check_shape<'a>(
     attributes: impl Iterator<Item = &'a KeyAttribute> + Clone,
     key: ItemRef<'_>,
@@ -103,12 +103,12 @@ pub fn check_shape<'a>(
     }
 }
 
-/// Whether the item has this attribute with the type declared.
+/// Whether the item has this attribute with the declared type.
 pub fn fits(attribute: &KeyAttribute, item: ItemRef<'_>) -> bool {
     item.get(&attribute.name).is_some_and(|value| value.scalar_type() == Some(attribute.kind))
 }
 
-/// No key value is empty or too long.
+/// Checks that no key value is empty or too long.
 fn check_values(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exception> {
     check_not_empty(schema, item)?;
     if part_bytes(&schema.partition, item) > limits::PARTITION_KEY_BYTES {
@@ -127,13 +127,13 @@ pub fn check_not_empty(schema: &KeySchema, item: ItemRef<'_>) -> Result<(), Exce
     })
 }
 
-/// A value of a key, the table's or an index's, is not empty.
+/// Checks that a value of a key, the table's or an index's, is not empty.
 pub fn refuse_empty(
     index: Option<&Index>,
     attribute: &KeyAttribute,
     value: ValueRef<'_>,
 ) -> Result<(), Exception> {
-    let Some(empty) = told_if_empty(value) else { return Ok(()) };
+    let Some(empty) = empty_value_problem(value) else { return Ok(()) };
     let name = &attribute.name;
     let text = match index {
         None => format!("{empty} Key: {name}"),
@@ -145,8 +145,8 @@ pub fn refuse_empty(
     Err(Exception::validation(format!("One or more parameter values are not valid. {text}")))
 }
 
-/// What is wrong with a key value that is empty.
-pub fn told_if_empty(value: ValueRef<'_>) -> Option<String> {
+/// The message for a key value that is empty.
+pub fn empty_value_problem(value: ValueRef<'_>) -> Option<String> {
     let kind = match value {
         ValueRef::S(b"") => "string",
         ValueRef::B(b"") => "binary",
@@ -155,12 +155,12 @@ pub fn told_if_empty(value: ValueRef<'_>) -> Option<String> {
     Some(format!("The AttributeValue for a key attribute cannot contain an empty {kind} value."))
 }
 
-/// The size of what an item has of one half of a key.
+/// The size of the values that an item has for one half of a key.
 pub fn part_bytes(part: &[KeyAttribute], item: ItemRef<'_>) -> usize {
     part.iter().filter_map(|attribute| item.get(&attribute.name)).map(|value| value.size()).sum()
 }
 
-/// The attributes of an item that these keys name, as an item of their own.
+/// The attributes of an item that these keys name, as an item.
 pub fn key_item<'a>(attributes: impl Iterator<Item = &'a KeyAttribute>, item: ItemRef<'_>) -> Item {
     Item::build(|encoder| {
         for attribute in attributes {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_in_anothers_place_is_an_error() {
+    fn an_item_under_the_key_of_another_is_an_error() {
         let table = table(None);
         let (one, two) = (item("one"), item("two"));
         let key = ItemKey::of_stored_item(&table, one.view());

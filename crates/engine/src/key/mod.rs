@@ -1,4 +1,6 @@
-//! Keys: of items, as requests name them, and of rows, as the store keeps them.
+//! Keys: the primary keys of items, and the stored keys of all rows.
+//!
+//! [`stored_key`] is the only module that builds the bytes of a stored key, and documents the layout of all of them.
 
 pub mod item_key;
 pub mod scalar_keys;

@@ -1,9 +1,9 @@
-//! Key attributes are scalars: no path of an expression leads into one.
+//! Key attributes are scalars: no path of an expression may lead into one.
 
 use crate::catalog::table::Table;
 use partita_api::Exception;
 
-/// Refuses paths into the table's key or an index's. `nested` are the attributes that paths lead into.
+/// Rejects paths into the table's key or an index's. `nested` are the attributes that paths lead into.
 pub fn check<'a>(table: &Table, nested: impl Iterator<Item = &'a str>) -> Result<(), Exception> {
     let nested: Vec<&str> = nested.collect();
     if nested.is_empty() {

@@ -1,4 +1,4 @@
-//! Every key that is ever stored. No other module builds one.
+//! The layout of all stored keys. No other module builds one.
 //!
 //! ```text
 //! space 0  catalog        1 name                     a table's record
@@ -6,7 +6,7 @@
 //!                         3 space                    a stream's record
 //!                         4 space                    a history's record
 //! space 1  counters       space                      rows and bytes of a table or index
-//! space 2  cursors        space                      how far an index's backfill has come
+//! space 2  cursors        space                      the progress of an index's backfill
 //! space 3  tokens         hash                       a client request token that was used
 //! space 4  token times    time hash                  … by the time it lapses
 //! space 5  sequences      space                      the number of a stream's next record, or the last
@@ -15,19 +15,19 @@
 //!                         2 id                       an import
 //!                         3 hash                     a client token of any of these
 //!                         4 id                       a bulk operation
-//!                         5 id                       that a bulk operation is to end
+//!                         5 id                       that a bulk operation is cancelled
 //!                         6 id                       a backup
 //!                         7 id                       a restore
-//!                         8 id                       how far an export, import or bulk operation has come
-//!                         9 id number                a data file that an export or bulk operation has written
-//!                         10 id output number        what a bulk operation has still to report
+//!                         8 id                       the progress of an export, import or bulk operation
+//!                         9 id number                a data file of an export or bulk operation
+//!                         10 id output number        what a bulk operation has not reported yet
 //! space n  table          token sort                 an item
 //!          index          token sort… identity       an index entry
 //!          collections    token                      bytes of an item collection
 //!          expiry         time identity              an item that expires
-//!          stream         shard                      how far a shard is trimmed
+//!          stream         shard                      the last trimmed record of a shard
 //!                         shard number               a change of an item
-//!          history        token sort moment          what an item was before a change
+//!          history        token sort moment          an item before a change
 //! space 2³²−2  copies     …                          a second copy of each row of the catalog, at the other end
 //! ```
 //! `token` is the 16-byte hash of the partition key, `identity` that of an item's whole key, `sort` the
@@ -37,7 +37,7 @@
 use partita_store::{KeyRange, Space};
 use partita_value::{ValueRef, ordered_key};
 
-/// A 16-byte hash of key values: where a partition lies, or which item an entry stands for.
+/// A 16-byte hash of key values: of a partition key, or of the whole key of an item.
 pub type Token = [u8; 16];
 
 const CATALOG: Space = Space(0);
@@ -48,7 +48,7 @@ const TOKEN_TIMES: Space = Space(4);
 const SEQUENCES: Space = Space(5);
 const EXCHANGE: Space = Space(6);
 const CATALOG_COPIES: Space = Space(u32::MAX - 1);
-/// The first space that is given to a table or index.
+/// The first space that is allocated to a table or index.
 pub const FIRST_FREE_SPACE: u32 = 16;
 
 const TABLE_RECORD: u8 = 1;
@@ -71,7 +71,7 @@ pub enum ExchangeKind {
     Report = 10,
 }
 
-/// A stored key before it is bytes.
+/// A stored key before it is encoded.
 pub enum Key<'a> {
     TableRecord {
         name: &'a str,
@@ -228,22 +228,22 @@ fn timed(bytes: &mut Vec<u8>, space: Space, at: u64, hash: &Token) {
     bytes.extend(hash);
 }
 
-/// The bytes with which all rows of one partition of a table or index begin.
+/// The prefix of all rows of one partition of a table or index.
 pub fn partition_prefix(space: Space, token: &Token) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64);
     partition(&mut bytes, space, token);
     bytes
 }
 
-/// All rows whose keys begin with `prefix`.
+/// All rows whose keys start with `prefix`.
 pub fn rows_beginning_with(prefix: Vec<u8>) -> KeyRange {
     let end = after(&prefix);
     KeyRange { start: prefix, end }
 }
 
-/// The first key behind all that begin with `prefix`.
+/// The first key after all that start with `prefix`.
 pub fn after(prefix: &[u8]) -> Vec<u8> {
-    // Only a key of nothing but 255 has no end; a space is never that high.
+    // Only a prefix of bytes 255 has no successor; no space has such a number.
     ordered_key::after_prefix(prefix).unwrap_or_else(|| vec![u8::MAX; 5])
 }
 
@@ -257,12 +257,12 @@ pub fn all_catalog_copies() -> KeyRange {
     all_rows(CATALOG_COPIES)
 }
 
-/// Where the second copy of a row of the catalog is.
+/// The key of the second copy of a row of the catalog.
 pub fn catalog_copy(key: &[u8]) -> Vec<u8> {
     in_space(CATALOG_COPIES, within_space(key))
 }
 
-/// The row of the catalog that this is a second copy of.
+/// The key of the catalog row of a second copy.
 pub fn copied_catalog_row(key: &[u8]) -> Vec<u8> {
     in_space(CATALOG, within_space(key))
 }
@@ -286,7 +286,7 @@ pub fn all_client_token_times() -> KeyRange {
     all_rows(TOKEN_TIMES)
 }
 
-/// The first key behind the spaces that have a fixed meaning.
+/// The first key after the spaces that have a fixed meaning.
 pub fn after_fixed_spaces() -> Vec<u8> {
     after(&EXCHANGE.prefix())
 }
@@ -300,7 +300,7 @@ pub enum SideRow {
 }
 
 impl SideRow {
-    /// Those of all spaces.
+    /// The rows of all spaces.
     pub fn all(self) -> KeyRange {
         all_rows(match self {
             SideRow::Counters => COUNTERS,
@@ -372,7 +372,7 @@ pub fn all_rows(space: Space) -> KeyRange {
     rows_beginning_with(space.prefix().to_vec())
 }
 
-/// A range of one space's keys in another space.
+/// A range of the keys of one space, translated to another space.
 pub fn moved(range: &KeyRange, from: Space, to: Space) -> KeyRange {
     let is_within = range.end.starts_with(&from.prefix());
     KeyRange {
@@ -393,19 +393,19 @@ pub fn exchange_parts(kind: ExchangeKind, id: &[u8], output: Option<u8>) -> KeyR
     rows_beginning_with(prefix)
 }
 
-/// Exports, or imports, that began before a time: their ids begin with it.
+/// Exports or imports that started before a time: their ids start with it.
 pub fn exchanges_begun_before(kind: ExchangeKind, millis: u64) -> KeyRange {
     let end = Key::Exchange { kind, id: exchange_time(millis).as_bytes() }.to_bytes();
     KeyRange { end, ..all_exchanges(kind) }
 }
 
-/// A time as the ids of exports and imports begin with it.
+/// A time as the ids of exports and imports start with it.
 pub fn exchange_time(millis: u64) -> String {
     format!("{millis:014}")
 }
 
-/// The key behind which a page goes on.
-pub fn just_behind(key: &[u8]) -> Vec<u8> {
+/// The smallest key after this one, where a page resumes.
+pub fn next_key_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
 
@@ -419,7 +419,7 @@ pub fn segment(space: Space, number: u32, total: u32) -> KeyRange {
     KeyRange { start: boundary(number), end }
 }
 
-/// Expiry entries with times from `oldest` on and before `now`.
+/// The expiry entries with times from `oldest` on and before `now`.
 pub fn expired_between(space: Space, oldest: u64, now: u64) -> KeyRange {
     let at = |seconds: u64| [&space.prefix()[..], &seconds.to_be_bytes()].concat();
     KeyRange { start: at(oldest), end: at(now) }

@@ -1,4 +1,4 @@
-//! A key condition against a key schema: which rows it means.
+//! The range of stored keys that a key condition selects.
 
 use crate::catalog::table::Index;
 use crate::key::item_key::{misplaced_item, refuse_empty};
@@ -13,20 +13,20 @@ use partita_value::{ItemRef, Value, ValueRef};
 const NOT_SUPPORTED: &str = "Query key condition not supported";
 const NOT_INDEXABLE: &str = "Attempted conditional constraint is not an indexable operation";
 
-/// A condition that fits the schema: a partition and a range of it.
+/// A key condition that fits the schema: a partition, and a range of its sort key.
 #[derive(Debug)]
 pub struct KeyBounds<'a> {
     /// The values of the partition attributes, in the schema's order.
     partition: Vec<&'a Value>,
-    /// Sort attributes with a value each, in the schema's order.
+    /// The values of leading sort attributes, in the schema's order.
     equal: Vec<&'a Value>,
-    /// What the next sort attribute must be.
+    /// The comparison of the next sort attribute.
     last: Option<(&'a KeyAttribute, &'a KeyComparison)>,
 }
 
 impl<'a> KeyBounds<'a> {
-    /// AWS goes through the key attribute by attribute; `first` is what else there is to check of each. `index` is whose key
-    /// it is, if it is not the table's.
+    /// Checks the condition attribute by attribute, as AWS does; `first` is called for each attribute before its own checks.
+    /// `index` is the index whose key this is, if it is not the table's.
     pub fn new(
         schema: &'a KeySchema,
         index: Option<&Index>,
@@ -51,7 +51,7 @@ impl<'a> KeyBounds<'a> {
         Ok(bounds)
     }
 
-    /// Sort attributes are used from the left: equal values, then at most one range.
+    /// Takes sort attributes from the left: equal values, then at most one range.
     fn read_sort_terms(
         &mut self,
         schema: &'a KeySchema,
@@ -76,28 +76,28 @@ impl<'a> KeyBounds<'a> {
         self.partition.iter().map(|value| value.view())
     }
 
-    /// The partition that all rows of the range belong to.
-    pub fn owner(&self, schema: &'a KeySchema) -> Partition<'a> {
+    /// The partition that all rows of the range must belong to.
+    pub fn expected_partition(&self, schema: &'a KeySchema) -> ExpectedPartition<'a> {
         let names = schema.partition.iter().map(|attribute| attribute.name.as_str());
-        Partition(names.zip(self.partition.iter().map(|value| value.view())).collect())
+        ExpectedPartition(names.zip(self.partition.iter().map(|value| value.view())).collect())
     }
 
-    /// Whether every attribute of the key has one value.
-    pub fn pins(&self, schema: &KeySchema) -> bool {
+    /// Whether the condition gives every attribute of the key a value.
+    pub fn names_one_item(&self, schema: &KeySchema) -> bool {
         self.equal.len() == schema.sort.len()
     }
 
-    /// Whether anything is asked of the sort attributes.
+    /// Whether the condition has terms for sort attributes.
     pub fn has_sort_terms(&self) -> bool {
         !self.equal.is_empty() || self.last.is_some()
     }
 
-    /// The rows of a table or index that the condition means.
+    /// The rows of a table or index that the condition selects.
     pub fn range(&self, space: Space, token_key: TokenKey) -> KeyRange {
         self.range_in(space, &ordered_key::keyed_token(token_key, self.partition_values()))
     }
 
-    /// The rows of any partition that satisfy what is asked of the sort attributes.
+    /// The rows of any partition that meet the terms for the sort attributes.
     pub fn range_in(&self, space: Space, partition: &Token) -> KeyRange {
         let mut prefix = partition_prefix(space, partition);
         self.equal.iter().for_each(|value| ordered_key::write(value.view(), &mut prefix));
@@ -109,7 +109,7 @@ impl<'a> KeyBounds<'a> {
         };
         match comparison {
             KeyComparison::Equal(value) => rows_beginning_with(at(value)),
-            // Refused when the bounds were made.
+            // Rejected by `new`.
             KeyComparison::NotIndexable => KeyRange { start: prefix.clone(), end: prefix },
             KeyComparison::Less(value) => KeyRange { end: at(value), start: prefix },
             KeyComparison::LessOrEqual(value) => KeyRange { end: after(&at(value)), start: prefix },
@@ -126,7 +126,7 @@ impl<'a> KeyBounds<'a> {
         }
     }
 
-    /// The beginning that rows must be checked for, because the range may hold others too.
+    /// The prefix that rows must be checked for, because the range may contain others too.
     pub fn sort_prefix(&self) -> Option<(&'a str, &'a [u8])> {
         let Some((attribute, KeyComparison::BeginsWith(value))) = self.last else { return None };
         match value.view() {
@@ -138,13 +138,13 @@ impl<'a> KeyBounds<'a> {
     }
 }
 
-/// The partition that rows are expected of, by its key's attributes; of any, if there are none.
+/// The partition that rows are expected to belong to, by the attributes of its key; any partition if empty.
 ///
-/// In stored keys stands only a hash of them, and another partition's could be the same.
+/// Stored keys hold only a hash of these attributes, and another partition could have the same.
 #[derive(Clone, Debug, Default)]
-pub struct Partition<'a>(Vec<(&'a str, ValueRef<'a>)>);
+pub struct ExpectedPartition<'a>(Vec<(&'a str, ValueRef<'a>)>);
 
-impl Partition<'_> {
+impl ExpectedPartition<'_> {
     pub fn check(&self, item: ItemRef<'_>) -> Result<(), Exception> {
         match self.0.iter().all(|(name, value)| item.get(name) == Some(*value)) {
             true => Ok(()),
@@ -153,7 +153,7 @@ impl Partition<'_> {
     }
 }
 
-/// Whether an item's sort attribute begins as it must, where rows had to be checked for that.
+/// Whether the sort attribute of an item has the prefix, if rows must be checked for one.
 pub fn has_sort_prefix(item: ItemRef<'_>, prefix: Option<(&str, &[u8])>) -> bool {
     let Some((attribute, prefix)) = prefix else { return true };
     match item.get(attribute) {
@@ -183,7 +183,7 @@ fn partition_value<'a>(
     }
 }
 
-/// Whether a part of the key has several attributes.
+/// Whether the partition key or the sort key has several attributes.
 fn is_composite(schema: &KeySchema) -> bool {
     schema.partition.len() > 1 || schema.sort.len() > 1
 }
@@ -199,7 +199,7 @@ fn missed(attribute: &KeyAttribute) -> Exception {
     Exception::validation(format!("Query condition missed key schema element: {}", attribute.name))
 }
 
-/// A term that names no key attribute, or a sort attribute behind a gap or a range.
+/// The exception for a term that names no key attribute, or a sort attribute after a gap or a range.
 fn unused_term(schema: &KeySchema, condition: &KeyCondition) -> Exception {
     let is_equal = |attribute: &&KeyAttribute| {
         find(condition, attribute).is_some_and(|term| matches!(term.comparison, KeyComparison::Equal(_)))

@@ -1,8 +1,12 @@
-//! The one reader: points of a table out of one snapshot, and pages of a table or an index, a slice a snapshot.
+//! The reader: single items from one snapshot, and pages of a table or an index.
+//!
+//! A page may take several snapshots: when its [`WorkBudget`] is used up, the reader yields and resumes after the last row.
+//! A filter that takes long to evaluate on a large item is evaluated on another thread ([`crate::offload::heavy_work`]).
+//! [`selection`] says which rows a request reads, [`key_range`] turns key conditions into ranges of stored keys.
 
 pub mod key_range;
 pub mod selection;
-pub mod slices;
+pub mod work_budget;
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};
@@ -10,11 +14,11 @@ use crate::catalog::Catalog;
 use crate::catalog::table::{Index, Table};
 use crate::key::item_key::{ItemKey, key_item};
 use crate::offload::heavy_work::{ConditionResult, HEAVY_WORK};
-use crate::read::key_range::{Partition, has_sort_prefix};
-use crate::read::selection::{go_on_at, go_on_behind, no_index};
-use crate::read::slices::{Slice, let_others};
+use crate::read::key_range::{ExpectedPartition, has_sort_prefix};
+use crate::read::selection::{no_index, resume_after, resume_at};
+use crate::read::work_budget::{WorkBudget, yield_now};
 use crate::storage_failed;
-use crate::write::lost_item::{damaged_rows, item_read_failed, told_damage};
+use crate::write::lost_item::{damaged_rows, describe_damage, item_read_failed};
 use partita_api::item::page::ItemPage;
 use partita_api::{Exception, messages};
 use partita_expression::{Condition, ExpressionError, Projection};
@@ -23,20 +27,20 @@ use partita_value::{Item, ItemRef};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// Reads one item and shows it to `look`; the size of what was found comes back too.
+/// Reads one item; returns what `map` makes of it, and its size.
 pub fn read_item<T>(
     snapshot: &impl Snapshot,
     table: &Table,
     key: &ItemKey,
-    look: impl FnOnce(ItemRef<'_>) -> T,
+    map: impl FnOnce(ItemRef<'_>) -> T,
 ) -> Result<(Option<T>, usize), Exception> {
     let row = snapshot.get(&key.stored).map_err(item_read_failed)?;
     let item = row.as_deref().and_then(ItemRef::new);
     let item = item.map(|item| key.checked(&table.key, item)).transpose()?;
-    Ok((item.map(look), item.map_or(0, |item| item.size())))
+    Ok((item.map(map), item.map_or(0, |item| item.size())))
 }
 
-/// The row of the item that an index entry is of.
+/// The row of the item of an index entry.
 fn fetch_item<'s>(
     snapshot: &'s impl Snapshot,
     table: &Table,
@@ -48,7 +52,7 @@ fn fetch_item<'s>(
     Ok(row)
 }
 
-/// An item as a projection wants it.
+/// Applies a projection to an item.
 pub fn project(projection: Option<&Projection>, item: ItemRef<'_>) -> Item {
     match projection {
         Some(projection) => projection.apply(item),
@@ -56,105 +60,105 @@ pub fn project(projection: Option<&Projection>, item: ItemRef<'_>) -> Item {
     }
 }
 
-/// Whether each entry's item is read besides, because the index does not hold all that is asked for.
+/// Whether the item of each index entry is fetched too, because the index does not hold everything requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fetch {
-    Nothing,
-    /// The filter needs the item; shown is what the index holds.
+pub enum ItemFetch {
+    Never,
+    /// For the filter only; the entry is returned.
     ToFilter,
-    ToShow,
+    ToReturn,
 }
 
-/// A page to read: which rows, and what to make of them.
+/// A page to read: which rows, and what to do with them.
 pub struct PageRequest<'a> {
     pub table: &'a Table,
     pub index: Option<&'a Index>,
     pub range: KeyRange,
-    pub partition: Partition<'a>,
+    pub partition: ExpectedPartition<'a>,
     pub direction: Direction,
-    /// A text or binary that the last sort attribute must begin with; the range alone may hold more.
+    /// What the last sort attribute must start with; the range alone may contain other rows.
     pub sort_prefix: Option<(&'a str, &'a [u8])>,
     pub limit: Option<u32>,
-    /// The page ends once this many bytes were read.
-    pub most_bytes: usize,
+    /// The page ends once this many bytes are read.
+    pub max_bytes: usize,
     pub filter: Option<&'a Condition>,
     pub projection: Option<&'a Projection>,
     pub count_only: bool,
-    pub fetch: Fetch,
+    pub fetch: ItemFetch,
     pub consistency: Consistency,
-    /// Go on behind what cannot be read, and list it.
-    pub past_damage: bool,
+    /// Whether to skip rows that cannot be read, and list them.
+    pub skip_damage: bool,
 }
 
-/// A page, and what reading it used.
+/// A page, and what reading it consumed.
 pub struct PageRead {
     pub page: ItemPage,
     pub bytes: usize,
     pub consumption: Consumption,
 }
 
-/// A row that changes again and again is decided about at once after so many times.
-const MOST_OVERTAKEN: u32 = 8;
+/// After so many retries, a row that keeps changing is filtered on this thread.
+const MAX_RETRIES: u32 = 8;
 
-/// How the reading of a slice ended.
-enum Next {
-    /// The page is whole.
-    End,
-    /// Others are to have their turn; it goes on behind this key.
-    Behind(Vec<u8>),
-    /// What the filter says of the item at this key takes long to find out.
-    Weigh(Vec<u8>, Vec<u8>),
+/// Why the reader stopped.
+enum Pause {
+    /// The page is complete.
+    Complete,
+    /// The budget is used up. Resumes after this key.
+    Yield(Vec<u8>),
+    /// Filtering the item at this key takes long. Resumes at the key once the filter was evaluated on the row.
+    Evaluate(Vec<u8>, Vec<u8>),
 }
 
-/// What became of one row.
+/// The result of visiting one row.
 enum Visited {
-    /// It is done with; looking at it has cost so much.
-    Kept(usize),
-    /// It is done with, and the page is whole.
+    /// The row is processed, at this cost.
+    Processed(usize),
+    /// The row is processed, and the page is complete.
     Last,
-    /// What the filter says of this item takes long to find out.
+    /// Filtering this item takes long.
     Heavy(Vec<u8>),
 }
 
-/// Reads rows until the range, the limit or the bytes end.
+/// Reads rows to the end of the range, up to the limit of items or of bytes.
 pub async fn read_page<S: Store>(
     engine: &Engine<S>,
     request: &PageRequest<'_>,
 ) -> Result<PageRead, Exception> {
-    let mut reading = Reading::new(request);
+    let mut reader = PageReader::new(request);
     let mut range = request.range.clone();
-    let mut is_whole = true;
+    let mut is_one_snapshot = true;
     loop {
-        range = match reading.read_slice(&engine.store, &range)? {
-            Next::End => {
-                if !is_whole {
-                    request.check_still_there(&engine.catalog)?;
+        range = match reader.read_part(&engine.store, &range)? {
+            Pause::Complete => {
+                if !is_one_snapshot {
+                    request.check_still_exists(&engine.catalog)?;
                 }
-                return Ok(reading.finish());
+                return Ok(reader.finish());
             }
-            Next::Behind(last) => {
-                let_others().await;
-                go_on_behind(range, request.direction, last)
+            Pause::Yield(last) => {
+                yield_now().await;
+                resume_after(range, request.direction, last)
             }
-            Next::Weigh(key, row) => {
+            Pause::Evaluate(key, row) => {
                 if let Some(filter) = request.filter {
-                    reading.verdict = Some(ConditionResult::evaluate(filter, Some(row)).await?);
+                    reader.verdict = Some(ConditionResult::evaluate(filter, Some(row)).await?);
                 }
-                go_on_at(range, request.direction, key)
+                resume_at(range, request.direction, key)
             }
         };
-        is_whole = false;
+        is_one_snapshot = false;
     }
 }
 
 impl PageRequest<'_> {
-    /// What looking at an item of so many bytes costs.
+    /// The cost of processing an item of so many bytes.
     fn work(&self, item_bytes: usize) -> usize {
         item_bytes + self.filter.map_or(0, |filter| filter.work(item_bytes))
     }
 
-    /// What is deleted between two slices has no more rows: that is not the end of a page.
-    fn check_still_there(&self, catalog: &Catalog) -> Result<(), Exception> {
+    /// A table or index that was deleted between two snapshots has no more rows, which is not the end of a page.
+    fn check_still_exists(&self, catalog: &Catalog) -> Result<(), Exception> {
         let Some(table) = catalog.current(self.table) else {
             return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
         };
@@ -166,59 +170,59 @@ impl PageRequest<'_> {
         }
     }
 
-    /// The attributes that say where to go on: the table's key and the index's.
+    /// The attributes from which the next page can start: the table's key and the index's.
     fn position(&self, entry: ItemRef<'_>) -> Item {
         let index_key = self.index.iter().flat_map(|index| index.key.attributes());
         key_item(self.table.key.attributes().chain(index_key), entry)
     }
 }
 
-/// A page being read.
-struct Reading<'a> {
+/// A page while it is read.
+struct PageReader<'a> {
     request: &'a PageRequest<'a>,
     page: ItemPage,
     bytes_read: usize,
-    /// Of items read besides their index entries.
+    /// The bytes of items fetched besides their index entries.
     fetched_bytes: usize,
     fetched: Consumption,
-    /// What the filter says of the row that took long last.
+    /// The result of the filter on the last row that took long.
     verdict: Option<ConditionResult>,
-    /// How often that was found out in vain: the row had changed meanwhile.
-    overtaken: u32,
+    /// How often that result was of no use, because the row had changed meanwhile.
+    retries: u32,
 }
 
-impl<'a> Reading<'a> {
-    fn new(request: &'a PageRequest<'a>) -> Reading<'a> {
+impl<'a> PageReader<'a> {
+    fn new(request: &'a PageRequest<'a>) -> PageReader<'a> {
         let items = (!request.count_only).then(Vec::new);
-        Reading {
+        PageReader {
             request,
             page: ItemPage { items, ..ItemPage::default() },
             bytes_read: 0,
             fetched_bytes: 0,
             fetched: Consumption::default(),
             verdict: None,
-            overtaken: 0,
+            retries: 0,
         }
     }
 
-    /// Reads on.
-    fn read_slice(&mut self, store: &impl Store, range: &KeyRange) -> Result<Next, Exception> {
+    /// Reads rows from one snapshot, until the page is complete or the reader must pause.
+    fn read_part(&mut self, store: &impl Store, range: &KeyRange) -> Result<Pause, Exception> {
         let snapshot = store.snapshot().map_err(storage_failed)?;
-        let mut slice = Slice::new();
-        let (mut next, mut lost) = (Ok(Next::End), Vec::new());
+        let mut budget = WorkBudget::new();
+        let (mut next, mut lost) = (Ok(Pause::Complete), Vec::new());
         let request = self.request;
         let damaged = |damage: Damage| {
             lost.push(damage);
-            if request.past_damage { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if request.skip_damage { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let visit = |key: &[u8], row: &[u8]| {
             let Some(entry) = ItemRef::new(row) else { return ControlFlow::Continue(()) };
-            let is_wanted = has_sort_prefix(entry, request.sort_prefix);
-            match if is_wanted { self.visit(&snapshot, entry) } else { Ok(Visited::Kept(row.len())) } {
-                Ok(Visited::Kept(work)) if !slice.spend(work) => return ControlFlow::Continue(()),
-                Ok(Visited::Kept(_)) => next = Ok(Next::Behind(key.to_vec())),
+            let has_prefix = has_sort_prefix(entry, request.sort_prefix);
+            match if has_prefix { self.visit(&snapshot, entry) } else { Ok(Visited::Processed(row.len())) } {
+                Ok(Visited::Processed(work)) if !budget.spend(work) => return ControlFlow::Continue(()),
+                Ok(Visited::Processed(_)) => next = Ok(Pause::Yield(key.to_vec())),
                 Ok(Visited::Last) => {}
-                Ok(Visited::Heavy(row)) => next = Ok(Next::Weigh(key.to_vec(), row)),
+                Ok(Visited::Heavy(row)) => next = Ok(Pause::Evaluate(key.to_vec(), row)),
                 Err(exception) => next = Err(exception),
             }
             ControlFlow::Break(())
@@ -226,10 +230,10 @@ impl<'a> Reading<'a> {
         snapshot.range_past_damage(range, request.direction, visit, damaged).map_err(storage_failed)?;
         drop(snapshot);
         for damage in lost {
-            let told = told_damage(store, request.table, damage);
-            match request.past_damage {
-                true => self.page.damaged.push(told),
-                false => return Err(damaged_rows(&told)),
+            let description = describe_damage(store, request.table, damage);
+            match request.skip_damage {
+                true => self.page.damaged.push(description),
+                false => return Err(damaged_rows(&description)),
             }
         }
         next
@@ -240,22 +244,22 @@ impl<'a> Reading<'a> {
     }
 
     fn visit(&mut self, snapshot: &impl Snapshot, entry: ItemRef<'_>) -> Result<Visited, Exception> {
-        // All rows of a range have one token: that it stands for this key is seen by the first of a page and the last.
+        // All rows of a range have the same token. Checking the first and the last row of a page shows whether it is the
+        // token of the expected partition.
         if self.page.scanned_count == 0 {
             self.request.partition.check(entry)?;
         }
-        let fetches = self.request.fetch != Fetch::Nothing;
+        let fetches = self.request.fetch != ItemFetch::Never;
         let fetched = if fetches { fetch_item(snapshot, self.request.table, entry)? } else { None };
         let fetched = fetched.as_deref().and_then(ItemRef::new);
         let item = if fetches { fetched } else { Some(entry) };
         let work = self.request.work(item.map_or(0, |item| item.bytes().len()));
-        let is_weighed =
-            |reading: &Self, item| reading.has_verdict(item) || reading.overtaken == MOST_OVERTAKEN;
-        if let Some(item) = item.filter(|item| work > HEAVY_WORK && !is_weighed(self, *item)) {
-            self.overtaken += 1;
+        let is_evaluated = |reader: &Self, item| reader.has_verdict(item) || reader.retries == MAX_RETRIES;
+        if let Some(item) = item.filter(|item| work > HEAVY_WORK && !is_evaluated(self, *item)) {
+            self.retries += 1;
             return Ok(Visited::Heavy(item.bytes().to_vec()));
         }
-        self.overtaken = 0;
+        self.retries = 0;
         self.page.scanned_count += 1;
         self.bytes_read += entry.size();
         if fetches {
@@ -264,21 +268,21 @@ impl<'a> Reading<'a> {
             self.fetched.table += read_units(size, self.request.consistency);
         }
         if let Some(item) = item {
-            let shows_item = self.request.fetch == Fetch::ToShow;
-            self.keep(item, if shows_item { item } else { entry })?;
+            let returns_item = self.request.fetch == ItemFetch::ToReturn;
+            self.filter_and_add(item, if returns_item { item } else { entry })?;
         }
         let limit_reached =
             self.request.limit.is_some_and(|limit| self.page.scanned_count >= u64::from(limit));
-        if limit_reached || self.bytes_read + self.fetched_bytes >= self.request.most_bytes {
+        if limit_reached || self.bytes_read + self.fetched_bytes >= self.request.max_bytes {
             self.request.partition.check(entry)?;
             self.page.last_evaluated_key = Some(self.request.position(entry));
             return Ok(Visited::Last);
         }
-        Ok(Visited::Kept(entry.bytes().len() + work))
+        Ok(Visited::Processed(entry.bytes().len() + work))
     }
 
-    /// Takes what is shown of the item into the page if the filter lets the item through.
-    fn keep(&mut self, item: ItemRef<'_>, shown: ItemRef<'_>) -> Result<(), ExpressionError> {
+    /// Adds `returned` to the page if the item passes the filter.
+    fn filter_and_add(&mut self, item: ItemRef<'_>, returned: ItemRef<'_>) -> Result<(), ExpressionError> {
         if let Some(filter) = self.request.filter {
             let verdict = self.verdict.as_ref().filter(|verdict| verdict.is_about(Some(item)));
             if !verdict.map_or_else(|| filter.matches(Some(item)), |verdict| Ok(verdict.holds))? {
@@ -287,7 +291,7 @@ impl<'a> Reading<'a> {
         }
         self.page.count += 1;
         if let Some(items) = &mut self.page.items {
-            items.push(project(self.request.projection, shown));
+            items.push(project(self.request.projection, returned));
         }
         Ok(())
     }

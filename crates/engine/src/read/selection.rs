@@ -1,10 +1,9 @@
-//! What Query and Scan have in common: which table or index they read, what of it they may ask for, and
-//! where a page goes on.
+//! The table or index that a query, scan or SELECT reads, what it may request of it, and where a page resumes.
 
 use crate::catalog::table::{Index, Table};
 use crate::key::item_key::{ItemKey, check_not_empty, fits, refuse_empty};
 use crate::key::stored_key::Key;
-use crate::read::Fetch;
+use crate::read::ItemFetch;
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
@@ -18,6 +17,7 @@ pub struct Selection<'a> {
     pub index: Option<&'a Index>,
 }
 
+/// The exception for an index that the table does not have.
 pub fn no_index(name: &str) -> Exception {
     Exception::validation(format!("The table does not have the specified index: {name}"))
 }
@@ -47,12 +47,12 @@ impl<'a> Selection<'a> {
         self.index.map_or(self.table.space, |index| index.space)
     }
 
-    /// Whether each partition is one item: a table without a sort key.
+    /// Whether each partition has at most one item: a table without a sort key.
     pub fn reads_single_items(&self) -> bool {
         self.index.is_none() && self.table.key.sort.is_empty()
     }
 
-    /// A query's filter looks at nothing but what the index holds.
+    /// Checks that the filter of a query uses only attributes that the index holds.
     pub fn check_filter(&self, filter: &Condition) -> Result<(), Exception> {
         let Some(index) = self.index else { return Ok(()) };
         let missing: Vec<&str> = filter.attribute_roots().filter(|name| !index.holds(name)).collect();
@@ -62,14 +62,14 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// What must be read besides the entries to answer the request; an error where that cannot be.
-    pub fn fetch(
+    /// Whether items must be fetched besides their entries; an error if that is not allowed.
+    pub fn item_fetch(
         &self,
         select: Option<Select>,
         projection: Option<&Projection>,
         filter: Option<&Condition>,
-    ) -> Result<Fetch, Exception> {
-        let Some(index) = self.index else { return Ok(Fetch::Nothing) };
+    ) -> Result<ItemFetch, Exception> {
+        let Some(index) = self.index else { return Ok(ItemFetch::Never) };
         if select == Some(Select::AllAttributes) && index.attributes.is_some() {
             if index.is_global() {
                 return Err(Exception::validation(format!(
@@ -77,10 +77,10 @@ impl<'a> Selection<'a> {
                     index.name
                 )));
             }
-            return Ok(Fetch::ToShow);
+            return Ok(ItemFetch::ToReturn);
         }
-        let wanted = projection.iter().flat_map(|projection| projection.attribute_roots());
-        let missing: Vec<&str> = wanted.filter(|name| !index.holds(name)).collect();
+        let requested = projection.iter().flat_map(|projection| projection.attribute_roots());
+        let missing: Vec<&str> = requested.filter(|name| !index.holds(name)).collect();
         if index.is_global() && !missing.is_empty() {
             return Err(Exception::validation(format!(
                 "One or more parameter values were invalid: Global secondary index {} does not project [{}]",
@@ -90,18 +90,18 @@ impl<'a> Selection<'a> {
         }
         let mut filtered = filter.iter().flat_map(|filter| filter.attribute_roots());
         Ok(match index.is_global() {
-            false if !missing.is_empty() => Fetch::ToShow,
-            false if filtered.any(|name| !index.holds(name)) => Fetch::ToFilter,
-            _ => Fetch::Nothing,
+            false if !missing.is_empty() => ItemFetch::ToReturn,
+            false if filtered.any(|name| !index.holds(name)) => ItemFetch::ToFilter,
+            _ => ItemFetch::Never,
         })
     }
 
-    /// The key that rows are in the order of.
+    /// The key that the rows are sorted by.
     pub fn schema(&self) -> &'a KeySchema {
         self.index.map_or(&self.table.key, |index| &index.key)
     }
 
-    /// A starting key has as many attributes as the table's key and the index's have together.
+    /// Checks that a starting key has as many attributes as the table's key and the index's together.
     pub fn check_start_key_size(&self, start_key: &Item) -> Result<(), Exception> {
         let schema = self.schema();
         let others = self.table.key.attributes().filter(|attribute| !schema.contains(&attribute.name));
@@ -111,7 +111,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// No key value is empty.
+    /// Checks that no key value is empty.
     fn check_start_values(&self, key: ItemRef<'_>) -> Result<(), Exception> {
         check_not_empty(&self.table.key, key)?;
         let Some(index) = self.index else { return Ok(()) };
@@ -121,7 +121,7 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// The stored key that a starting key stands for.
+    /// The stored key of a starting key.
     pub fn position(&self, start_key: &Item) -> Result<Vec<u8>, Exception> {
         let key = start_key.view();
         if !self.table.key.attributes().all(|attribute| fits(attribute, key)) {
@@ -139,7 +139,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// A filter runs after the read: conditions on the keys belong into the key condition.
+/// Checks that a filter uses no key attributes: it runs after the read, so these belong in the key condition.
 pub fn refuse_key_attributes(schema: &KeySchema, filter: &Condition, legacy: bool) -> Result<(), Exception> {
     let Some(key) = filter.attribute_roots().find(|name| schema.contains(name)) else {
         return Ok(());
@@ -150,7 +150,8 @@ pub fn refuse_key_attributes(schema: &KeySchema, filter: &Condition, legacy: boo
     )))
 }
 
-/// AWS lists the names in the order of a small hash table.
+/// The exception for a filter on attributes that the index does not hold. AWS lists the names in the order of a small hash
+/// table.
 pub fn filter_not_projected(index: &Index, mut names: Vec<&str>) -> Exception {
     names.sort_by_key(|name| bucket(name));
     Exception::validation(format!(
@@ -165,7 +166,7 @@ fn bucket(name: &str) -> u32 {
     (hash ^ (hash >> 16)) & 15
 }
 
-/// A starting key has each attribute of the key that rows are in the order of, with its type.
+/// Checks that a starting key has an attribute of the key that the rows are sorted by, with its type.
 pub fn check_start_attribute(start_key: &Item, attribute: &KeyAttribute) -> Result<(), Exception> {
     match start_key.get(&attribute.name) {
         None => Err(Exception::validation(messages::START_KEY_INVALID)),
@@ -174,16 +175,16 @@ pub fn check_start_attribute(start_key: &Item, attribute: &KeyAttribute) -> Resu
     }
 }
 
-/// A starting key whose part of the table's key is wrong.
+/// The message for a starting key that does not have the table's key.
 pub fn start_key_mismatch() -> String {
     format!("{}: {}", messages::START_KEY_INVALID, messages::KEY_MISMATCH)
 }
 
-/// What is left of a range once all up to `position` was shown.
-pub fn go_on_behind(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
+/// The rest of a range after the row at `position`.
+pub fn resume_after(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
     match direction {
         Direction::Ascending => {
-            // No key lies between these bytes and the same with a zero behind them.
+            // There is no key between these bytes and the same with a zero appended.
             let mut start = position;
             start.push(0);
             KeyRange { start: start.max(range.start), end: range.end }
@@ -192,8 +193,8 @@ pub fn go_on_behind(range: KeyRange, direction: Direction, position: Vec<u8>) ->
     }
 }
 
-/// What is left of a range from a row on that was not shown yet.
-pub fn go_on_at(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
+/// The rest of a range from the row at `position` on.
+pub fn resume_at(range: KeyRange, direction: Direction, position: Vec<u8>) -> KeyRange {
     match direction {
         Direction::Ascending => KeyRange { start: position.max(range.start), end: range.end },
         Direction::Descending => {

@@ -1,4 +1,4 @@
-//! BatchExecuteStatement: several statements, of which each succeeds or fails on its own.
+//! BatchExecuteStatement: several statements that succeed or fail independently.
 
 use crate::Engine;
 use crate::capacity::table_consumption::ConsumptionByTable;
@@ -17,9 +17,9 @@ use partita_store::Store;
 const NO_KEY: &str =
     "Select statements within BatchExecuteStatement must specify the primary key in the where clause.";
 
-/// A write of one statement that waits for its turn.
-struct Waiting {
-    /// Which statement.
+/// The write of one statement, not committed yet.
+struct QueuedWrite {
+    /// The number of the statement.
     number: usize,
     write: ItemWrite,
     inserts: bool,
@@ -32,7 +32,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<BatchExecuteStatementOutput, Exception> {
         let mut responses = vec![BatchStatementResponse::default(); request.statements.len()];
         let mut consumed = ConsumptionByTable::default();
-        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut queue: Vec<QueuedWrite> = Vec::new();
         for (number, sent) in request.statements.into_iter().enumerate() {
             match sent {
                 BatchStatement { statement: Ok(Statement::Select(select)), consistent_read, .. } => {
@@ -43,17 +43,17 @@ impl<S: Store> Engine<S> {
                     let planned = statement.and_then(|statement| {
                         let planned = self.single_action(statement, return_item_on_condition_failure)?;
                         let write = self.plan_action(planned.action)?;
-                        Ok(Waiting { number, write, inserts: planned.inserts })
+                        Ok(QueuedWrite { number, write, inserts: planned.inserts })
                     });
                     match planned {
-                        Ok(write) => waiting.push(write),
+                        Ok(write) => queue.push(write),
                         Err(exception) => responses[number] = failed(exception),
                     }
                 }
             }
         }
-        while !waiting.is_empty() {
-            waiting = self.write_first_of_each_item(waiting, &mut responses, &mut consumed).await?;
+        while !queue.is_empty() {
+            queue = self.write_first_of_each_item(queue, &mut responses, &mut consumed).await?;
         }
         let consumed_capacity = consumed.report(request.return_consumed_capacity, None);
         Ok(BatchExecuteStatementOutput { responses, consumed_capacity })
@@ -78,16 +78,16 @@ impl<S: Store> Engine<S> {
         Ok(BatchStatementResponse { table: Some(table), item, error: None })
     }
 
-    /// Writes in one commit what does not touch the same item; the rest comes back, in order.
+    /// Commits the first write of each item; returns the rest, in order.
     async fn write_first_of_each_item(
         &self,
-        waiting: Vec<Waiting>,
+        queue: Vec<QueuedWrite>,
         responses: &mut [BatchStatementResponse],
         consumed: &mut ConsumptionByTable,
-    ) -> Result<Vec<Waiting>, Exception> {
-        let mut now: Vec<Waiting> = Vec::new();
+    ) -> Result<Vec<QueuedWrite>, Exception> {
+        let mut now: Vec<QueuedWrite> = Vec::new();
         let mut later = Vec::new();
-        for one in waiting {
+        for one in queue {
             match now.iter().any(|other| other.write.key.stored == one.write.key.stored) {
                 true => later.push(one),
                 false => now.push(one),
@@ -112,7 +112,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// A statement that did not get as far as its table.
+/// The response to a statement that failed before its table was found.
 fn failed(exception: Exception) -> BatchStatementResponse {
     BatchStatementResponse { error: Some(exception), ..BatchStatementResponse::default() }
 }

@@ -1,4 +1,4 @@
-//! ExecuteStatement: one statement, as the operation that it stands for.
+//! ExecuteStatement: executes one statement as the read or write it stands for.
 
 use crate::Engine;
 use crate::statement::statement_write::duplicate_item;

@@ -1,4 +1,4 @@
-//! ExecuteTransaction: statements as one TransactGetItems or one TransactWriteItems.
+//! ExecuteTransaction: statements as one read transaction or one write transaction.
 
 use crate::Engine;
 use crate::catalog::table::Table;
@@ -66,37 +66,37 @@ impl<S: Store> Engine<S> {
                 request.return_consumed_capacity,
             )
             .await
-            .map_err(|exception| told_as_duplicates(exception, &inserts))?;
-        // AWS has a response per item read, and nothing was.
+            .map_err(|exception| as_duplicates(exception, &inserts))?;
+        // AWS returns a response per item read, and nothing was read.
         Ok(ExecuteTransactionOutput { responses: Vec::new(), consumed_capacity: written.consumed_capacity })
     }
 
-    /// Makes something of every statement. One that means no single item is refused by its number; where tables are
-    /// missing, the transaction is cancelled.
+    /// Maps every statement and its table. A statement that fails is rejected by its number; if tables are missing, the
+    /// transaction is cancelled.
     fn each_with_table<T>(
         &self,
         statements: Vec<TransactStatement>,
-        make: impl Fn(&Arc<Table>, TransactStatement) -> Result<T, Exception>,
+        map: impl Fn(&Arc<Table>, TransactStatement) -> Result<T, Exception>,
     ) -> Result<Vec<T>, Exception> {
-        let mut made = Vec::with_capacity(statements.len());
+        let mut mapped = Vec::with_capacity(statements.len());
         for (index, one) in statements.into_iter().enumerate() {
-            made.push(match self.catalog.table(one.statement.table()) {
+            mapped.push(match self.catalog.table(one.statement.table()) {
                 Err(exception) => Err(exception),
-                Ok(table) => Ok(make(&table, one).map_err(|exception| {
+                Ok(table) => Ok(map(&table, one).map_err(|exception| {
                     let message = messages::in_transact_statement(index, &exception.message);
                     Exception::new(exception.kind, message)
                 })?),
             });
         }
-        match made.iter().all(Result::is_ok) {
-            true => Ok(made.into_iter().flatten().collect()),
-            false => Err(cancelled(made)),
+        match mapped.iter().all(Result::is_ok) {
+            true => Ok(mapped.into_iter().flatten().collect()),
+            false => Err(cancelled(mapped)),
         }
     }
 }
 
-/// Reasons that are conditions of INSERTs become those of duplicates.
-fn told_as_duplicates(exception: Exception, inserts: &[bool]) -> Exception {
+/// Turns the failed conditions of INSERTs into duplicates.
+fn as_duplicates(exception: Exception, inserts: &[bool]) -> Exception {
     let Some(mut reasons) = exception.cancellation_reasons.clone() else { return exception };
     let failed = ExceptionKind::ConditionalCheckFailedException;
     for (reason, _) in reasons.iter_mut().zip(inserts).filter(|(_, inserts)| **inserts) {

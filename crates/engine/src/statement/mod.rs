@@ -1,4 +1,7 @@
 //! PartiQL statements, executed as the reads and writes they stand for.
+//!
+//! [`statement_read`] turns a SELECT into ranges for the reader, [`statement_write`] turns the other statements into the
+//! actions of a transaction. Parsing is done in the crate `partita-partiql`.
 
 partita_api::operation_modules!(statement);
 pub mod statement_read;

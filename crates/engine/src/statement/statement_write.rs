@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE and EXISTS: a statement → the action that the other operations have for it.
+//! INSERT, UPDATE, DELETE and EXISTS: the action of a transaction that a statement stands for.
 
 use crate::Engine;
 use crate::catalog::table::Table;
@@ -15,14 +15,14 @@ use partita_partiql::{NamedItem, Returning, Select, Statement, named_item};
 use partita_store::Store;
 use partita_value::Item;
 
-/// An action, and what is told if its condition fails.
+/// The action of a statement, and whether a failed condition means a duplicate.
 pub struct StatementAction {
     pub action: TransactWrite,
     pub inserts: bool,
 }
 
 impl<S: Store> Engine<S> {
-    /// The action of a statement that stands alone.
+    /// The action of a statement outside of a transaction.
     pub(crate) fn single_action(
         &self,
         statement: Statement,
@@ -41,8 +41,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The action of a statement. A condition that means no single item gives a key that no item has, which is refused
-/// together with what else is wrong with a transaction's actions.
+/// The action of a statement. A condition that does not name a single item gives an invalid key, which is rejected with the
+/// other invalid actions of a transaction.
 pub fn action(
     table: &Table,
     statement: Statement,
@@ -132,7 +132,7 @@ fn return_values(returning: Returning) -> ReturnValues {
     }
 }
 
-/// The only condition of an INSERT is that there is no such item yet.
+/// Turns a failed condition into a duplicate: the only condition of an INSERT is that the item does not exist.
 pub fn duplicate_item(exception: Exception) -> Exception {
     match exception.kind {
         ExceptionKind::ConditionalCheckFailedException => {

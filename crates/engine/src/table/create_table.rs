@@ -31,7 +31,7 @@ impl<S: Store> Engine<S> {
             let stream = request
                 .stream
                 .map(|view| start_stream(&mut record, view, &mut spaces, now, &options, &catalog));
-            let mut writes = [store_record(&record), spaces.remember()].concat();
+            let mut writes = [store_record(&record), spaces.store()].concat();
             writes.extend(stream.iter().flat_map(Stream::store));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {

@@ -1,4 +1,4 @@
-//! ListTables: names in order, also of tables whose records are damaged.
+//! ListTables: names in order, including those of tables whose records are damaged.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -13,7 +13,7 @@ impl<S: Store> Engine<S> {
         let limit = request.limit as usize;
         let start = request.exclusive_start.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let known = tables.range::<str, _>((start, Bound::Unbounded)).map(|(_, table)| table.name.clone());
-        // One more than is told, to know whether there are more.
+        // One more than is returned, to know whether there are more.
         let mut names: Vec<_> = known.take(limit + 1).collect();
         let is_behind = |name: &&str| request.exclusive_start.as_deref().is_none_or(|start| *name > start);
         names.extend(self.catalog.lost_tables().filter(is_behind).map(TableName::new));

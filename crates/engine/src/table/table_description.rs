@@ -36,7 +36,7 @@ pub fn describe(
     let definitions = record.local_indexes.iter().chain(&record.global_indexes);
     for (index, stored) in table.indexes.iter().zip(definitions) {
         let total = counters(index.space)?;
-        let is_new = index.backfilling || record.is_being_made();
+        let is_new = index.backfilling || record.is_being_created();
         let state = GlobalIndexState {
             status: status(is_new),
             backfilling: index.backfilling,
@@ -56,7 +56,7 @@ pub fn describe(
     Ok(TableDescription {
         name: table.name.clone(),
         id: record.id.clone(),
-        status: match (record.is_being_made(), updating) {
+        status: match (record.is_being_created(), updating) {
             (true, _) => ResourceStatus::Creating,
             (false, true) => ResourceStatus::Updating,
             (false, false) => ResourceStatus::Active,

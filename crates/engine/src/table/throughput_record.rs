@@ -1,4 +1,4 @@
-//! When the provisioned throughput of a table or an index last changed, and how often it may go down in a day.
+//! When the provisioned throughput of a table or an index last changed, and how often it may decrease in a day.
 //!
 //! Four decreases a day (UTC) are free; each further one waits until an hour after the last.
 
@@ -12,14 +12,14 @@ const HOUR_MILLIS: u64 = 3_600_000;
 const DAY_MILLIS: u64 = 24 * HOUR_MILLIS;
 const FREE_DECREASES: u64 = 4;
 
-/// What is stored of a table's or an index's changes.
+/// The stored changes of the throughput of a table or an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThroughputRecord {
     #[serde(default, rename = "throughput_increased_millis", skip_serializing_if = "Option::is_none")]
     increased_millis: Option<u64>,
     #[serde(default, rename = "throughput_decreased_millis", skip_serializing_if = "Option::is_none")]
     decreased_millis: Option<u64>,
-    /// How often on the day of the last decrease.
+    /// The number of decreases on the day of the last one.
     #[serde(default, rename = "throughput_decreases", skip_serializing_if = "is_zero")]
     decreases: u64,
 }
@@ -29,8 +29,8 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl ThroughputRecord {
-    /// Notes a change, unless it is one decrease too many.
-    pub fn note(&mut self, old: Throughput, new: Throughput, now: u64) -> Result<(), Exception> {
+    /// Records a change, unless it is one decrease too many.
+    pub fn record_change(&mut self, old: Throughput, new: Throughput, now: u64) -> Result<(), Exception> {
         if new.read < old.read || new.write < old.write {
             let today = self.decreases_today(now);
             if let Some(last) = self.decreased_millis
@@ -117,30 +117,31 @@ mod tests {
     fn four_decreases_a_day_and_one_an_hour_later() {
         let mut record = ThroughputRecord::default();
         for read in (6..10).rev() {
-            record.note(units(read + 1), units(read), START).unwrap();
+            record.record_change(units(read + 1), units(read), START).unwrap();
         }
         assert_eq!(record.describe(START).decreases_today, 4);
-        let refused = record.note(units(6), Throughput { read: 5, write: 20 }, START + HOUR_MILLIS - 1);
+        let refused =
+            record.record_change(units(6), Throughput { read: 5, write: 20 }, START + HOUR_MILLIS - 1);
         let exception = refused.unwrap_err();
         assert_eq!(exception.kind, ExceptionKind::LimitExceededException);
         assert_eq!(
             exception.message,
             "Subscriber limit exceeded: Provisioned throughput decreases are limited within a given UTC day. After the first 4 decreases, each subsequent decrease in the same UTC day can be performed at most once every 3600 seconds. Number of decreases today: 4. Last decrease at Friday, October 9, 2026 at 12:21:34 AM Coordinated Universal Time. Next decrease can be made at Friday, October 9, 2026 at 1:21:34 AM Coordinated Universal Time"
         );
-        record.note(units(6), units(7), START + 1).unwrap();
-        record.note(units(7), units(5), START + HOUR_MILLIS).unwrap();
+        record.record_change(units(6), units(7), START + 1).unwrap();
+        record.record_change(units(7), units(5), START + HOUR_MILLIS).unwrap();
         assert_eq!(record.describe(START + HOUR_MILLIS).decreases_today, 5);
-        record.note(units(5), units(4), START + HOUR_MILLIS + 1).unwrap_err();
+        record.record_change(units(5), units(4), START + HOUR_MILLIS + 1).unwrap_err();
     }
 
     #[test]
-    fn the_count_begins_anew_at_midnight() {
+    fn the_count_restarts_at_midnight() {
         let evening = START + 23 * HOUR_MILLIS;
         let mut record = ThroughputRecord::default();
         for read in (6..10).rev() {
-            record.note(units(read + 1), units(read), evening).unwrap();
+            record.record_change(units(read + 1), units(read), evening).unwrap();
         }
-        let message = record.note(units(6), units(5), evening).unwrap_err().message;
+        let message = record.record_change(units(6), units(5), evening).unwrap_err().message;
         assert!(
             message.ends_with(
                 "Last decrease at Friday, October 9, 2026 at 11:21:34 PM Coordinated Universal Time. Next decrease can be made at Saturday, October 10, 2026 at 12:00:00 AM Coordinated Universal Time"
@@ -150,7 +151,7 @@ mod tests {
         let midnight = (evening / DAY_MILLIS + 1) * DAY_MILLIS;
         assert_eq!(record.describe(midnight).decreases_today, 0);
         assert!(record.describe(midnight).decreased_at.is_some());
-        record.note(units(6), units(5), midnight).unwrap();
+        record.record_change(units(6), units(5), midnight).unwrap();
         assert_eq!(record.describe(midnight).decreases_today, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! UpdateTable: changes of the record; a new global index starts to be filled from the existing items.
+//! UpdateTable: changes the record. A new global index is backfilled from the existing items.
 
 use crate::Engine;
 use crate::catalog::Catalog;
@@ -9,7 +9,7 @@ use crate::stream::Stream;
 use crate::stream::stream_lifecycle::{ended_stream, start_stream};
 use crate::stream::stream_options::StreamOptions;
 use crate::table::attribute_definitions::{attribute_definitions, keep_used_definitions, keys};
-use crate::table::warm_throughput::{WarmUnits, warmer};
+use crate::table::warm_throughput::{WarmUnits, raised_warm_throughput};
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
 use partita_api::table::new_index::NewIndex;
 use partita_api::table::update_table::*;
@@ -36,7 +36,7 @@ impl<S: Store> Engine<S> {
         self.wake_maintenance();
         let mut table = self.describe(&Table::new(record))?;
         table.status = ResourceStatus::Updating;
-        // While it is UPDATING, a table is described with the units it had.
+        // A table that is UPDATING is described with its old units.
         if [table.billing_mode, before.record.billing_mode] == [BillingMode::Provisioned; 2] {
             table.throughput = before.record.throughput;
             let changes = before.record.throughput_changes.describe(now);
@@ -65,7 +65,7 @@ fn change(
     }
     record.on_demand = request.on_demand.or(record.on_demand);
     let has = warm_units(record.warm, record.billing_mode, Some(record.throughput));
-    record.warm = warmer(record.warm, request.warm, has, &"table")?;
+    record.warm = raised_warm_throughput(record.warm, request.warm, has, &"table")?;
     record.encryption = request.encryption.clone().or(record.encryption.take());
     record.table_class = request.table_class.or(record.table_class);
     record.deletion_protection = request.deletion_protection.unwrap_or(record.deletion_protection);
@@ -97,7 +97,7 @@ fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> 
             if record.billing_mode != mode {
                 check_index_units(record, request)?;
             }
-            record.throughput_changes.note(record.throughput, throughput, now)?;
+            record.throughput_changes.record_change(record.throughput, throughput, now)?;
             record.throughput = throughput;
         }
     }
@@ -105,7 +105,7 @@ fn change_billing(record: &mut TableRecord, request: &UpdateTable, now: u64) -> 
     Ok(())
 }
 
-/// A table that gets units has some for each of its indexes.
+/// Checks that a table that becomes provisioned gets units for each of its indexes.
 fn check_index_units(record: &TableRecord, request: &UpdateTable) -> Result<(), Exception> {
     let has_units = |name: &str| {
         let mut updates = request.index_updates.iter();
@@ -147,16 +147,17 @@ fn update_index(record: &mut TableRecord, update: &IndexUpdate, now: u64) -> Res
         if definition.throughput == Some(throughput) {
             return Err(unchanged_index_throughput(definition));
         }
-        index.throughput_changes.note(definition.throughput.unwrap_or_default(), throughput, now)?;
+        index.throughput_changes.record_change(definition.throughput.unwrap_or_default(), throughput, now)?;
         definition.throughput = Some(throughput);
     }
     definition.on_demand = update.on_demand.or(definition.on_demand);
     let has = warm_units(definition.warm, record.billing_mode, definition.throughput);
-    definition.warm = warmer(definition.warm, update.warm, has, &format_args!("index {name}"))?;
+    definition.warm =
+        raised_warm_throughput(definition.warm, update.warm, has, &format_args!("index {name}"))?;
     Ok(())
 }
 
-/// Local indexes stay as they were created.
+/// Local indexes cannot be changed.
 fn refuse_local_index(record: &TableRecord, name: &str, action: &str) -> Result<(), Exception> {
     match record.local_indexes.iter().any(|index| index.definition.name == name) {
         true => Err(Exception::validation(format!(
@@ -227,7 +228,7 @@ fn limit(message: impl Into<String>) -> Exception {
     Exception::new(ExceptionKind::LimitExceededException, message)
 }
 
-/// An attribute has one type in all keys.
+/// Checks that an attribute has the same type in all keys.
 fn refuse_redefinitions(
     record: &TableRecord,
     sent: &[AttributeDefinition],
@@ -275,7 +276,7 @@ fn delete_index(record: &mut TableRecord, name: &str) -> Result<Vec<Write>, Exce
     Ok(drop_space(Space(removed.space)).into())
 }
 
-/// Starts or ends the table's stream, and tells which one that is.
+/// Starts or ends the table's stream, and returns it.
 fn change_stream(
     record: &mut TableRecord,
     spaces: &mut Spaces,

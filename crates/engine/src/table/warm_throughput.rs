@@ -1,11 +1,11 @@
-//! What tables and indexes are ready for at once: more when it is asked for, never less.
+//! Warm throughput: the units that tables and indexes can serve at once. It can be raised, never lowered.
 
 use crate::catalog::table::TableRecord;
 use partita_api::table::{Throughput, WarmThroughput, warm_units};
 use partita_api::{Exception, messages};
 use std::fmt::Display;
 
-/// What a table and its indexes were ready for before a change: whatever becomes of their units, they stay ready for it.
+/// The warm throughput of a table and its indexes before a change. They keep it, however their provisioned units change.
 pub struct WarmUnits {
     table: Throughput,
     indexes: Vec<(String, Throughput)>,
@@ -44,21 +44,24 @@ fn kept_warm(warm: Option<WarmThroughput>, before: Throughput, now: Throughput) 
     Some(WarmThroughput { read: Some(now.read.max(before.read)), write: Some(now.write.max(before.write)) })
 }
 
-/// What is asked for is no less than there is; the half that is not asked for stays.
-pub fn warmer(
+/// The stored warm throughput after a request, which must not be lower than the current one. A half that is not requested
+/// stays as it is.
+pub fn raised_warm_throughput(
     stored: Option<WarmThroughput>,
-    asked: Option<WarmThroughput>,
-    has: Throughput,
+    requested: Option<WarmThroughput>,
+    current: Throughput,
     owner: &dyn Display,
 ) -> Result<Option<WarmThroughput>, Exception> {
-    let Some(asked) = asked else { return Ok(stored) };
-    let halves =
-        [("ReadUnitsPerSecond", asked.read, has.read), ("WriteUnitsPerSecond", asked.write, has.write)];
-    for (member, asked, has) in halves {
-        if asked.is_some_and(|asked| asked < has) {
+    let Some(requested) = requested else { return Ok(stored) };
+    let halves = [
+        ("ReadUnitsPerSecond", requested.read, current.read),
+        ("WriteUnitsPerSecond", requested.write, current.write),
+    ];
+    for (member, requested, current) in halves {
+        if requested.is_some_and(|requested| requested < current) {
             return Err(Exception::validation(messages::warm_decrease(member, owner)));
         }
     }
     let stored = stored.unwrap_or_default();
-    Ok(Some(WarmThroughput { read: asked.read.or(stored.read), write: asked.write.or(stored.write) }))
+    Ok(Some(WarmThroughput { read: requested.read.or(stored.read), write: requested.write.or(stored.write) }))
 }

@@ -4,7 +4,7 @@ use super::Pace;
 use super::finding::{Event, Finding, FindingKind, Progress, Summary};
 use crate::catalog::table::{Table, TableRecord};
 use crate::clock::Clock;
-use crate::key::stored_key::{Key, catalog_copy, just_behind};
+use crate::key::stored_key::{Key, catalog_copy, next_key_after};
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -263,7 +263,7 @@ pub fn page(
     };
     let row = |key: &[u8], row: &[u8]| {
         bytes += key.len() + row.len();
-        take(Visited::Row(key, row), &|| just_behind(key), bytes >= PAGE_BYTES)
+        take(Visited::Row(key, row), &|| next_key_after(key), bytes >= PAGE_BYTES)
     };
     let damaged = |damage: Damage| {
         let end = damage.keys.as_ref().map_or_else(|| range.end.clone(), |keys| keys.end.clone());

@@ -1,9 +1,9 @@
-//! What a write did to an item: the one thing that everything kept about changes is made of.
+//! What a write did to an item. Stream records and histories are made from it.
 
 use partita_api::stream::get_records::ChangeEvent;
 use partita_value::ItemRef;
 
-/// An item that is not the same after a write as before it.
+/// The change of an item by a write.
 #[derive(Clone, Copy)]
 pub enum Change<'a> {
     Insert {
@@ -16,7 +16,7 @@ pub enum Change<'a> {
     Remove {
         old: ItemRef<'a>,
     },
-    /// Of an item that cannot be read; `keys` is all that is known of it.
+    /// The replacement or removal of an item that cannot be read; only its key is known.
     Replace {
         keys: ItemRef<'a>,
         new: Option<ItemRef<'a>>,
@@ -29,7 +29,7 @@ impl<'a> Change<'a> {
         match (old, new) {
             (None, None) => None,
             (None, Some(new)) => Some(Change::Insert { new }),
-            // What was not even copied need not be compared.
+            // The same bytes in memory need no comparison.
             (Some(old), Some(new)) if std::ptr::eq(old.bytes(), new.bytes()) => None,
             (Some(old), Some(new)) => (old.bytes() != new.bytes()).then_some(Change::Modify { old, new }),
             (Some(old), None) => Some(Change::Remove { old }),
@@ -51,7 +51,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// A state of the item: both have the same key.
+    /// The item before or after the change: both have the same key.
     pub fn item(&self) -> ItemRef<'a> {
         match self {
             Change::Insert { new } | Change::Modify { new, .. } => *new,
@@ -60,7 +60,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What it is called; `expires` tells a removal by the item's time from one that was asked for.
+    /// The event of a stream record. `expires` says whether a removal is an expiry.
     pub fn event(&self, expires: bool) -> ChangeEvent {
         match self {
             Change::Insert { .. } => ChangeEvent::Insert,

@@ -1,18 +1,18 @@
-//! Items that cannot be read any more because their rows are damaged: they can be overwritten and deleted all the same.
+//! Items that cannot be read because their rows are damaged. They can be overwritten and deleted all the same.
 //!
-//! Nobody knows what such an item was, so its entries in indexes and in the order of expiry cannot be computed. They are
-//! looked for: every entry's key ends with the identity of its item. The decision that replaces the item removes them, and
-//! tells the stream without an old image and the history that nobody knows what there was. How many bytes the item had
-//! stays in the table's total until `partita verify --repair` counts anew.
+//! What such an item was is unknown, so its entries in indexes and in the expiry order cannot be computed. They are searched
+//! for: the key of every entry ends with the identity of its item. The decision that replaces the item removes them, writes a
+//! stream record without an old image, and marks the item's past as unknown in the history. The bytes of the item stay in the
+//! table's total until `partita verify --repair` recounts it.
 
 use crate::Engine;
 use crate::catalog::table::Table;
 use crate::key::item_key::key_item;
 use crate::key::stored_key::{self, Key};
-use crate::read::slices::let_others;
+use crate::read::work_budget::yield_now;
 use crate::storage_failed;
 use crate::verify::{hex, shown_key};
-use crate::write::write_batch::Batch;
+use crate::write::row_batch::RowBatch;
 use crate::write::{Action, ItemWrite};
 use partita_api::Exception;
 use partita_api::reporting::ReturnValues;
@@ -20,16 +20,16 @@ use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Stor
 use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 
-/// Rows looked through between two backoffs.
+/// Rows searched before the task yields.
 const PAGE_ROWS: usize = 4_096;
 
-/// What is known of an item that cannot be read.
+/// What is known about an item that cannot be read.
 pub struct LostItem {
     pub keys: Item,
     entries: Vec<LostEntry>,
 }
 
-/// An entry that stands for it.
+/// An entry of a lost item.
 struct LostEntry {
     space: Space,
     key: Vec<u8>,
@@ -37,8 +37,8 @@ struct LostEntry {
 }
 
 impl LostItem {
-    /// Removes its entries, and that it is counted as an item. Its row is the write's own.
-    pub fn clear(&self, batch: &mut Batch<'_>, table: &Table, write: &ItemWrite) {
+    /// Removes its entries, and takes it off the counters. Its own row is left to the write.
+    pub fn clear(&self, batch: &mut RowBatch<'_>, table: &Table, write: &ItemWrite) {
         let spaces = table.side_spaces();
         for entry in self.entries.iter().filter(|entry| spaces.contains(&entry.space)) {
             batch.count_in(entry.space, Some(entry.size), None);
@@ -53,7 +53,7 @@ impl LostItem {
 }
 
 impl<S: Store> Engine<S> {
-    /// What is known of the item that a write replaces without looking at it. Other writes depend on what it was.
+    /// Finds out about the item that a write replaces. Fails if the write depends on what the item was.
     pub(crate) async fn lost_item(&self, write: &ItemWrite) -> Result<LostItem, Exception> {
         let keys = match &write.action {
             Action::Put(item) | Action::Restore(item) => key_item(write.table.key.attributes(), item.view()),
@@ -70,14 +70,14 @@ impl<S: Store> Engine<S> {
             let mut range = stored_key::all_rows(space);
             while let Some(next) = self.look_for_entries(space, &range, write, &mut entries)? {
                 range.start = next;
-                let_others().await;
+                yield_now().await;
             }
         }
         tracing::warn!(table = %write.table.name, entries = entries.len(), "an unreadable item is replaced");
         Ok(LostItem { keys, entries })
     }
 
-    /// Looks through a page of a space; says where the next one begins.
+    /// Searches a page of a space; returns where the next page starts.
     fn look_for_entries(
         &self,
         space: Space,
@@ -95,25 +95,25 @@ impl<S: Store> Engine<S> {
             if rows < PAGE_ROWS {
                 return ControlFlow::Continue(());
             }
-            next = Some(stored_key::just_behind(key));
+            next = Some(stored_key::next_key_after(key));
             ControlFlow::Break(())
         };
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        // Of a damaged entry it is not known whose it is.
+        // The item of a damaged entry is unknown.
         let damaged = |_: Damage| ControlFlow::Continue(());
         snapshot.range_past_damage(range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
         Ok(next)
     }
 }
 
-/// What somebody is told who needs to know what a damaged item is.
+/// The exception for requests that need to read a damaged item.
 pub fn unreadable_item() -> Exception {
     Exception::internal(
         "Internal server error: the item is damaged and cannot be read. A PutItem or DeleteItem without a condition replaces it; partita verify lists all that is damaged",
     )
 }
 
-/// The failure of a read of one item.
+/// The exception for a failed read of one item.
 pub fn item_read_failed(error: StoreError) -> Exception {
     match error {
         StoreError::Damaged(damage) => {
@@ -124,33 +124,33 @@ pub fn item_read_failed(error: StoreError) -> Exception {
     }
 }
 
-/// The failure of a read of several rows.
-pub fn damaged_rows(told: &str) -> Exception {
+/// The exception for a failed read of several rows.
+pub fn damaged_rows(rows: &str) -> Exception {
     Exception::internal(format!(
-        "Internal server error: rows are damaged and cannot be read: {told}. partita verify lists all that is damaged"
+        "Internal server error: rows are damaged and cannot be read: {rows}. partita verify lists all that is damaged"
     ))
 }
 
-/// Which rows of a table or index cannot be read, by the items next to them, and why.
-pub fn told_damage(store: &impl Store, table: &Table, damage: Damage) -> String {
+/// Describes which rows of a table or index cannot be read, by the items next to them, and why.
+pub fn describe_damage(store: &impl Store, table: &Table, damage: Damage) -> String {
     let Damage { keys, reason } = damage;
-    let told = match keys {
+    let description = match keys {
         None => format!("table {}: {reason}", table.name),
         Some(keys) => {
             let neighbour = |direction| neighbour(store, table, &keys, direction).unwrap_or_default();
             let (before, after) = (neighbour(Direction::Descending), neighbour(Direction::Ascending));
             let (from, to) = (hex(&keys.start), hex(&keys.end));
             format!(
-                "table {}: behind {before} and before {after}, stored keys {from} to {to}: {reason}",
+                "table {}: after {before} and before {after}, stored keys {from} to {to}: {reason}",
                 table.name
             )
         }
     };
-    tracing::error!(told, "rows are damaged");
-    told
+    tracing::error!(description, "rows are damaged");
+    description
 }
 
-/// The item next to damaged keys, on one side of them.
+/// The item next to damaged keys, in one direction.
 fn neighbour(
     store: &impl Store,
     table: &Table,

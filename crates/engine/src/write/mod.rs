@@ -1,23 +1,24 @@
-//! The one writer. Every change of an item goes this way: PutItem is a transaction of one, BatchWriteItem is several of those,
-//! TransactWriteItems is one of many, an expiry is another plan.
+//! The writer. Every change of an item goes through here: PutItem is a transaction of one write, BatchWriteItem is several of
+//! those, TransactWriteItems is one of many, an expiry is a write with a different action.
 //!
 //! 1. An operation makes [`ItemWrite`]s: key, action, condition.
-//! 2. [`Engine::write_each`] or [`Engine::write_together`] names the rows they depend on to the store.
-//! 3. The store reads these rows and calls back. Each write is drafted ([`Draft`]), unless that was done ahead because it takes
-//!    long (`drafts.rs`); [`plan`] (`write_plan.rs`) decides what changes, and collects the rows of all writes (`write_batch.rs`).
-//! 4. The store commits all rows at once, and the outcomes come back.
+//! 2. [`Engine::write_each`] or [`Engine::write_together`] passes the keys of the rows they depend on to the store.
+//! 3. The store reads these rows and calls back ([`PendingCommit::decide`]). Each write is drafted ([`Draft`]), unless that was
+//!    done before because it takes long ([`prepared_drafts`]); [`apply_draft`](mod@apply_draft) decides what changes, and
+//!    [`row_batch`] collects the rows of all writes.
+//! 4. The store commits all rows at once, and returns the outcomes.
 //!
-//! While an index is being filled, only its rows tell whether an old item's entry is there already. A plan
-//! that meets such an entry asks for its row, and the decision is taken again with it ([`Decided::Needs`]).
-//! So does one that finds a stream or a history of which its request did not know yet.
+//! While an index is being backfilled, only its rows show whether it already has the entry of an old item. A write that would
+//! change such an entry requests its row, and the decision is made again with it ([`Decided::NeedsRows`]). So does a write
+//! that finds a stream or a history that was enabled after its keys were collected.
 
+pub mod apply_draft;
 pub mod change;
-pub mod drafts;
+pub mod draft;
 pub mod idempotency;
 pub mod lost_item;
-pub mod write_batch;
-pub mod write_draft;
-pub mod write_plan;
+pub mod prepared_drafts;
+pub mod row_batch;
 pub mod write_report;
 
 use crate::Engine;
@@ -29,12 +30,12 @@ use crate::history::{self, Retention};
 use crate::key::item_key::ItemKey;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
-use crate::write::drafts::{ATTEMPTS, Drafts, LIGHT, MadeDraft};
-use crate::write::idempotency::{TokenUse, Verdict};
+use crate::write::apply_draft::{Recorders, Stored, apply_draft};
+use crate::write::draft::{Draft, work};
+use crate::write::idempotency::{TokenState, TokenUse};
 use crate::write::lost_item::{LostItem, unreadable_item};
-use crate::write::write_batch::{Batch, past_key};
-use crate::write::write_draft::{Draft, work};
-use crate::write::write_plan::{Recording, Stored, plan};
+use crate::write::prepared_drafts::{DraftResult, MAX_ATTEMPTS, MAX_WRITER_WORK, PreparedDrafts};
+use crate::write::row_batch::{RowBatch, past_key};
 use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, ExceptionKind, messages};
@@ -44,7 +45,7 @@ use partita_value::{Item, ItemRef, limits};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One change, or check, of one item.
+/// One change or check of one item.
 pub struct ItemWrite {
     pub table: Arc<Table>,
     pub key: ItemKey,
@@ -54,11 +55,12 @@ pub struct ItemWrite {
     pub return_item_on_condition_failure: bool,
 }
 
+/// What a write does to its item.
 pub enum Action {
     Put(Item),
-    /// A put of an item that was stored before: where it does not fit an index, it has no entry there.
+    /// Puts an item that was stored before: it has no entry in an index whose key it does not fit.
     Restore(Item),
-    /// `key` is what the item is if there was none.
+    /// `key` is the new item if there was none.
     Update {
         key: Item,
         update: Option<Update>,
@@ -66,99 +68,100 @@ pub enum Action {
     Delete {
         key: Item,
     },
-    /// Only the condition counts.
+    /// Only checks the condition.
     Check,
-    /// Delete, if the item's time is before this second. Of an item that cannot be read, the order of expiry says it.
+    /// Deletes the item if it expires before this second. An item that cannot be read expires by its expiry entry alone.
     Expire {
         key: Item,
         before: u64,
     },
 }
 
-/// What one write did.
+/// The result of one write.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// As `ReturnValues` asked.
+    /// The attributes that `ReturnValues` selects.
     pub attributes: Option<Item>,
     pub consumption: Consumption,
-    /// Bytes of the item collection afterwards, where they are counted.
+    /// The size of the item collection after the write, if the table counts it.
     pub collection_bytes: Option<u64>,
-    /// The size of the item that was written; 0 if none was.
+    /// The size of the item written; 0 if nothing was.
     pub written_bytes: usize,
 }
 
-/// Whether the writes of one commit depend on each other.
+/// Whether the writes of one commit succeed or fail independently.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unity {
-    Each,
-    Together,
+enum Atomicity {
+    PerWrite,
+    AllOrNothing,
 }
 
-/// What became of a commit: an outcome or exception per write, or a repeated transaction.
+/// The result of a commit: an outcome or exception per write, or why it was rejected as a whole.
 enum Committed {
     Outcomes(Vec<Result<Outcome, Exception>>),
     Repeated(Vec<usize>),
     TokenMismatch,
-    /// The items of a transaction would have so many bytes together.
+    /// The total size of the transaction's items exceeds the limit.
     TooLarge(usize),
 }
 
-/// What a decision came to.
+/// The result of one decision.
 enum Decided {
     Committed(Committed),
-    /// Nothing was decided yet: these rows must be known first.
-    Needs(Vec<Vec<u8>>),
-    /// Nothing was decided yet: this row cannot be read, and more must be known of it.
+    /// Not decided yet: these rows must be read too.
+    NeedsRows(Vec<Vec<u8>>),
+    /// Not decided yet: this row is damaged, and its item must be looked into.
     Unreadable(Vec<u8>),
-    /// Nothing was decided yet: this takes long, and is to be drafted from the items there are now.
-    Undrafted,
-    /// The store gave other rows than it was asked for; nothing was written.
+    /// Not decided yet: drafting takes too long for the writer, and must be done before the next attempt.
+    NeedsDrafts,
+    /// The store passed a wrong number of rows; nothing was written.
     Impossible,
 }
 
-/// What became of a transaction that was not refused as a whole.
+/// The result of a transaction that was not cancelled.
 pub enum Transaction {
     Done(Vec<Outcome>),
-    /// The same token did this before; the items' sizes now.
+    /// A transaction with the same token was committed before. Holds the current sizes of the items.
     Repeated(Vec<usize>),
 }
 
 impl<S: Store> Engine<S> {
+    /// Commits a single write.
     pub async fn write_one(&self, write: ItemWrite) -> Result<Outcome, Exception> {
         let mut outcomes = self.write_each(vec![write]).await?;
-        outcomes.pop().unwrap_or_else(|| Err(impossible("a write without an outcome")))
+        outcomes.pop().unwrap_or_else(|| Err(impossible("a write has no outcome")))
     }
 
-    /// Writes that succeed or fail each on its own, in one commit.
+    /// Commits writes that succeed or fail independently, all at once.
     pub async fn write_each(
         &self,
         writes: Vec<ItemWrite>,
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
-        self.write_each_noting(writes, |_| Vec::new()).await
+        self.write_each_with(writes, |_| Vec::new()).await
     }
 
-    /// The same, and what there is to note of the outcomes commits with them.
-    pub async fn write_each_noting(
+    /// Like [`Engine::write_each`], with further rows that `also` derives from the outcomes in the same commit.
+    pub async fn write_each_with(
         &self,
         writes: Vec<ItemWrite>,
-        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
+        also: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
     ) -> Result<Vec<Result<Outcome, Exception>>, Exception> {
-        match self.commit(writes, Unity::Each, None, note).await? {
+        match self.commit(writes, Atomicity::PerWrite, None, also).await? {
             Committed::Outcomes(outcomes) => Ok(outcomes),
             // All are rejections: nothing was written.
             Committed::Repeated(_) | Committed::TokenMismatch | Committed::TooLarge(_) => {
-                Err(impossible("writes of their own that were judged as a transaction"))
+                Err(impossible("independent writes were decided as a transaction"))
             }
         }
     }
 
-    /// Writes that all succeed, or of which none happens: then each one's own failure is told.
+    /// Commits all writes or none. If any fails, the exception has the reason of each.
     pub async fn write_together(
         &self,
         writes: Vec<ItemWrite>,
         token: Option<ClientRequestToken>,
     ) -> Result<Transaction, Exception> {
-        match self.commit(writes, Unity::Together, token, |_| Vec::new()).await? {
+        match self.commit(writes, Atomicity::AllOrNothing, token, |_| Vec::new()).await? {
             Committed::Repeated(sizes) => Ok(Transaction::Repeated(sizes)),
             Committed::TooLarge(bytes) => Err(crate::item::transaction_write::too_large(bytes)),
             Committed::TokenMismatch => Err(Exception::new(
@@ -175,126 +178,132 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Decides until no more rows are needed.
+    /// Repeats the decision until it has all the rows and drafts it needs.
     async fn commit(
         &self,
         writes: Vec<ItemWrite>,
-        unity: Unity,
+        atomicity: Atomicity,
         token: Option<ClientRequestToken>,
-        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
+        also: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static,
     ) -> Result<Committed, Exception> {
         let token = token.map(|token| TokenUse::new(&token, self.clock.now_seconds()));
         let (catalog, clock) = (self.catalog.clone(), self.clock.clone());
-        let plan = Arc::new(Plan { writes: Arc::new(writes), unity, token, catalog, clock });
-        let note = Arc::new(note);
-        let mut extra_keys = plan.side_keys();
-        let (mut attempts, mut drafts, mut room) = (0, Drafts::default(), None);
+        let pending = Arc::new(PendingCommit { writes: Arc::new(writes), atomicity, token, catalog, clock });
+        let also = Arc::new(also);
+        let mut extra_keys = pending.side_keys();
+        let (mut attempts, mut drafts, mut memory) = (0, PreparedDrafts::default(), None);
         loop {
-            let (asked, told, named) = (Arc::clone(&plan), Arc::clone(&note), extra_keys.clone());
-            let keys = plan.keys(&named);
-            let ahead = Ahead { drafts: drafts.clone(), insist: true, gone: Gone::default() };
-            let decision = move |rows: &Rows<'_>| asked.decide(&named, rows, &ahead, &*told);
+            let (deciding, also_now, extra) = (Arc::clone(&pending), Arc::clone(&also), extra_keys.clone());
+            let keys = pending.keys(&extra);
+            let prepared = Preparation {
+                drafts: drafts.clone(),
+                requires_drafts: true,
+                unreadable: UnreadableRows::default(),
+            };
+            let decision = move |rows: &Rows<'_>| deciding.decide(&extra, rows, &prepared, &*also_now);
             let decided = match self.store.decide(keys, decision).await {
                 Err(StoreError::Damaged(damage)) => {
-                    tracing::error!(%damage, "a write meets damage");
-                    return self.commit_over_damage(&plan, extra_keys, &note).await;
+                    tracing::error!(%damage, "a write reads damaged rows");
+                    return self.commit_over_damage(&pending, extra_keys, &also).await;
                 }
                 decided => decided.map_err(storage_failed)?,
             };
             match decided {
                 Decided::Committed(committed) => return Ok(committed),
-                Decided::Needs(more) => extra_keys.extend(more),
-                Decided::Undrafted if attempts == ATTEMPTS => return Err(overtaken()),
-                Decided::Undrafted => {
+                Decided::NeedsRows(more) => extra_keys.extend(more),
+                Decided::NeedsDrafts if attempts == MAX_ATTEMPTS => return Err(overtaken()),
+                Decided::NeedsDrafts => {
                     attempts += 1;
-                    if room.is_none() {
-                        room = Some(drafts::room_for(plan.writes.len()).await);
+                    if memory.is_none() {
+                        memory = Some(prepared_drafts::reserve_memory(pending.writes.len()).await);
                     }
-                    let current = |write: &ItemWrite| plan.catalog.current(&write.table);
-                    drafts = drafts.ahead(&self.store, &plan.writes, current).await?;
+                    let current = |write: &ItemWrite| pending.catalog.current(&write.table);
+                    drafts = drafts.refresh(&self.store, &pending.writes, current).await?;
                 }
                 Decided::Unreadable(_) | Decided::Impossible => {
-                    return Err(impossible("other rows than were asked for"));
+                    return Err(impossible("the store passed other rows than requested"));
                 }
             }
         }
     }
 
-    /// The same, where rows cannot be read: items that are replaced without being looked at, and totals.
+    /// Like [`Engine::commit`], when some rows cannot be read. Items that are replaced without being looked at, and the totals of
+    /// collections, can be written all the same.
     async fn commit_over_damage(
         &self,
-        plan: &Arc<Plan>,
+        pending: &Arc<PendingCommit>,
         mut extra_keys: Vec<Vec<u8>>,
-        note: &Arc<impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static>,
+        also: &Arc<impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write> + Send + Sync + 'static>,
     ) -> Result<Committed, Exception> {
         let mut lost: LostItems = BTreeMap::new();
         loop {
-            let (asked, told, named) = (Arc::clone(plan), Arc::clone(note), extra_keys.clone());
-            let (keys, known) = (plan.keys(&named), lost.clone());
+            let (deciding, also_now, extra) = (Arc::clone(pending), Arc::clone(also), extra_keys.clone());
+            let (keys, known) = (pending.keys(&extra), lost.clone());
             let named_keys = keys.clone();
             let decision = move |rows: &Rows<'_>, damaged: &[usize]| {
-                let gone = Gone::at(damaged, &named_keys, &known);
-                let ahead = Ahead { drafts: Drafts::default(), insist: false, gone };
-                asked.decide(&named, rows, &ahead, &*told)
+                let unreadable = UnreadableRows::at(damaged, &named_keys, &known);
+                let prepared =
+                    Preparation { drafts: PreparedDrafts::default(), requires_drafts: false, unreadable };
+                deciding.decide(&extra, rows, &prepared, &*also_now)
             };
             match self.store.decide_over_damage(keys, decision).await.map_err(storage_failed)? {
                 Decided::Committed(committed) => return Ok(committed),
-                Decided::Needs(more) => extra_keys.extend(more),
+                Decided::NeedsRows(more) => extra_keys.extend(more),
                 Decided::Unreadable(key) => {
-                    let write = plan.writes.iter().find(|write| write.key.stored == key);
+                    let write = pending.writes.iter().find(|write| write.key.stored == key);
                     let Some(write) = write else { return Err(unreadable_item()) };
                     lost.insert(key, Arc::new(self.lost_item(write).await?));
                 }
-                Decided::Undrafted | Decided::Impossible => {
-                    return Err(impossible("other rows than were asked for"));
+                Decided::NeedsDrafts | Decided::Impossible => {
+                    return Err(impossible("the store passed other rows than requested"));
                 }
             }
         }
     }
 }
 
-/// What was found out before the decision.
-struct Ahead<'a> {
-    drafts: Drafts,
-    /// Whether what takes long must have been drafted.
-    insist: bool,
-    gone: Gone<'a>,
+/// What was prepared before the decision.
+struct Preparation<'a> {
+    drafts: PreparedDrafts,
+    /// Whether writes that take long to draft must be in `drafts`.
+    requires_drafts: bool,
+    unreadable: UnreadableRows<'a>,
 }
 
-/// By their stored keys.
+/// Lost items by their stored keys.
 type LostItems = BTreeMap<Vec<u8>, Arc<LostItem>>;
 
-/// The keys of rows that cannot be read, and what is known of items among them.
+/// The keys of rows that cannot be read, and what is known about the items among them.
 #[derive(Default)]
-struct Gone<'a> {
+struct UnreadableRows<'a> {
     keys: Vec<Vec<u8>>,
     known: Option<&'a LostItems>,
 }
 
-impl<'a> Gone<'a> {
-    /// Of the keys at these places.
-    fn at(places: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> Gone<'a> {
-        let keys = places.iter().filter_map(|place| keys.get(*place)).cloned().collect();
-        Gone { keys, known: Some(known) }
+impl<'a> UnreadableRows<'a> {
+    /// The unreadable rows at these positions of `keys`.
+    fn at(positions: &[usize], keys: &[Vec<u8>], known: &'a LostItems) -> UnreadableRows<'a> {
+        let keys = positions.iter().filter_map(|position| keys.get(*position)).cloned().collect();
+        UnreadableRows { keys, known: Some(known) }
     }
 
     fn lost(&self, key: &[u8]) -> Option<&'a LostItem> {
-        let is_gone = self.keys.iter().any(|gone| gone == key);
-        self.known.filter(|_| is_gone).and_then(|known| known.get(key)).map(AsRef::as_ref)
+        let is_unreadable = self.keys.iter().any(|unreadable| unreadable == key);
+        self.known.filter(|_| is_unreadable).and_then(|known| known.get(key)).map(AsRef::as_ref)
     }
 }
 
-/// All that a commit is decided by, besides the rows.
-struct Plan {
+/// A commit that is not decided yet: everything the decision depends on besides the rows.
+struct PendingCommit {
     writes: Arc<Vec<ItemWrite>>,
-    unity: Unity,
+    atomicity: Atomicity,
     token: Option<TokenUse>,
     catalog: Catalog,
     clock: Clock,
 }
 
-impl Plan {
-    /// The rows that the streams and histories of these writes' tables depend on.
+impl PendingCommit {
+    /// The keys of the rows that the streams and histories of the writes' tables depend on.
     fn side_keys(&self) -> Vec<Vec<u8>> {
         let mut keys = Vec::new();
         let mut add = |key: Vec<u8>| {
@@ -316,7 +325,7 @@ impl Plan {
         keys
     }
 
-    /// The rows a decision depends on: those of streams, histories and index entries, the token, then each
+    /// The keys of all rows that the decision depends on: those of streams, histories and index entries, the token, then each
     /// item and its collection.
     fn keys(&self, extra_keys: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut keys = Vec::with_capacity(extra_keys.len() + self.writes.len() * 2 + 1);
@@ -338,57 +347,57 @@ impl Plan {
         &self,
         extra_keys: &[Vec<u8>],
         rows: &Rows<'_>,
-        ahead: &Ahead<'_>,
-        note: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
+        prepared: &Preparation<'_>,
+        also: impl Fn(&[Result<Outcome, Exception>]) -> Vec<Write>,
     ) -> Decision<Decided> {
         if rows.len() != self.row_count(extra_keys) {
             return Decision::rejection(Decided::Impossible);
         }
-        if let Some(key) = self.unknown_damage(&ahead.gone) {
+        if let Some(key) = self.unknown_damage(&prepared.unreadable) {
             return Decision::rejection(Decided::Unreadable(key));
         }
         let (extra_rows, rows) = rows.split_at(extra_keys.len());
         let (token_row, rows) = rows.split_at(usize::from(self.token.is_some()));
-        match self.token.as_ref().map(|token| token.judge(token_row)) {
-            Some(Verdict::Repeated) => {
+        match self.token.as_ref().map(|token| token.state(token_row)) {
+            Some(TokenState::Repeated) => {
                 let sizes = item_sizes(&self.writes, rows);
                 return Decision::rejection(Decided::Committed(Committed::Repeated(sizes)));
             }
-            Some(Verdict::Mismatch) => {
+            Some(TokenState::Mismatch) => {
                 return Decision::rejection(Decided::Committed(Committed::TokenMismatch));
             }
-            Some(Verdict::New) | None => {}
+            Some(TokenState::New) | None => {}
         }
-        let drafts = self.drafts(rows, &ahead.drafts);
-        if ahead.insist && self.is_heavy(rows, &drafts) {
-            return Decision::rejection(Decided::Undrafted);
+        let drafts = self.drafts(rows, &prepared.drafts);
+        if prepared.requires_drafts && self.is_heavy(rows, &drafts) {
+            return Decision::rejection(Decided::NeedsDrafts);
         }
-        let mut batch = Batch::knowing(extra_keys, extra_rows);
-        let outcomes = self.plan_all(&mut batch, rows, &drafts, &ahead.gone);
+        let mut batch = RowBatch::with_rows(extra_keys, extra_rows);
+        let outcomes = self.apply_all(&mut batch, rows, &drafts, &prepared.unreadable);
         if !batch.needed.is_empty() {
-            return Decision::rejection(Decided::Needs(batch.needed));
+            return Decision::rejection(Decided::NeedsRows(batch.needed));
         }
-        if self.unity == Unity::Together && outcomes.iter().any(Result::is_err) {
+        if self.atomicity == Atomicity::AllOrNothing && outcomes.iter().any(Result::is_err) {
             return Decision::rejection(Decided::Committed(Committed::Outcomes(outcomes)));
         }
         let bytes = outcomes.iter().flatten().map(|outcome| outcome.written_bytes).sum();
-        if self.unity == Unity::Together && bytes > limits::TRANSACTION_BYTES {
+        if self.atomicity == Atomicity::AllOrNothing && bytes > limits::TRANSACTION_BYTES {
             return Decision::rejection(Decided::Committed(Committed::TooLarge(bytes)));
         }
-        batch.rows.extend(self.token.iter().flat_map(TokenUse::remember));
-        batch.rows.extend(note(&outcomes));
+        batch.rows.extend(self.token.iter().flat_map(TokenUse::store));
+        batch.rows.extend(also(&outcomes));
         Decision::commit(batch.into_writes(), Decided::Committed(Committed::Outcomes(outcomes)))
     }
 
-    /// A row that cannot be read and of which more must be known. A collection's totals are begun anew.
-    fn unknown_damage(&self, gone: &Gone<'_>) -> Option<Vec<u8>> {
+    /// An unreadable row that must be looked into. The totals of a collection need not: they restart from zero.
+    fn unknown_damage(&self, unreadable: &UnreadableRows<'_>) -> Option<Vec<u8>> {
         let is_collection =
             |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
-        gone.keys.iter().find(|key| gone.lost(key).is_none() && !is_collection(key)).cloned()
+        unreadable.keys.iter().find(|key| unreadable.lost(key).is_none() && !is_collection(key)).cloned()
     }
 
-    /// What was drafted and still holds, by the numbers of the writes; none of them if nothing was drafted.
-    fn drafts<'a>(&self, rows: &Rows<'_>, drafts: &'a Drafts) -> Vec<Option<&'a MadeDraft>> {
+    /// The prepared drafts that are still valid, by write; empty if there are none.
+    fn drafts<'a>(&self, rows: &Rows<'_>, drafts: &'a PreparedDrafts) -> Vec<Option<&'a DraftResult>> {
         if drafts.is_empty() {
             return Vec::new();
         }
@@ -399,22 +408,22 @@ impl Plan {
         with_rows(&self.writes, rows).enumerate().map(draft).collect()
     }
 
-    /// Whether it takes long to draft what was not drafted yet.
-    fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&MadeDraft>]) -> bool {
+    /// Whether drafting the writes that have no draft yet takes too long for the writer.
+    fn is_heavy(&self, rows: &Rows<'_>, drafts: &[Option<&DraftResult>]) -> bool {
         let is_undrafted = |number: usize| drafts.get(number).is_none_or(Option::is_none);
         let undrafted = with_rows(&self.writes, rows).enumerate().filter(|(number, _)| is_undrafted(*number));
-        undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > LIGHT
+        undrafted.map(|(_, (write, old, _))| work(&write.table, write, old)).sum::<usize>() > MAX_WRITER_WORK
     }
 
-    fn plan_all(
+    fn apply_all(
         &self,
-        batch: &mut Batch<'_>,
+        batch: &mut RowBatch<'_>,
         rows: &Rows<'_>,
-        drafts: &[Option<&MadeDraft>],
-        gone: &Gone<'_>,
+        drafts: &[Option<&DraftResult>],
+        unreadable: &UnreadableRows<'_>,
     ) -> Vec<Result<Outcome, Exception>> {
         let each = with_rows(&self.writes, rows).enumerate().map(|(number, (write, old, collection))| {
-            // The table as it is now: an index or a stream may have come or gone since the request was checked.
+            // The current table: an index or a stream may have been added or removed since the request was checked.
             let Some(table) = self.catalog.current(&write.table) else {
                 return Err(Exception::resource_not_found(messages::TABLE_NOT_FOUND));
             };
@@ -431,7 +440,7 @@ impl Plan {
                     "Turn point-in-time recovery on or off, or make a backup, to begin a new one",
                 ));
             }
-            let record = Recording {
+            let recorders = Recorders {
                 stream: stream.as_deref(),
                 history: history.as_deref(),
                 now: if stream.is_some() || history.is_some() { self.clock.now_millis() } else { 0 },
@@ -440,21 +449,21 @@ impl Plan {
                 Some(draft) => draft.clone(),
                 None => Draft::new(&table, write, old),
             };
-            let lost = gone.lost(&write.key.stored);
+            let lost = unreadable.lost(&write.key.stored);
             let stored = Stored { old, collection: Counters::read(collection), lost };
-            plan(batch, &table, record, (write, draft?), stored)
+            apply_draft(batch, &table, recorders, (write, draft?), stored)
         });
         each.collect()
     }
 }
 
-/// What cannot be is a fault of ours: it is told as one, not taken for success.
+/// The exception for a state that cannot occur: a bug must not pass for success.
 fn impossible(what: &str) -> Exception {
     tracing::error!("{what}: this is a bug in Partita; nothing was written");
     Exception::internal("Internal server error")
 }
 
-/// Others have changed the items again and again while writes were drafted.
+/// The exception for items that kept changing while the writes were drafted.
 fn overtaken() -> Exception {
     Exception::new(
         ExceptionKind::ServiceUnavailable,
@@ -470,7 +479,7 @@ fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {
 /// A write, its item, and its collection's row.
 type RowsOfWrite<'a> = (&'a ItemWrite, Option<ItemRef<'a>>, Option<&'a [u8]>);
 
-/// Walks the writes together with their rows: the item's, then the collection's where there is one.
+/// Iterates over the writes and their rows: the item's, then the collection's if there is one.
 fn with_rows<'a, 'r>(writes: &'a [ItemWrite], rows: &'a Rows<'r>) -> impl Iterator<Item = RowsOfWrite<'a>> {
     let mut rows = rows.iter().map(Option::as_deref);
     writes.iter().map(move |write| {

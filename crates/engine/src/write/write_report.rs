@@ -1,4 +1,4 @@
-//! What PutItem, UpdateItem and DeleteItem answer: the same things about one write.
+//! The response to the write of a single item: PutItem, UpdateItem, DeleteItem and a PartiQL statement report the same.
 
 use crate::Engine;
 use crate::capacity::table_consumption::collection_metrics;
@@ -9,17 +9,17 @@ use partita_api::item::write_output::WriteOutput;
 use partita_store::Store;
 use partita_value::{Item, names::TableName};
 
-/// What a request wants to be told of its write.
+/// What a request wants reported about its write.
 pub(crate) struct ReportOptions {
     /// The table as the request names it.
     pub table: TableName,
     pub capacity: ReturnConsumedCapacity,
-    /// The key, if collection metrics are wanted.
+    /// The key, if collection metrics are requested.
     pub metrics_key: Option<Item>,
 }
 
 impl<S: Store> Engine<S> {
-    /// Writes one item and reports.
+    /// Commits one write and reports it.
     pub(crate) async fn write_and_report(
         &self,
         write: ItemWrite,

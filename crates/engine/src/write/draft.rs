@@ -1,7 +1,8 @@
-//! What one write makes of the item there was: the item afterwards, its index entries, what is answered.
+//! The draft of a write: the new item, its index entries, and the attributes to return.
 //!
-//! A draft is a pure function of the table, the write and the item there was, and costs by far the most of a decision. So it
-//! may be made ahead of the writer (`drafts.rs`), who then only has to see that table and item are still the same.
+//! A draft is a pure function of the table, the write and the old item, and by far the most expensive part of a decision. So
+//! it may be prepared outside of the writer (`prepared_drafts.rs`), which then only has to check that table and item are still
+//! the same.
 
 use crate::catalog::table::{Index, Table};
 use crate::index::index_entry::{self, Entry};
@@ -15,24 +16,27 @@ use partita_value::{Item, ItemRef, limits};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// What a write does, given the old item.
 #[derive(Clone)]
 pub struct Draft {
-    pub after: After,
-    /// As `ReturnValues` asked.
+    pub new_item: NewItem,
+    /// The attributes that `ReturnValues` selects.
     pub attributes: Option<Item>,
-    /// The entries of the item there was and of the new one, in the order of the table's indexes.
+    /// The entries of the old item and of the new one, in the order of the table's indexes.
     pub entries: Vec<(Option<EntryDraft>, Option<EntryDraft>)>,
 }
 
 /// The item after the write.
 #[derive(Clone)]
-pub enum After {
-    Nothing,
-    /// What there was.
-    Same,
-    /// What the write brings.
+pub enum NewItem {
+    /// There is none.
+    None,
+    /// The old item.
+    Unchanged,
+    /// The item of the request.
     Sent,
-    Made(Arc<Item>),
+    /// The result of an update.
+    Computed(Arc<Item>),
 }
 
 impl Draft {
@@ -50,8 +54,8 @@ impl Draft {
             _ => None,
         };
         check_condition(table, write, old)?;
-        let after = new_item(table, write, old)?;
-        let new = after.item(write, old);
+        let new_item = draft_new_item(table, write, old)?;
+        let new = new_item.item(write, old);
         let key = &write.key;
         let before = |index: &Index| fitting_entry(index, key, old);
         let indexes = table.indexes.iter();
@@ -66,27 +70,27 @@ impl Draft {
                 .collect::<Result<_, Exception>>()?,
         };
         let attributes = attributes(write, old, new);
-        Ok(Draft { attributes, entries, after })
+        Ok(Draft { attributes, entries, new_item })
     }
 }
 
-impl After {
-    fn of(item: Option<ItemRef<'_>>) -> After {
-        item.map_or(After::Nothing, |_| After::Same)
+impl NewItem {
+    fn of(item: Option<ItemRef<'_>>) -> NewItem {
+        item.map_or(NewItem::None, |_| NewItem::Unchanged)
     }
 
-    /// The item; `None` if there is none then.
+    /// The item; `None` if there is none.
     pub fn item<'a>(&'a self, write: &'a ItemWrite, old: Option<ItemRef<'a>>) -> Option<ItemRef<'a>> {
         match (self, &write.action) {
-            (After::Same, _) => old,
-            (After::Made(item), _) => Some(item.view()),
-            (After::Sent, Action::Put(item) | Action::Restore(item)) => Some(item.view()),
-            (After::Nothing | After::Sent, _) => None,
+            (NewItem::Unchanged, _) => old,
+            (NewItem::Computed(item), _) => Some(item.view()),
+            (NewItem::Sent, Action::Put(item) | Action::Restore(item)) => Some(item.view()),
+            (NewItem::None | NewItem::Sent, _) => None,
         }
     }
 }
 
-/// A row that is to be kept beside an item: the item itself, or a part of it.
+/// The entry of an item in an index: the whole item, or a part of it.
 #[derive(Clone)]
 pub struct EntryDraft {
     pub key: Vec<u8>,
@@ -105,18 +109,18 @@ impl From<Entry<'_>> for EntryDraft {
 }
 
 impl EntryDraft {
-    /// Whether it has the same value as another, of an item that is not the same.
+    /// Whether it has the same value as the entry of a different item.
     pub fn has_value_of(&self, other: &EntryDraft) -> bool {
         self.part.is_some() && self.part == other.part
     }
 
-    /// The key and the value, of an item.
+    /// The key and the value of the row.
     pub fn into_row(self, item: ItemRef<'_>) -> (Vec<u8>, Vec<u8>) {
         (self.key, self.part.unwrap_or_else(|| item.bytes().to_vec()))
     }
 }
 
-/// About how many bytes are looked at to make a draft, at most.
+/// An upper estimate of the bytes that making a draft looks at.
 pub fn work(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> usize {
     let old = old.map_or(0, |item| item.bytes().len());
     let condition = write.condition.as_ref().map_or(0, |condition| condition.work(old));
@@ -146,11 +150,11 @@ fn check_condition(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -
     Err(exception)
 }
 
-fn new_item(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<After, Exception> {
+fn draft_new_item(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Result<NewItem, Exception> {
     match &write.action {
-        Action::Put(_) | Action::Restore(_) => Ok(After::Sent),
-        Action::Delete { .. } => Ok(After::Nothing),
-        Action::Check => Ok(After::of(old)),
+        Action::Put(_) | Action::Restore(_) => Ok(NewItem::Sent),
+        Action::Delete { .. } => Ok(NewItem::None),
+        Action::Check => Ok(NewItem::of(old)),
         Action::Expire { before, .. } => {
             let due = |item: &ItemRef<'_>| {
                 let expiry = table.expiry.as_ref();
@@ -158,11 +162,11 @@ fn new_item(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> Resul
                     .and_then(|expiry| index_entry::expires_at(expiry, *item))
                     .is_some_and(|at| at < *before)
             };
-            Ok(After::of(old.filter(|item| !due(item))))
+            Ok(NewItem::of(old.filter(|item| !due(item))))
         }
         Action::Update { key, update: None } => Ok(match old {
-            Some(_) => After::Same,
-            None => After::Made(Arc::new(key.clone())),
+            Some(_) => NewItem::Unchanged,
+            None => NewItem::Computed(Arc::new(key.clone())),
         }),
         Action::Update { key, update: Some(update) } => updated_item(table, key, update, old),
     }
@@ -173,7 +177,7 @@ fn updated_item(
     key: &Item,
     update: &Update,
     old: Option<ItemRef<'_>>,
-) -> Result<After, Exception> {
+) -> Result<NewItem, Exception> {
     let item = update.apply(old, key.view())?;
     if item.size() > limits::ITEM_BYTES {
         return Err(Exception::validation(messages::ITEM_TOO_LARGE_AFTER_UPDATE));
@@ -183,7 +187,7 @@ fn updated_item(
     }
     index_entry::check_updated(table, update, item.view())?;
     let exists = old.is_some() || update.creates_item();
-    Ok(if exists { After::Made(Arc::new(item)) } else { After::Nothing })
+    Ok(if exists { NewItem::Computed(Arc::new(item)) } else { NewItem::None })
 }
 
 fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'_>>) -> Option<Item> {
@@ -207,7 +211,7 @@ fn entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Result<Opti
     Ok(index_entry::in_index(index, key, item)?.map(EntryDraft::from))
 }
 
-/// The same of an item that was stored before: where it could not be indexed when the index was added, it has no entry.
+/// The entry of an item that was stored before; none if it did not fit the index when that was added.
 fn fitting_entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Option<EntryDraft> {
     index_entry::in_index(index, key, item?).ok().flatten().map(EntryDraft::from)
 }

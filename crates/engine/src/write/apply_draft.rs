@@ -1,5 +1,5 @@
-//! What one write changes, by its draft (`write_draft.rs`): the item, its index entries, its expiry entry, the counters, the
-//! stream's record, what its history remembers.
+//! Turns the draft of a write ([`Draft`]) into the rows that change: the item, its index entries, its expiry entry, the
+//! counters, the stream record, and the item's past in the table's history.
 
 use crate::capacity::{Consumption, write_units};
 use crate::catalog::table::{IndexKind, Table};
@@ -8,49 +8,49 @@ use crate::index::index_entry;
 use crate::key::stored_key::Key;
 use crate::stream::Stream;
 use crate::write::change::Change;
+use crate::write::draft::{Draft, EntryDraft};
 use crate::write::lost_item::LostItem;
-use crate::write::write_batch::{Batch, difference, shard_of};
-use crate::write::write_draft::{Draft, EntryDraft};
+use crate::write::row_batch::{RowBatch, difference, shard_of};
 use crate::write::{ItemWrite, Outcome};
 use partita_api::capacity::Units;
 use partita_api::{Exception, ExceptionKind, messages};
 use partita_store::{Counters, Space};
 use partita_value::{ItemRef, limits};
 
-/// What keeps track of a table's changes, and the time of a change.
+/// What records the changes of a table, and the time of the change.
 #[derive(Clone, Copy)]
-pub struct Recording<'a> {
+pub struct Recorders<'a> {
     pub stream: Option<&'a Stream>,
     pub history: Option<&'a History>,
     pub now: u64,
 }
 
-/// What is stored of an item and of its collection.
+/// What is stored of the item and of its collection.
 pub struct Stored<'a> {
     pub old: Option<ItemRef<'a>>,
     pub collection: Counters,
-    /// There is an item, but it cannot be read; the write does not depend on what it was.
+    /// Set if the item is damaged, and the write does not depend on what it was.
     pub lost: Option<&'a LostItem>,
 }
 
-/// Decides one write by its draft: checks what is left to check, and adds the rows it changes to the batch.
-pub fn plan(
-    batch: &mut Batch<'_>,
+/// Adds the rows that a drafted write changes to the batch, after the checks that the draft could not make.
+pub fn apply_draft(
+    batch: &mut RowBatch<'_>,
     table: &Table,
-    record: Recording<'_>,
+    recorders: Recorders<'_>,
     (write, draft): (&ItemWrite, Draft),
     Stored { old, collection, lost }: Stored<'_>,
 ) -> Result<Outcome, Exception> {
-    let Draft { after, attributes, entries } = draft;
-    let new = after.item(write, old);
+    let Draft { new_item, attributes, entries } = draft;
+    let new = new_item.item(write, old);
     let (old_size, new_size) = (old.map(|item| item.size()), new.map(|item| item.size()));
     let size = old_size.unwrap_or(0).max(new_size.unwrap_or(0));
     let change = match lost {
         Some(lost) => Some(Change::Replace { keys: lost.keys.view(), new }),
         None => Change::between(old, new),
     };
-    // Whatever can fail comes before the first row.
-    let told = match (record.stream, &change) {
+    // Everything that can fail comes before the first row is added.
+    let shard = match (recorders.stream, &change) {
         (Some(stream), Some(_)) => Some((stream, shard_of(stream, write)?)),
         _ => None,
     };
@@ -66,11 +66,11 @@ pub fn plan(
     }
     if let Some(change) = change {
         change_rows(batch, table, write, old, new);
-        if let Some(told) = told {
-            batch.tell(told, record.now, write, &change);
+        if let Some(shard) = shard {
+            batch.record_in_stream(shard, recorders.now, write, &change);
         }
-        if let Some(history) = record.history {
-            batch.remember(history, record.now, write, &change);
+        if let Some(history) = recorders.history {
+            batch.record_in_history(history, recorders.now, write, &change);
         }
         for (index, (before, after)) in table.indexes.iter().zip(entries) {
             let before = batch.stored(before, index.backfilling);
@@ -85,7 +85,7 @@ pub fn plan(
 
 /// Changes the item's row, its expiry entry and the table's counters.
 fn change_rows(
-    batch: &mut Batch<'_>,
+    batch: &mut RowBatch<'_>,
     table: &Table,
     write: &ItemWrite,
     old: Option<ItemRef<'_>>,
@@ -103,9 +103,9 @@ fn change_rows(
     }
 }
 
-/// Replaces one entry by another and its item, if they differ; returns what an index is charged for it.
+/// Replaces one entry with another, if they differ; returns the units that the index is charged.
 fn change_entry(
-    batch: &mut Batch<'_>,
+    batch: &mut RowBatch<'_>,
     space: Space,
     before: Option<EntryDraft>,
     after: Option<(EntryDraft, ItemRef<'_>)>,
@@ -138,7 +138,7 @@ fn change_entry(
     }
 }
 
-/// How much an item collection grows: the item and its entries in local indexes.
+/// By how much an item collection grows: by the item and its entries in local indexes.
 fn collection_growth(
     table: &Table,
     item: (Option<usize>, Option<usize>),
@@ -155,7 +155,7 @@ fn collection_growth(
 }
 
 fn grow_collection(
-    batch: &mut Batch<'_>,
+    batch: &mut RowBatch<'_>,
     table: &Table,
     write: &ItemWrite,
     stored: Counters,

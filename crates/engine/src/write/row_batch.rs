@@ -1,6 +1,6 @@
-//! The rows of one commit while it is planned: what items, entries, counters, streams and histories become.
+//! The rows that one commit changes, while its writes are decided one after the other.
 //!
-//! A plan may meet rows that its request did not name: it asks for them, and the decision is taken again with them.
+//! A write may need rows that were not read for this commit: they are collected, and the decision is made again with them.
 
 use crate::history::past;
 use crate::history::{self, History, Moment, Retention};
@@ -9,34 +9,34 @@ use crate::stream::read_stream::read_number;
 use crate::stream::stream_record;
 use crate::stream::{FIRST_SEQUENCE, Stream};
 use crate::write::change::Change;
-use crate::write::write_draft::EntryDraft;
+use crate::write::draft::EntryDraft;
 use crate::write::{Action, ItemWrite};
 use partita_api::Exception;
 use partita_store::{Counters, Rows, Space, Write};
 
 /// The rows one commit changes.
 #[derive(Default)]
-pub struct Batch<'r> {
+pub struct RowBatch<'r> {
     pub rows: Vec<Write>,
     counters: Vec<(Vec<u8>, Counters)>,
-    /// The numbers that the next records of streams get.
+    /// The sequence numbers of the next records of streams.
     sequences: Vec<(Vec<u8>, u64)>,
-    /// The moments at which histories remember this commit.
+    /// The moments of this commit in histories.
     moments: Vec<(Vec<u8>, Moment)>,
-    /// Rows that were asked for besides those of the items: sequences, moments, what histories remember
-    /// already, and entries of indexes that are being filled.
+    /// Rows that were read besides those of the items: sequence numbers, moments, rows of histories, and entries of indexes
+    /// that are being backfilled.
     known: Vec<(&'r [u8], Option<&'r [u8]>)>,
-    /// Such rows that were not named.
+    /// The keys of further such rows that must be read.
     pub needed: Vec<Vec<u8>>,
 }
 
-impl<'r> Batch<'r> {
-    pub fn knowing(extra_keys: &'r [Vec<u8>], extra_rows: &'r Rows<'_>) -> Batch<'r> {
+impl<'r> RowBatch<'r> {
+    pub fn with_rows(extra_keys: &'r [Vec<u8>], extra_rows: &'r Rows<'_>) -> RowBatch<'r> {
         let known = extra_keys.iter().zip(extra_rows).map(|(key, row)| (&key[..], row.as_deref()));
-        Batch { known: known.collect(), ..Batch::default() }
+        RowBatch { known: known.collect(), ..RowBatch::default() }
     }
 
-    /// A row that was asked for besides the items'; if it was not, it will be.
+    /// A row that was read besides those of the items; if it was not, its key is added to `needed`.
     fn known_row(&mut self, key: &[u8]) -> Option<Option<&'r [u8]>> {
         let known = self.known.iter().find(|(known, _)| *known == key).map(|(_, row)| *row);
         if known.is_none() {
@@ -45,7 +45,7 @@ impl<'r> Batch<'r> {
         known
     }
 
-    /// An old item's entry, if it is stored: in an index that is being filled it may not be yet.
+    /// The entry of an old item, if it is stored: an index that is being backfilled may not have it yet.
     pub fn stored(&mut self, entry: Option<EntryDraft>, backfilling: bool) -> Option<EntryDraft> {
         let entry = entry?;
         if !backfilling {
@@ -54,8 +54,8 @@ impl<'r> Batch<'r> {
         self.known_row(&entry.key)?.map(|_| entry)
     }
 
-    /// Tells a shard of a stream of a change.
-    pub fn tell(
+    /// Adds the record of a change to a shard of a stream.
+    pub fn record_in_stream(
         &mut self,
         (stream, shard): (&Stream, u32),
         now: u64,
@@ -79,12 +79,12 @@ impl<'r> Batch<'r> {
         self.put(Key::ChangeRecord { space, shard, sequence }.to_bytes(), record);
     }
 
-    /// Has a history remember what an item was before a change.
-    pub fn remember(&mut self, history: &History, now: u64, write: &ItemWrite, change: &Change<'_>) {
+    /// Adds what an item was before a change to a history.
+    pub fn record_in_history(&mut self, history: &History, now: u64, write: &ItemWrite, change: &Change<'_>) {
         let moment = match history.retention() {
             Retention::Every => self.moment(history, now),
             Retention::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
-                // Nothing is remembered yet, so this is the first change.
+                // The history has no row yet, so this is the first change.
                 Some(None) => Some(moment),
                 Some(Some(_)) | None => None,
             },
@@ -128,7 +128,7 @@ impl<'r> Batch<'r> {
         }
     }
 
-    /// What earlier writes of this commit added to a row of counters.
+    /// What earlier writes of this commit add to a row of counters.
     pub fn pending(&self, key: &[u8]) -> Counters {
         self.counters.iter().find(|(counted, _)| counted == key).map_or(Counters::default(), |(_, add)| *add)
     }
@@ -143,7 +143,7 @@ impl<'r> Batch<'r> {
     }
 }
 
-/// The shard that is told of changes of an item. A change that none would be told of must not happen.
+/// The shard that records the changes of an item. A change that no shard records must not be committed.
 pub fn shard_of(stream: &Stream, write: &ItemWrite) -> Result<u32, Exception> {
     match stream.shard_of(&write.key.partition) {
         Some(shard) => Ok(shard.number),

@@ -1,5 +1,5 @@
-//! Makes the catalog whole again in the background: a record is written anew where one of its two copies is missing or
-//! damaged, and the number of the next space where it was lost.
+//! Repairs the catalog in the background: rewrites a record if one of its two copies is missing or damaged, and the number
+//! of the next space if it was lost.
 
 use crate::Engine;
 use crate::catalog::{Catalog, store_record};
@@ -11,9 +11,9 @@ use partita_store::{Damage, Decision, Direction, KeyRange, Rows, Snapshot, Store
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// Rows mended in one step.
+/// Rows repaired in one step.
 const STEP: usize = 256;
-/// Spaces that are left out behind the last one that is known of: one without rows may not be.
+/// Spaces skipped after the last known one: spaces without rows are not known.
 const SPACES_LEFT_OUT: u32 = 1_024;
 
 impl<S: Store> Engine<S> {
@@ -22,23 +22,23 @@ impl<S: Store> Engine<S> {
         if keys.is_empty() {
             return Ok(Progress::Done);
         }
-        let (catalog, mended) = (self.catalog.clone(), keys.clone());
+        let (catalog, repaired) = (self.catalog.clone(), keys.clone());
         let decision = move |rows: &Rows<'_>, _: &[usize]| {
-            let each = mended.iter().zip(rows);
-            let writes = each.flat_map(|(key, row)| as_it_is(&catalog, key, row.as_deref())).collect();
+            let each = repaired.iter().zip(rows);
+            let writes = each.flat_map(|(key, row)| current_row(&catalog, key, row.as_deref())).collect();
             Decision::commit(writes, ())
         };
         self.store.decide_over_damage(keys.clone(), decision).await.map_err(storage_failed)?;
-        tracing::info!(rows = keys.len(), "rows of the catalog were stored twice again");
+        tracing::info!(rows = keys.len(), "second copies of catalog rows were restored");
         self.catalog.completed(&keys);
         Ok(Progress::More)
     }
 }
 
-/// The writes that store a row of the catalog as it is now; none if it has gone meanwhile.
-fn as_it_is(catalog: &Catalog, key: &[u8], row: Option<&[u8]>) -> Vec<Write> {
+/// The writes that store the current state of a row of the catalog; none if it was removed meanwhile.
+fn current_row(catalog: &Catalog, key: &[u8], row: Option<&[u8]>) -> Vec<Write> {
     if key == Key::NextSpace.to_bytes() {
-        return catalog.spaces(row).remember().to_vec();
+        return catalog.spaces(row).store().to_vec();
     }
     if let Some(name) = stored_key::table_of_record(key) {
         return catalog.find(name).iter().flat_map(|table| store_record(&table.record)).collect();
@@ -54,8 +54,8 @@ fn as_it_is(catalog: &Catalog, key: &[u8], row: Option<&[u8]>) -> Vec<Write> {
         .collect()
 }
 
-/// The first space that was certainly never given away, if the row that says so is lost. `owned` are those that
-/// records name.
+/// The first space that was certainly never allocated, for when the row with the next one is lost. `owned` are the spaces
+/// that records name.
 pub fn next_space(snapshot: &impl Snapshot, owned: impl Iterator<Item = u32>) -> Result<u32, StoreError> {
     let last = Cell::new(owned.max());
     let end = stored_key::all_catalog_copies().start;
