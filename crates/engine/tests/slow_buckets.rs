@@ -102,11 +102,11 @@ async fn others_continue(database: &Database<MemoryStore>, gate: &Gate, work: Wo
         gate.open();
         (is_still_waiting, slow_has_item)
     };
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     let (waited, outcome) = tokio::join!(waiting, others);
     waited.unwrap();
     assert_eq!(outcome, (true, false));
-    assert!(begun.elapsed() < LONGEST_WAIT, "a step waited for the slow bucket of another");
+    assert!(started.elapsed() < LONGEST_WAIT, "a step waited for the slow bucket of another");
     database.maintain().await;
     assert!(has_item(database, "Slow").await);
 }

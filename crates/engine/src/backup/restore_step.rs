@@ -1,5 +1,5 @@
-//! Advances restores in the background, in turn. A step reads a batch of the past and puts its items; its progress commits with them. The table
-//! becomes active after the last batch.
+//! Advances restores in the background, in turn. A step reads a batch of the past and puts its items; its progress commits with
+//! them. The table becomes active after the last batch.
 
 use crate::Engine;
 use crate::catalog::change_table::SideWrites;

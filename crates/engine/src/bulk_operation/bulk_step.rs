@@ -1,5 +1,6 @@
 //! Advances bulk operations in the background, in turn. A step reads a batch of records and puts the items; progress, counts and
-//! report lines commit with the items, so that no condition is evaluated twice. At the end the reports and their manifests are written.
+//! report lines commit with the items, so that no condition is evaluated twice. At the end the reports and their manifests are
+//! written.
 
 use crate::Engine;
 use crate::bucket::bucket_output::{FILES, write_manifests};

@@ -1,5 +1,6 @@
-//! Advances exports in the background, in turn. The request has pinned the exported moments in the table's history. A step reads a part of
-//! the past, writes it as a data file and stores its progress; if the process is killed in between, it writes the same file again.
+//! Advances exports in the background, in turn. The request has pinned the exported moments in the table's history. A step reads
+//! a part of the past, writes it as a data file and stores its progress; if the process is killed in between, it writes the same
+//! file again.
 
 use crate::Engine;
 use crate::bucket::bucket_output::{FILES, output_key, write_manifests};

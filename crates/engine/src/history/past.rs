@@ -14,34 +14,34 @@ use partita_value::{Item, ItemRef};
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
-/// The first byte of a row; only [`WAS_THERE`] is followed by an item.
-const WAS_THERE: u8 = 1;
-const WAS_NOT_THERE: u8 = 0;
+/// The first byte of a row; only [`EXISTING`] is followed by an item.
+const EXISTING: u8 = 1;
+const ABSENT: u8 = 0;
 /// The item could not be read when it was replaced.
-const WAS_UNREADABLE: u8 = 2;
+const UNREADABLE: u8 = 2;
 
 /// Encodes the state of an item before a change.
 pub fn encode_row(change: &Change<'_>) -> Vec<u8> {
     match (change, change.before()) {
-        (Change::Replace { .. }, _) => vec![WAS_UNREADABLE],
-        (_, Some(item)) => [&[WAS_THERE], item.bytes()].concat(),
-        (_, None) => vec![WAS_NOT_THERE],
+        (Change::Replace { .. }, _) => vec![UNREADABLE],
+        (_, Some(item)) => [&[EXISTING], item.bytes()].concat(),
+        (_, None) => vec![ABSENT],
     }
 }
 
 /// Returns the bytes of the item in a row, `None` if there was no item, or what is wrong with the row.
 pub fn read_row(row: &[u8]) -> Result<Option<&[u8]>, &'static str> {
     match row.split_first() {
-        Some((&WAS_THERE, item)) => Ok(Some(item)),
-        Some((&(WAS_NOT_THERE | WAS_UNREADABLE), [])) => Ok(None),
+        Some((&EXISTING, item)) => Ok(Some(item)),
+        Some((&(ABSENT | UNREADABLE), [])) => Ok(None),
         _ => Err("it is neither an item nor the absence of one"),
     }
 }
 
 fn decode_row(key: &[u8], row: &[u8]) -> PriorItem {
     match row.split_first() {
-        Some((&WAS_THERE, item)) => Ok(ItemRef::new(item).map(|item| item.to_owned())),
-        Some((&WAS_UNREADABLE, _)) => Err(Damage {
+        Some((&EXISTING, item)) => Ok(ItemRef::new(item).map(|item| item.to_owned())),
+        Some((&UNREADABLE, _)) => Err(Damage {
             keys: Some(KeyRange::of_row(key)),
             reason: "the item was damaged when it was replaced".to_owned(),
         }),
@@ -67,7 +67,7 @@ struct Changed {
     /// The item's key without its space.
     item: Vec<u8>,
     moment: Moment,
-    was: PriorItem,
+    prior: PriorItem,
 }
 
 /// The first of a range of rows of a history.
@@ -116,8 +116,8 @@ impl<'a, S: Snapshot> Past<'a, S> {
     }
 
     /// Returns a former state; one that cannot be read is added to the lost ones and counts as absent.
-    fn or_lost(&self, was: PriorItem) -> Option<Item> {
-        was.unwrap_or_else(|damage| {
+    fn or_lost(&self, prior: PriorItem) -> Option<Item> {
+        prior.unwrap_or_else(|damage| {
             self.lost.borrow_mut().push(damage);
             None
         })
@@ -164,10 +164,10 @@ impl<'a, S: Snapshot> Past<'a, S> {
         mut visit: impl FnMut(&[u8], Option<NetChange>) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let mut changed = self.first_changed(after, after_key)?;
-        while let Some(Changed { item, moment, was }) = changed {
+        while let Some(Changed { item, moment, prior }) = changed {
             let change = match moment <= until {
                 true => Some(NetChange {
-                    old: self.or_lost(was),
+                    old: self.or_lost(prior),
                     new: self.item_at(&item, until)?,
                     written: self.last_change(&item, until)?.unwrap_or(moment),
                 }),
@@ -184,7 +184,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
     fn item_at(&self, item: &[u8], moment: Moment) -> Result<Option<Item>, Exception> {
         let range = KeyRange { start: self.key(item, moment + 1), end: self.end_of_item(item) };
         match self.first_in(&range, Direction::Ascending)? {
-            FirstRow::Row(changed) => return Ok(self.or_lost(changed.was)),
+            FirstRow::Row(changed) => return Ok(self.or_lost(changed.prior)),
             FirstRow::Gap(damage) => return Ok(self.or_lost(Err(damage))),
             FirstRow::Nothing => {}
         }
@@ -225,7 +225,7 @@ impl<'a, S: Snapshot> Past<'a, S> {
                     if self.may_have_changed(&changed.item, moment, changed.moment) {
                         let key = stored_key::in_space(self.items, &changed.item);
                         let reason = "it may have changed in a part of its history that is lost".to_owned();
-                        changed.was = Err(Damage { keys: Some(KeyRange::of_row(&key)), reason });
+                        changed.prior = Err(Damage { keys: Some(KeyRange::of_row(&key)), reason });
                     }
                     return Ok(Some(changed));
                 }
@@ -260,9 +260,9 @@ impl<'a, S: Snapshot> Past<'a, S> {
 
     fn first_in(&self, range: &KeyRange, direction: Direction) -> Result<FirstRow, Exception> {
         let first = RefCell::new(FirstRow::Nothing);
-        let take = |key: &[u8], was: PriorItem| {
+        let take = |key: &[u8], prior: PriorItem| {
             if let Some((item, moment)) = stored_key::item_and_moment(key) {
-                *first.borrow_mut() = FirstRow::Row(Changed { item: item.to_vec(), moment, was });
+                *first.borrow_mut() = FirstRow::Row(Changed { item: item.to_vec(), moment, prior });
             }
             ControlFlow::Break(())
         };
@@ -335,8 +335,8 @@ impl<S: Snapshot, V: FnMut(&[u8], Option<ItemRef<'_>>) -> ControlFlow<()>> Merge
     /// Visits the former state of the next changed item, and finds the one after it.
     fn visit_changed(&mut self) -> ControlFlow<()> {
         let Some(changed) = self.changed.take() else { return ControlFlow::Continue(()) };
-        let was = self.past.or_lost(changed.was);
-        (self.visit)(&changed.item, was.as_ref().map(Item::view))?;
+        let prior = self.past.or_lost(changed.prior);
+        (self.visit)(&changed.item, prior.as_ref().map(Item::view))?;
         match self.past.changed_after(self.moment, &changed.item) {
             Ok(next) => {
                 self.changed = next;

@@ -236,7 +236,8 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Deletes the table that an import has created. If the process is killed before the import ends, it fails again and finds no table.
+    /// Deletes the table that an import has created. If the process is killed before the import ends, the import fails again and
+    /// finds no table.
     async fn delete_created_table(&self, name: TableName, id: String) -> Result<(), Exception> {
         let is_own = move |record: &TableRecord| match record.id == id {
             true => Ok(()),
