@@ -1,15 +1,16 @@
 //! The engine: executes typed requests on a store. The life of a request:
 //!
 //! 1. [`Engine::execute`] takes a valid [`Request`] and calls the method in the operation's own file
-//!    (`item/put_item.rs`, `table/create_table.rs`, …), which `partita_api::operations!` lists.
-//! 2. A read (`item/get_item.rs`, `item/query.rs`, …) looks up the table in the [`catalog`], turns keys into stored keys
-//!    ([`key::stored_key`]), and reads single items or a page ([`read`]).
+//!    (`item/put_item.rs`, `table/create_table.rs`, …). The table of operations, `api/src/operation.rs`, names its folder.
+//! 2. A read (`item/get_item.rs`, `item/query.rs`, …) looks up the table in the `catalog`, turns keys into stored keys
+//!    (`key/stored_key.rs`), and reads single items or a page (`read`).
 //! 3. A write (`item/put_item.rs`, `item/transact_write_items.rs`, …) becomes a list of item writes
-//!    ([`item::planned_write`]) for the writer ([`write`]), which decides inside the store what changes: the item, its index
-//!    entries ([`index::index_entry`]), counters, the stream record ([`stream::stream_record`]). All of it commits together.
+//!    (`item/planned_write.rs`) for the writer (`write`), which decides inside the store what changes: the item, its index
+//!    entries (`index/index_entry.rs`), counters, the stream record (`stream/stream_record.rs`). All of it commits together.
 //! 4. Background tasks ([`maintenance`]) do the same in small steps.
 //!
-//! Each folder is about one subject; its `mod.rs` says which. Knows nothing of HTTP, JSON requests, or the kind of store.
+//! Each folder is about one subject, which its `mod.rs` describes. The engine knows nothing of HTTP, JSON requests, or the
+//! kind of store.
 
 pub mod bucket;
 pub mod clock;

@@ -109,7 +109,7 @@ pub struct Export {
     pub manifest: Option<String>,
     /// The number of items exported.
     pub items: u64,
-    /// The bytes written.
+    /// The total size of the exported items.
     pub bytes: u64,
     /// Why it failed, if it did.
     pub failure: Option<ExchangeFailure>,

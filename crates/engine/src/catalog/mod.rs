@@ -245,7 +245,7 @@ pub fn lost_table(name: &TableName) -> Exception {
 }
 
 /// The exception for a write that must be recorded in a stream or history whose record cannot be read.
-pub fn lost_companion(table: &TableName, what: &str, remedy: &str) -> Exception {
+pub fn lost_stream_or_history(table: &TableName, what: &str, remedy: &str) -> Exception {
     tracing::error!(%table, "the record of the table's {what} is damaged");
     Exception::internal(format!(
         "Internal server error: the record of the {what} of table {table} is damaged and so is its second copy, so that no change can be recorded in it. {remedy}"

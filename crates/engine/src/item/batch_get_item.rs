@@ -1,4 +1,4 @@
-//! BatchGetItem: items of several tables, up to 16 MB. Reads on in a new snapshot whenever its work budget is used up.
+//! BatchGetItem: items of several tables, up to 16 MB. Continues in a new snapshot whenever the work budget is used up.
 
 use crate::Engine;
 use crate::capacity::{Consistency, Consumption, read_units};

@@ -8,7 +8,7 @@ use partita_store::Store;
 use std::ops::Bound;
 
 impl<S: Store> Engine<S> {
-    /// A token is the last key shown; there is never more to show, but a client may keep one.
+    /// A token is the last key of a page. There is never a second page, but a client may send a token it has kept.
     pub async fn list_tags_of_resource(
         &self,
         request: ListTagsOfResource,

@@ -6,7 +6,7 @@ use partita_store::Store;
 use partita_value::names::{ACCOUNT_ID, TableName, account_of_arn, table_of_arn};
 
 impl<S: Store> Engine<S> {
-    /// Finds the table of an ARN. The tables of other accounts are out of bounds.
+    /// Finds the table of an ARN. Access to tables of other accounts is denied.
     pub(crate) fn tagged_table(&self, action: Operation, arn: &str) -> Result<TableName, Exception> {
         if account_of_arn(arn).is_some_and(|account| account != ACCOUNT_ID) {
             return Err(Exception::new(

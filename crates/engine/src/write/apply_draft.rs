@@ -26,7 +26,7 @@ pub struct Recorders<'a> {
 }
 
 /// What is stored of the item and of its collection.
-pub struct Stored<'a> {
+pub struct StoredState<'a> {
     pub old: Option<ItemRef<'a>>,
     pub collection: Counters,
     /// Set if the item is damaged, and the write does not depend on what it was.
@@ -39,7 +39,7 @@ pub fn apply_draft(
     table: &Table,
     recorders: Recorders<'_>,
     (write, draft): (&ItemWrite, Draft),
-    Stored { old, collection, lost }: Stored<'_>,
+    StoredState { old, collection, lost }: StoredState<'_>,
 ) -> Result<Outcome, Exception> {
     let Draft { new_item, attributes, entries } = draft;
     let new = new_item.item(write, old);

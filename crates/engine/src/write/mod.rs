@@ -24,13 +24,13 @@ pub mod write_report;
 use crate::Engine;
 use crate::capacity::Consumption;
 use crate::catalog::table::Table;
-use crate::catalog::{Catalog, lost_companion};
+use crate::catalog::{Catalog, lost_stream_or_history};
 use crate::clock::Clock;
 use crate::history::{self, Retention};
 use crate::key::item_key::ItemKey;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
-use crate::write::apply_draft::{Recorders, Stored, apply_draft};
+use crate::write::apply_draft::{Recorders, StoredState, apply_draft};
 use crate::write::draft::{Draft, work};
 use crate::write::idempotency::{TokenState, TokenUse};
 use crate::write::lost_item::{LostItem, unreadable_item};
@@ -211,7 +211,7 @@ impl<S: Store> Engine<S> {
             match decided {
                 Decided::Committed(committed) => return Ok(committed),
                 Decided::NeedsRows(more) => extra_keys.extend(more),
-                Decided::NeedsDrafts if attempts == MAX_ATTEMPTS => return Err(overtaken()),
+                Decided::NeedsDrafts if attempts == MAX_ATTEMPTS => return Err(too_much_contention()),
                 Decided::NeedsDrafts => {
                     attempts += 1;
                     if memory.is_none() {
@@ -431,10 +431,14 @@ impl PendingCommit {
             let stream = table.stream.as_ref().and_then(|name| self.catalog.stream(name));
             let history = table.history.and_then(|space| self.catalog.history(space));
             if table.stream.is_some() && stream.is_none() {
-                return Err(lost_companion(&table.name, "stream", "UpdateTable can disable the stream"));
+                return Err(lost_stream_or_history(
+                    &table.name,
+                    "stream",
+                    "UpdateTable can disable the stream",
+                ));
             }
             if table.history.is_some() && history.is_none() {
-                return Err(lost_companion(
+                return Err(lost_stream_or_history(
                     &table.name,
                     "history",
                     "Turn point-in-time recovery on or off, or make a backup, to begin a new one",
@@ -450,7 +454,7 @@ impl PendingCommit {
                 None => Draft::new(&table, write, old),
             };
             let lost = unreadable.lost(&write.key.stored);
-            let stored = Stored { old, collection: Counters::read(collection), lost };
+            let stored = StoredState { old, collection: Counters::read(collection), lost };
             apply_draft(batch, &table, recorders, (write, draft?), stored)
         });
         each.collect()
@@ -464,7 +468,7 @@ fn impossible(what: &str) -> Exception {
 }
 
 /// The exception for items that kept changing while the writes were drafted.
-fn overtaken() -> Exception {
+fn too_much_contention() -> Exception {
     Exception::new(
         ExceptionKind::ServiceUnavailable,
         "The items are changed too often to write them; try again",
