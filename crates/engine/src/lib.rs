@@ -45,10 +45,10 @@ mod write;
 use bucket::Buckets;
 use catalog::Catalog;
 use clock::Clock;
-use exchange::exchange_upkeep::TokenCursor;
+use exchange::exchange_retention::TokenCursor;
 use exchange::open_ids::OpenIds;
-use exchange::workplace::Workplaces;
-use maintenance::pauses::Pauses;
+use exchange::step_state::StepState;
+use maintenance::backoff::Backoffs;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
 use random::IdGenerator;
@@ -82,9 +82,9 @@ pub struct Engine<S> {
     /// The time in the last id of an export, import, restore or bulk operation.
     last_exchange_millis: AtomicU64,
     /// The state that imports and bulk operations keep between steps.
-    workplaces: Workplaces,
+    step_state: StepState,
     /// Background tasks that failed and are retried later.
-    pauses: Pauses,
+    backoffs: Backoffs,
     ids: IdGenerator,
     /// Whether new tables hash keys without a secret, for tests that compare rows.
     fixed_tokens: bool,
@@ -112,8 +112,8 @@ impl<S: Store> Engine<S> {
             open_restores: OpenIds::default(),
             open_bulk_operations: OpenIds::default(),
             token_cursor: TokenCursor::default(),
-            workplaces: Workplaces::default(),
-            pauses: Pauses::default(),
+            step_state: StepState::default(),
+            backoffs: Backoffs::default(),
             ids: IdGenerator::new().map_err(|error| StoreError::Io(error.to_string()))?,
             fixed_tokens: false,
             waker: OnceLock::new(),

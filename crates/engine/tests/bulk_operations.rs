@@ -1,4 +1,4 @@
-//! Bulk operations step by step: stopped behind every step and opened again, paced by a clock set by hand, cancelled.
+//! Bulk operations step by step: with a restart after every step, rate-limited with a manual clock, and cancelled.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,29 +13,29 @@ use support::Database;
 const TABLE: &str = r#"{"TableName":"Music","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
     "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST"}"#;
 
-struct Place {
-    folder: PathBuf,
+struct TestFolder {
+    path: PathBuf,
 }
 
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir().unwrap().keep();
-        std::fs::create_dir_all(folder.join("s3/input")).unwrap();
-        std::fs::create_dir_all(folder.join("s3/output")).unwrap();
-        Place { folder }
+impl TestFolder {
+    fn new() -> TestFolder {
+        let path = tempfile::tempdir().unwrap().keep();
+        std::fs::create_dir_all(path.join("s3/input")).unwrap();
+        std::fs::create_dir_all(path.join("s3/output")).unwrap();
+        TestFolder { path }
     }
 
     fn put(&self, key: &str, lines: impl Iterator<Item = String>) {
         let text: String = lines.map(|line| line + "\n").collect();
-        std::fs::write(self.folder.join("s3/input").join(key), text).unwrap();
+        std::fs::write(self.path.join("s3/input").join(key), text).unwrap();
     }
 
     fn store(&self) -> EmbeddedStore {
-        EmbeddedStore::open(&self.folder.join("data"), Options::default()).unwrap()
+        EmbeddedStore::open(&self.path.join("data"), Options::default()).unwrap()
     }
 
     fn with_root(&self, database: Database<EmbeddedStore>) -> Database<EmbeddedStore> {
-        database.engine.set_buckets(std::sync::Arc::new(BucketFolders(self.folder.join("s3"))));
+        database.engine.set_buckets(std::sync::Arc::new(BucketFolders(self.path.join("s3"))));
         database
     }
 
@@ -53,9 +53,9 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TestFolder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
@@ -63,7 +63,7 @@ fn item(pk: usize) -> String {
     format!(r#"{{"Item":{{"pk":{{"S":"p{pk}"}}}},"ConditionExpression":"attribute_not_exists(pk)"}}"#)
 }
 
-/// The ARN of an operation that was started.
+/// Starts an operation, and returns its ARN.
 async fn start(database: &Database<EmbeddedStore>, more: &str) -> String {
     let body = format!(
         r#"{{"TableName":"Music",{more}"InputS3Configuration":{{"S3Bucket":"input","InputFormat":"DYNAMODB_JSON"}},
@@ -88,18 +88,18 @@ async fn items(database: &Database<EmbeddedStore>) -> usize {
 }
 
 #[tokio::test]
-async fn an_operation_goes_on_behind_every_step() {
-    let place = Place::new();
+async fn an_operation_resumes_after_every_step() {
+    let folder = TestFolder::new();
     let lines = |numbers: std::ops::Range<usize>| numbers.map(item);
-    place.put("a", lines(0..700));
-    place.put("b", lines(500..900).chain(["{}".to_owned()]));
-    let mut database = place.open();
+    folder.put("a", lines(0..700));
+    folder.put("b", lines(500..900).chain(["{}".to_owned()]));
+    let mut database = folder.open();
     database.run("CreateTable", TABLE).await;
     let arn = start(&database, "").await;
     let mut steps = 0;
     while described(&database, &arn).await.contains("IN_PROGRESS") {
         assert_eq!(database.engine.maintain().await.unwrap(), Progress::More);
-        database = place.reopen(database);
+        database = folder.reopen(database);
         steps += 1;
     }
     assert!(steps >= 6, "{steps}");
@@ -110,15 +110,15 @@ async fn an_operation_goes_on_behind_every_step() {
         assert!(done.contains(part), "{part} in {done}");
     }
     assert_eq!(items(&database).await, 900);
-    // Two reports and four files of manifests.
-    assert_eq!(place.files(&place.folder.join("s3/output")), 6);
+    // Two reports and four manifest files.
+    assert_eq!(folder.files(&folder.path.join("s3/output")), 6);
 }
 
 #[tokio::test]
-async fn a_paced_operation_waits_for_the_clock() {
-    let place = Place::new();
-    place.put("a", (0..5_000).map(item));
-    let database = place.open();
+async fn a_rate_limited_operation_waits_for_the_clock() {
+    let folder = TestFolder::new();
+    folder.put("a", (0..5_000).map(item));
+    let database = folder.open();
     database.run("CreateTable", TABLE).await;
     let arn = start(&database, r#""MaxWriteRequestUnits":1024,"#).await;
     for second in 1..=4 {
@@ -135,9 +135,9 @@ async fn a_paced_operation_waits_for_the_clock() {
 
 #[tokio::test]
 async fn a_cancelled_operation_ends_after_a_restart() {
-    let place = Place::new();
-    place.put("a", (0..5_000).map(item));
-    let database = place.open();
+    let folder = TestFolder::new();
+    folder.put("a", (0..5_000).map(item));
+    let database = folder.open();
     database.run("CreateTable", TABLE).await;
     let arn = start(&database, r#""MaxWriteRequestUnits":1024,"#).await;
     database.maintain().await;
@@ -148,7 +148,7 @@ async fn a_cancelled_operation_ends_after_a_restart() {
     assert!(described(&database, &arn).await.contains("CANCELLING"));
     assert!(database.run("ListBulkOperations", "{}").await.contains("CANCELLING"));
     let put = items(&database).await;
-    let database = place.reopen(database);
+    let database = folder.reopen(database);
     database.maintain().await;
     assert!(described(&database, &arn).await.contains("CANCELLED"));
     assert!(database.run("CancelBulkOperation", &cancel).await.contains("cannot be cancelled"));
@@ -157,9 +157,9 @@ async fn a_cancelled_operation_ends_after_a_restart() {
 
 #[tokio::test]
 async fn old_operations_are_described_but_not_listed() {
-    let place = Place::new();
-    place.put("a", (0..1).map(item));
-    let database = place.open();
+    let folder = TestFolder::new();
+    folder.put("a", (0..1).map(item));
+    let database = folder.open();
     database.run("CreateTable", TABLE).await;
     let arn = start(&database, r#""ClientToken":"t","#).await;
     database.maintain().await;

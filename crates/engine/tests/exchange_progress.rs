@@ -1,4 +1,4 @@
-//! Imports, exports and bulk operations go on from rows of early versions, and how far they have come costs a small row a step.
+//! Imports, exports and bulk operations resume from rows of early versions, and store their progress in a small row per step.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -32,8 +32,8 @@ fn database(folder: &Path) -> Database<EmbeddedStore> {
     database
 }
 
-/// Objects of one item each.
-fn objects(folder: &Path, number: usize) {
+/// Writes objects with one item each.
+fn write_objects(folder: &Path, number: usize) {
     std::fs::create_dir_all(folder.join("s3/bucket/in")).unwrap();
     for n in 0..number {
         let line = format!("{{\"Item\":{{\"pk\":{{\"S\":\"{n}\"}}}}}}\n");
@@ -41,7 +41,7 @@ fn objects(folder: &Path, number: usize) {
     }
 }
 
-/// The rows of a kind, as JSON, with their keys.
+/// The rows of a kind with their keys, as JSON.
 fn rows(store: &EmbeddedStore, kind: u8) -> Vec<(Vec<u8>, Value)> {
     let prefix = |kind: u8| [&6u32.to_be_bytes()[..], &[kind]].concat();
     let range = KeyRange { start: prefix(kind), end: prefix(kind + 1) };
@@ -54,8 +54,8 @@ fn rows(store: &EmbeddedStore, kind: u8) -> Vec<(Vec<u8>, Value)> {
     rows
 }
 
-/// Stores the only row of a kind as an early version did.
-async fn make_old(folder: &Path, kind: u8, change: impl Fn(&mut Value)) {
+/// Replaces the only row of a kind by what an early version would have stored.
+async fn store_old_row(folder: &Path, kind: u8, change: impl Fn(&mut Value)) {
     let store = open(folder);
     let (key, mut record) = rows(&store, kind).pop().unwrap();
     change(&mut record);
@@ -69,7 +69,7 @@ async fn make_old(folder: &Path, kind: u8, change: impl Fn(&mut Value)) {
     store.decide(Vec::new(), decision).await.unwrap();
 }
 
-async fn import(database: &Database<EmbeddedStore>) {
+async fn start_import(database: &Database<EmbeddedStore>) {
     let request = format!(
         r#"{{"S3BucketSource": {{"S3Bucket": "bucket", "S3KeyPrefix": "in/"}}, "InputFormat": "DYNAMODB_JSON",
             "TableCreationParameters": {TABLE}}}"#
@@ -78,7 +78,7 @@ async fn import(database: &Database<EmbeddedStore>) {
     assert!(answer.contains("IN_PROGRESS"), "{answer}");
 }
 
-async fn imported(database: &Database<EmbeddedStore>) -> Value {
+async fn described_import(database: &Database<EmbeddedStore>) -> Value {
     let listed: Value = serde_json::from_str(&database.run("ListImports", "{}").await).unwrap();
     let arn = &listed["ImportSummaryList"][0]["ImportArn"];
     let answer = database.run("DescribeImport", &json!({"ImportArn": arn}).to_string()).await;
@@ -86,15 +86,15 @@ async fn imported(database: &Database<EmbeddedStore>) -> Value {
 }
 
 #[tokio::test]
-async fn an_import_writes_a_small_row_a_step() {
+async fn an_import_writes_a_small_row_per_step() {
     let folder = tempfile::tempdir().unwrap();
-    objects(folder.path(), 300);
+    write_objects(folder.path(), 300);
     let database = database(folder.path());
-    import(&database).await;
+    start_import(&database).await;
     for _ in 0..150 {
         assert_eq!(database.engine.maintain().await.unwrap(), Progress::More);
     }
-    let half = imported(&database).await;
+    let half = described_import(&database).await;
     assert!(
         half["ImportStatus"] == "IN_PROGRESS" && half["ImportedItemCount"].as_u64() > Some(100),
         "{half}"
@@ -106,12 +106,12 @@ async fn an_import_writes_a_small_row_a_step() {
     assert_eq!(
         rows(&store, IMPORT)[0].1["import"]["imported_items"],
         0,
-        "only the end is stored in the record"
+        "only the final state is stored in the record"
     );
     drop(store);
     let database = self::database(folder.path());
     database.maintain().await;
-    let whole = imported(&database).await;
+    let whole = described_import(&database).await;
     assert_eq!((&whole["ImportStatus"], &whole["ImportedItemCount"]), (&json!("COMPLETED"), &json!(300)));
     assert!(
         database.run("Scan", r#"{"TableName": "Music", "Select": "COUNT"}"#).await.contains("\"Count\":300")
@@ -121,13 +121,13 @@ async fn an_import_writes_a_small_row_a_step() {
 }
 
 #[tokio::test]
-async fn an_import_of_an_early_version_goes_on() {
+async fn an_import_of_an_early_version_resumes() {
     let folder = tempfile::tempdir().unwrap();
-    objects(folder.path(), 5);
+    write_objects(folder.path(), 5);
     let database = database(folder.path());
-    import(&database).await;
+    start_import(&database).await;
     drop(database);
-    make_old(folder.path(), IMPORT, |record| {
+    store_old_row(folder.path(), IMPORT, |record| {
         let record = record.as_object_mut().unwrap();
         record.retain(|name, _| name == "import" || name == "table");
         let keys: Vec<String> = (0..5).map(|n| format!("in/{n:04}")).collect();
@@ -139,16 +139,16 @@ async fn an_import_of_an_early_version_goes_on() {
     })
     .await;
     let database = self::database(folder.path());
-    assert_eq!(imported(&database).await["ImportedItemCount"], 3);
+    assert_eq!(described_import(&database).await["ImportedItemCount"], 3);
     database.maintain().await;
-    let whole = imported(&database).await;
+    let whole = described_import(&database).await;
     assert_eq!((&whole["ImportStatus"], &whole["ImportedItemCount"]), (&json!("COMPLETED"), &json!(5)));
     let found = database.run("Scan", r#"{"TableName": "Music", "Select": "COUNT"}"#).await;
-    assert!(found.contains("\"Count\":2"), "only what was left is read: {found}");
+    assert!(found.contains("\"Count\":2"), "only the remaining objects are read: {found}");
 }
 
 #[tokio::test]
-async fn an_export_of_an_early_version_goes_on() {
+async fn an_export_of_an_early_version_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(folder.path());
     database.run("CreateTable", TABLE).await;
@@ -160,7 +160,7 @@ async fn an_export_of_an_early_version_goes_on() {
         r#"{"TableArn": "arn:aws:dynamodb:us-east-1:123456789012:table/Music", "S3Bucket": "bucket"}"#;
     database.run("ExportTableToPointInTime", request).await;
     drop(database);
-    make_old(folder.path(), EXPORT, |record| {
+    store_old_row(folder.path(), EXPORT, |record| {
         let record = record.as_object_mut().unwrap();
         record.remove("written");
         let file = json!({"itemCount": 4, "md5Checksum": "x", "etag": "y", "dataFileS3Key": "first"});
@@ -192,9 +192,9 @@ fn files_named(folder: &Path, name: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_bulk_operation_of_an_early_version_goes_on() {
+async fn a_bulk_operation_of_an_early_version_resumes() {
     let folder = tempfile::tempdir().unwrap();
-    objects(folder.path(), 3);
+    write_objects(folder.path(), 3);
     std::fs::write(folder.path().join("s3/bucket/in/0003"), "no json\n").unwrap();
     let database = database(folder.path());
     database.run("CreateTable", TABLE).await;
@@ -203,7 +203,7 @@ async fn a_bulk_operation_of_an_early_version_goes_on() {
     let answer = database.run("StartBulkPutItems", request).await;
     assert!(answer.contains("IN_PROGRESS"), "{answer}");
     drop(database);
-    make_old(folder.path(), BULK_OPERATION, |record| {
+    store_old_row(folder.path(), BULK_OPERATION, |record| {
         record["position"] = json!({"object": "in/0002", "records": 0, "bytes_before": 60});
         record["operation"]["failed_items"] = json!(1);
         record["operation"]["processed_items"] = json!(2);

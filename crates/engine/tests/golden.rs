@@ -1,30 +1,30 @@
-//! Golden scripts: requests, what is answered, and every row that is written for it.
+//! Golden scripts: requests, their responses, and every row that is written.
 //!
-//! Each file in `scripts/` holds blocks of a line `Operation {request}` (or `@advance SECONDS`,
-//! `@maintain`), followed by what happened: `= answer`, and for every stored row `+ key bytes`,
-//! `- key`, `# key rows bytes` or `x space`. `UPDATE_GOLDEN=1` writes the files anew; read the diff.
+//! Each file in `scripts/` consists of blocks: a line `Operation {request}` (or `@advance SECONDS`, `@maintain`), followed by
+//! what happened: `= response`, and for every stored row `+ key value`, `- key`, `# counters added` or `x a dropped space`.
+//! Keys and values are decoded (`support/row_decoder.rs`). `UPDATE_GOLDEN=1` rewrites the files; read the diff.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::support;
+use crate::support::row_decoder;
 
 use partita_store::*;
 use partita_store_memory::MemoryStore;
+use row_decoder::{RowDecoder, mask_ids};
 use std::fmt::Write as _;
 use std::future::Future;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use support::Database;
 
-/// The space of backups, exports and imports.
-const CATALOG: u32 = 0;
-const CATALOG_COPIES: u32 = u32::MAX - 1;
-const EXCHANGE: u32 = 6;
+const CATALOG: Space = Space(0);
+const CATALOG_COPIES: Space = Space(u32::MAX - 1);
 
-/// A store that notes down what is written.
+/// A store that records what is written, a list of writes per decision.
 struct Recorder {
     store: MemoryStore,
-    log: Arc<Mutex<Vec<String>>>,
+    log: Arc<Mutex<Vec<Vec<Write>>>>,
 }
 
 impl Store for Recorder {
@@ -42,7 +42,7 @@ impl Store for Recorder {
         let log = Arc::clone(&self.log);
         self.store.decide(keys, move |rows| {
             let decided = decision(rows);
-            log.lock().unwrap().extend(without_copies(&decided.writes).map(describe));
+            log.lock().unwrap().push(without_copies(&decided.writes));
             decided
         })
     }
@@ -56,54 +56,29 @@ impl Store for Recorder {
     }
 }
 
-/// The writes without the second copies of the catalog's rows, of which each row there has one.
-fn without_copies(writes: &[Write]) -> impl Iterator<Item = &Write> {
-    let space = |write: &Write| match write {
-        Write::Put { key, .. } | Write::Delete { key } => u32::from_be_bytes(*key.first_chunk().unwrap()),
-        Write::Count { .. } | Write::DropSpace(_) => u32::MAX,
+/// The writes without the second copies of catalog rows, of which every catalog row has one.
+fn without_copies(writes: &[Write]) -> Vec<Write> {
+    let rows_of = |space: Space| {
+        let row = move |write: &Write| match write {
+            Write::Put { key, value } => {
+                key.strip_prefix(&space.prefix()).map(|key| (key.to_vec(), Some(value.clone())))
+            }
+            Write::Delete { key } => key.strip_prefix(&space.prefix()).map(|key| (key.to_vec(), None)),
+            Write::Count { .. } | Write::DropSpace(_) => None,
+        };
+        writes.iter().filter_map(row).collect::<Vec<_>>()
     };
-    let shown = |wanted: u32| {
-        let of_space = writes.iter().filter(move |write| space(write) == wanted).map(describe);
-        of_space.map(move |line| line.replacen(&format!("{wanted}:"), "", 1)).collect::<Vec<_>>()
+    assert_eq!(rows_of(CATALOG), rows_of(CATALOG_COPIES));
+    let is_copy = |write: &&Write| match write {
+        Write::Put { key, .. } | Write::Delete { key } => key.starts_with(&CATALOG_COPIES.prefix()),
+        Write::Count { .. } | Write::DropSpace(_) => false,
     };
-    assert_eq!(shown(CATALOG), shown(CATALOG_COPIES));
-    writes.iter().filter(move |write| space(write) != CATALOG_COPIES)
-}
-
-fn describe(write: &Write) -> String {
-    let key = |key: &[u8]| {
-        let (space, rest) = key.split_first_chunk::<4>().unwrap();
-        let space = u32::from_be_bytes(*space);
-        // The ids of backups and exports end with something random, behind a time.
-        let known = if space == EXCHANGE { &rest[..rest.len() - 8] } else { rest };
-        let hex: String = known.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{space}:{hex}")
-    };
-    match write {
-        Write::Put { key: at, value } => format!("+ {} {}", key(at), value.len()),
-        Write::Delete { key: at } => format!("- {}", key(at)),
-        Write::Count { key: at, add } => format!("# {} {:+} {:+}", key(at), add.rows, add.bytes),
-        Write::DropSpace(space) => format!("x {}", space.0),
-    }
-}
-
-/// Ids are random, and are as long as each other.
-fn mask_ids(answer: &str) -> String {
-    mask(&mask(answer, "\"TableId\":\"", 36), "/backup/", 23)
-}
-
-fn mask(answer: &str, marker: &str, length: usize) -> String {
-    match answer.find(marker) {
-        Some(at) => {
-            let start = at + marker.len();
-            format!("{}…{}", &answer[..start], &answer[start + length..])
-        }
-        None => answer.to_owned(),
-    }
+    writes.iter().filter(|write| !is_copy(write)).cloned().collect()
 }
 
 async fn play(script: &str) -> String {
     let log = Arc::new(Mutex::new(Vec::new()));
+    let mut decoder = RowDecoder::default();
     let database = Database::new(Recorder { store: MemoryStore::new(), log: Arc::clone(&log) });
     let mut played = String::new();
     let is_outcome = |line: &&str| !["= ", "+ ", "- ", "# ", "x "].iter().any(|mark| line.starts_with(mark));
@@ -115,12 +90,17 @@ async fn play(script: &str) -> String {
             ("@advance", seconds) => database.advance_seconds(seconds.parse().unwrap()),
             ("@maintain", _) => database.maintain().await,
             (operation, body) => {
-                let answer = mask_ids(&database.run(operation, body).await);
-                writeln!(played, "= {answer}").unwrap();
+                let request: serde_json::Value = serde_json::from_str(body).unwrap();
+                request["ClientRequestToken"]
+                    .as_str()
+                    .into_iter()
+                    .for_each(|token| decoder.learn_client_token(token));
+                let response = mask_ids(&database.run(operation, body).await);
+                writeln!(played, "= {response}").unwrap();
             }
         }
-        for row in log.lock().unwrap().drain(..) {
-            writeln!(played, "{row}").unwrap();
+        for writes in log.lock().unwrap().drain(..) {
+            decoder.print(writes.iter()).iter().for_each(|row| writeln!(played, "{row}").unwrap());
         }
     }
     played

@@ -1,5 +1,5 @@
-//! Histories: a restored table equals what the table was, whatever was written, trimmed, pinned or deleted since; and what
-//! is not needed goes.
+//! Histories: a restored table equals the table at that moment, whatever was written, trimmed, pinned or deleted since; rows that are
+//! not needed are removed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -29,12 +29,6 @@ fn item(pk: u8, sk: u8, value: u8) -> Value {
 }
 
 impl<S: Store> Database<S> {
-    async fn done(&self, operation: &str, body: Value) -> Value {
-        let answer = self.ask(operation, body).await;
-        assert!(answer.get("__type").is_none(), "{operation}: {answer}");
-        answer
-    }
-
     async fn create_with_index(&self, name: &str) {
         let definition = |name: &str, kind: &str| json!({"AttributeName": name, "AttributeType": kind});
         let index = json!({"IndexName": "byWeight", "Projection": {"ProjectionType": "ALL"},
@@ -43,7 +37,7 @@ impl<S: Store> Database<S> {
             "AttributeDefinitions": [definition("pk", "S"), definition("sk", "S"), definition("weight", "N")],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
             "GlobalSecondaryIndexes": [index]});
-        self.done("CreateTable", table).await;
+        self.succeed("CreateTable", table).await;
     }
 
     async fn image(&self, table: &str, index: Option<&str>) -> Image {
@@ -51,7 +45,7 @@ impl<S: Store> Database<S> {
         let mut request = json!({"TableName": table, "Limit": 7});
         index.into_iter().for_each(|index| request["IndexName"] = index.into());
         loop {
-            let page = self.done("Scan", request.clone()).await;
+            let page = self.succeed("Scan", request.clone()).await;
             for item in page["Items"].as_array().unwrap() {
                 items.insert(format!("{}/{}", item["pk"]["S"], item["sk"]["S"]), item.clone());
             }
@@ -72,24 +66,24 @@ impl<S: Store> Database<S> {
             specification["RecoveryPeriodInDays"] = days.into();
         }
         let request = json!({"TableName": "Kept", "PointInTimeRecoverySpecification": specification});
-        self.done("UpdateContinuousBackups", request).await;
+        self.succeed("UpdateContinuousBackups", request).await;
     }
 
     async fn back_up(&self) -> String {
-        let made = self.done("CreateBackup", json!({"TableName": "Kept", "BackupName": "one"})).await;
-        made["BackupDetails"]["BackupArn"].as_str().unwrap().to_owned()
+        let created = self.succeed("CreateBackup", json!({"TableName": "Kept", "BackupName": "one"})).await;
+        created["BackupDetails"]["BackupArn"].as_str().unwrap().to_owned()
     }
 
-    /// Restores, compares and deletes again.
+    /// Restores a table, compares it and deletes it again.
     async fn check_restore(&self, operation: &str, mut request: Value, expected: &Image) {
         request["TargetTableName"] = "Restored".into();
-        self.done(operation, request).await;
+        self.succeed(operation, request).await;
         self.maintain().await;
         assert_eq!(self.image("Restored", None).await, *expected, "{operation}");
         assert_eq!(self.image("Restored", Some("byWeight")).await, *expected, "{operation}");
-        let described = self.done("DescribeTable", json!({"TableName": "Restored"})).await;
+        let described = self.succeed("DescribeTable", json!({"TableName": "Restored"})).await;
         assert_eq!(described["Table"]["ItemCount"], expected.len());
-        self.done("DeleteTable", json!({"TableName": "Restored"})).await;
+        self.succeed("DeleteTable", json!({"TableName": "Restored"})).await;
     }
 }
 
@@ -106,11 +100,11 @@ enum Step {
     },
     Batch(BTreeMap<(u8, u8), Option<u8>>),
     Transaction(BTreeMap<(u8, u8), Option<u8>>),
-    /// Milliseconds, which may be none.
+    /// Milliseconds, possibly 0.
     Wait(u64),
     WaitDays(u64),
     BackUp,
-    ForgetBackup(usize),
+    DeleteBackup(usize),
     RestoreBackup(usize),
     RecoveryOn(u32),
     RecoveryOff,
@@ -131,7 +125,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         5 => (0u64..3_000).prop_map(Step::Wait),
         1 => (1u64..3).prop_map(Step::WaitDays),
         5 => Just(Step::BackUp),
-        2 => (0usize..9).prop_map(Step::ForgetBackup),
+        2 => (0usize..9).prop_map(Step::DeleteBackup),
         4 => (0usize..9).prop_map(Step::RestoreBackup),
         3 => (1u32..4).prop_map(Step::RecoveryOn),
         1 => Just(Step::RecoveryOff),
@@ -144,11 +138,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// What the test knows: the table's past.
+/// The expected past of the table.
 #[derive(Default)]
-struct Known {
+struct Model {
     backups: Vec<(String, Image)>,
-    /// While recovery is on: since when, for how many days, and what the table was after each step.
+    /// While recovery is enabled: since when and for how many days, and the table after each step.
     recovery: Option<(u64, u32)>,
     past: Vec<(u64, Image)>,
 }
@@ -174,18 +168,18 @@ async fn write_many<S: Store>(database: &Database<S>, step: &Step) {
         "BatchWriteItem" => json!({"RequestItems": {"Kept": writes}}),
         _ => json!({"TransactItems": writes}),
     };
-    database.done(name, body).await;
+    database.succeed(name, body).await;
 }
 
-impl Known {
-    async fn take<S: Store>(&mut self, database: &Database<S>, step: &Step) {
+impl Model {
+    async fn apply<S: Store>(&mut self, database: &Database<S>, step: &Step) {
         match step {
             Step::Put { pk, sk, value } => {
                 let item = item(*pk, *sk, *value);
-                database.done("PutItem", json!({"TableName": "Kept", "Item": item})).await;
+                database.succeed("PutItem", json!({"TableName": "Kept", "Item": item})).await;
             }
             Step::Delete { pk, sk } => {
-                database.done("DeleteItem", json!({"TableName": "Kept", "Key": key(*pk, *sk)})).await;
+                database.succeed("DeleteItem", json!({"TableName": "Kept", "Key": key(*pk, *sk)})).await;
             }
             Step::Batch(_) | Step::Transaction(_) => write_many(database, step).await,
             Step::Wait(millis) => {
@@ -196,9 +190,9 @@ impl Known {
                 let arn = database.back_up().await;
                 self.backups.push((arn, database.image("Kept", None).await));
             }
-            Step::ForgetBackup(at) if *at < self.backups.len() => {
+            Step::DeleteBackup(at) if *at < self.backups.len() => {
                 let (arn, _) = self.backups.remove(*at);
-                database.done("DeleteBackup", json!({"BackupArn": arn})).await;
+                database.succeed("DeleteBackup", json!({"BackupArn": arn})).await;
             }
             Step::RestoreBackup(at) if *at < self.backups.len() => {
                 let (arn, image) = &self.backups[*at];
@@ -227,7 +221,7 @@ impl Known {
             Step::Maintain => database.maintain().await,
             _ => {}
         }
-        self.remember(database).await;
+        self.record(database).await;
     }
 
     fn forget_past(&mut self) {
@@ -235,8 +229,8 @@ impl Known {
         self.past.clear();
     }
 
-    /// What a moment showed last counts.
-    async fn remember<S: Store>(&mut self, database: &Database<S>) {
+    /// Records the table. The last state within a millisecond counts.
+    async fn record<S: Store>(&mut self, database: &Database<S>) {
         if self.recovery.is_some() {
             let now = database.now();
             self.past.retain(|(millis, _)| *millis != now);
@@ -247,7 +241,7 @@ impl Known {
     async fn restore_at<S: Store>(&self, database: &Database<S>, at: usize) {
         let (Some((since, days)), Some((millis, image))) = (self.recovery, self.past.get(at)) else { return };
         if *millis == database.now() {
-            // What is written in this millisecond belongs to it or not.
+            // More writes may follow within this millisecond.
             return;
         }
         let earliest = since.max(database.now() - u64::from(days) * 86_400_000);
@@ -257,18 +251,18 @@ impl Known {
         } else if millis / 1_000 < earliest / 1_000 {
             let mut request = request;
             request["TargetTableName"] = "Restored".into();
-            let refused = database.ask("RestoreTableToPointInTime", request).await;
+            let refused = database.call("RestoreTableToPointInTime", request).await;
             assert!(refused["__type"].as_str().unwrap().ends_with("InvalidRestoreTimeException"));
         }
     }
 
-    /// The table goes and another comes; backups stay, and one more is made if recovery was on.
+    /// Deletes and recreates the table. Backups stay, and a system backup is created if recovery was enabled.
     async fn delete_table<S: Store>(&mut self, database: &Database<S>) {
         let last = database.image("Kept", None).await;
-        database.done("DeleteTable", json!({"TableName": "Kept"})).await;
+        database.succeed("DeleteTable", json!({"TableName": "Kept"})).await;
         if self.recovery.is_some() {
             let request = json!({"TableName": "Kept", "BackupType": "SYSTEM"});
-            let listed = database.done("ListBackups", request).await;
+            let listed = database.succeed("ListBackups", request).await;
             let arn = listed["BackupSummaries"].as_array().unwrap().last().unwrap()["BackupArn"].clone();
             database.check_restore("RestoreTableFromBackup", json!({"BackupArn": arn}), &last).await;
         }
@@ -277,22 +271,22 @@ impl Known {
     }
 }
 
-/// Takes the steps, then restores all there is to restore.
-async fn restores_show_the_past<S: Store>(steps: Vec<Step>, open: impl Fn() -> S, can_reopen: bool) {
+/// Applies the steps, then restores every backup and recorded moment.
+async fn restores_equal_the_past<S: Store>(steps: Vec<Step>, open: impl Fn() -> S, can_reopen: bool) {
     let mut database = Database::new(open());
     database.create_with_index("Kept").await;
-    let mut known = Known::default();
+    let mut model = Model::default();
     for step in steps {
         match step {
             Step::Reopen if can_reopen => database = database.reopen(&open),
-            step => known.take(&database, &step).await,
+            step => model.apply(&database, &step).await,
         }
     }
     database.advance_seconds(1);
-    for at in 0..known.past.len() {
-        known.restore_at(&database, at).await;
+    for at in 0..model.past.len() {
+        model.restore_at(&database, at).await;
     }
-    for (arn, image) in &known.backups {
+    for (arn, image) in &model.backups {
         database.check_restore("RestoreTableFromBackup", json!({"BackupArn": arn}), image).await;
     }
 }
@@ -305,8 +299,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn restores_show_the_past_in_memory(steps in steps()) {
-        runtime().block_on(restores_show_the_past(steps, MemoryStore::new, false));
+    fn restores_equal_the_past_in_memory(steps in steps()) {
+        runtime().block_on(restores_equal_the_past(steps, MemoryStore::new, false));
     }
 }
 
@@ -314,14 +308,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn restores_show_the_past_on_disk(steps in steps()) {
+    fn restores_equal_the_past_on_disk(steps in steps()) {
         let folder = tempfile::tempdir().unwrap();
         let open = || EmbeddedStore::open(folder.path(), Options::default()).unwrap();
-        runtime().block_on(restores_show_the_past(steps, open, true));
+        runtime().block_on(restores_equal_the_past(steps, open, true));
     }
 }
 
-/// How many rows a closed store holds.
+/// The number of rows in a store.
 fn stored_rows(folder: &std::path::Path) -> usize {
     let store = EmbeddedStore::open(folder, Options::default()).unwrap();
     let mut rows = 0;
@@ -335,7 +329,7 @@ fn stored_rows(folder: &std::path::Path) -> usize {
 }
 
 #[tokio::test]
-async fn what_nobody_needs_goes() {
+async fn rows_that_are_not_needed_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let open = || EmbeddedStore::open(folder.path(), Options::default()).unwrap();
     let mut database = Database::new(open());
@@ -343,14 +337,14 @@ async fn what_nobody_needs_goes() {
     let put = async |database: &Database<EmbeddedStore>, value: u8| {
         for pk in 0..50 {
             let request = json!({"TableName": "Kept", "Item": item(pk, 0, value)});
-            database.done("PutItem", request).await;
+            database.succeed("PutItem", request).await;
         }
     };
     put(&database, 1).await;
     drop(database);
-    let plain = stored_rows(folder.path());
+    let baseline = stored_rows(folder.path());
 
-    // A backup keeps the first change of an item, and goes.
+    // Backups need the first change of an item, until they are deleted.
     database = Database::new(open());
     let (first, second) = (database.back_up().await, database.back_up().await);
     put(&database, 2).await;
@@ -358,18 +352,18 @@ async fn what_nobody_needs_goes() {
     drop(database);
     assert_eq!(
         stored_rows(folder.path()),
-        plain + 50 + 5,
+        baseline + 50 + 5,
         "rows of 50 items, 2 backups, a history and its copy, a moment"
     );
     database = Database::new(open());
-    database.done("DeleteBackup", json!({"BackupArn": first})).await;
+    database.succeed("DeleteBackup", json!({"BackupArn": first})).await;
     database.maintain().await;
-    database.done("DeleteBackup", json!({"BackupArn": second})).await;
+    database.succeed("DeleteBackup", json!({"BackupArn": second})).await;
     database.maintain().await;
     drop(database);
-    assert_eq!(stored_rows(folder.path()), plain);
+    assert_eq!(stored_rows(folder.path()), baseline);
 
-    // Recovery keeps every change, for a day.
+    // Recovery needs every change of the last day.
     database = Database::new(open());
     database.set_recovery(true, 1).await;
     put(&database, 4).await;
@@ -380,20 +374,20 @@ async fn what_nobody_needs_goes() {
     drop(database);
     assert_eq!(
         stored_rows(folder.path()),
-        plain + 50 + 3,
+        baseline + 50 + 3,
         "rows of 50 items, a history and its copy, a moment"
     );
 
     // A deleted table's last backup expires.
     database = Database::new(open());
     database.advance_seconds(3 * 86_400);
-    database.done("DeleteTable", json!({"TableName": "Kept"})).await;
+    database.succeed("DeleteTable", json!({"TableName": "Kept"})).await;
     database.maintain().await;
-    let listed = database.done("ListBackups", json!({"BackupType": "ALL"})).await;
+    let listed = database.succeed("ListBackups", json!({"BackupType": "ALL"})).await;
     assert_eq!(listed["BackupSummaries"][0]["BackupName"], "Kept$DeletedTableBackup");
     database.advance_seconds(36 * 86_400);
     database.maintain().await;
-    let listed = database.done("ListBackups", json!({"BackupType": "ALL"})).await;
+    let listed = database.succeed("ListBackups", json!({"BackupType": "ALL"})).await;
     assert_eq!(listed["BackupSummaries"], json!([]));
     database.maintain().await;
     drop(database);

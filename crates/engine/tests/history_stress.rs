@@ -1,7 +1,7 @@
-//! Backups, recovery, restores, deletions and trims beside writers that do not wait for them. What a restored table may hold is
-//! bounded by a journal: not less than what was acknowledged before the moment, not more than what was asked for after it.
+//! Backups, recovery, restores, deletions and trims, concurrent with writers. A journal bounds what a restored table may contain: at
+//! least what was acknowledged before the moment, at most what was requested by then.
 //!
-//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test engine history_stress` for long.
+//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test engine history_stress` for a long run.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,16 +19,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const TABLES: usize = 6;
-/// Two items each, which change together.
+/// Pairs of items that change together.
 const PAIRS: usize = 8;
 const WRITERS: usize = 2;
-const KEEPERS: usize = 2;
+const OPERATORS: usize = 2;
 
-/// How often each pair has changed: asked for, and acknowledged.
+/// How often each pair was changed: requested, and acknowledged.
 #[derive(Default)]
 struct Journal {
-    asked: [AtomicU64; PAIRS],
-    done: [AtomicU64; PAIRS],
+    requested: [AtomicU64; PAIRS],
+    acknowledged: [AtomicU64; PAIRS],
 }
 
 impl Journal {
@@ -37,31 +37,31 @@ impl Journal {
     }
 }
 
-/// Every fourth change deletes; before the first there is nothing.
-fn is_there(version: u64) -> bool {
+/// Whether a version exists: every fourth change is a deletion, and there is no item before the first.
+fn exists(version: u64) -> bool {
     !version.is_multiple_of(4)
 }
 
-/// A moment that somebody has a picture of: each pair has one of the versions between.
-struct Picture {
+/// The possible states at a moment: each pair has a version within these bounds.
+struct Bounds {
     table: usize,
     least: [u64; PAIRS],
     most: [u64; PAIRS],
 }
 
-impl Picture {
+impl Bounds {
     fn check(&self, found: &BTreeMap<String, u64>, what: &str) {
         for pair in 0..PAIRS {
             let (least, most) = (self.least[pair], self.most[pair]);
             let [one, other] = ["a", "b"].map(|half| found.get(&format!("{pair}{half}")).copied());
-            let place = format!(
+            let context = format!(
                 "{what} of table {}, pair {pair}: {one:?} and {other:?}, {least}..={most}",
                 self.table
             );
-            assert_eq!(one, other, "{place}");
+            assert_eq!(one, other, "{context}");
             match one {
-                Some(version) => assert!(version >= least && version <= most && is_there(version), "{place}"),
-                None => assert!((least..=most).any(|version| !is_there(version)), "{place}"),
+                Some(version) => assert!(version >= least && version <= most && exists(version), "{context}"),
+                None => assert!((least..=most).any(|version| !exists(version)), "{context}"),
             }
         }
     }
@@ -82,7 +82,7 @@ impl<S: Store> Stress<S> {
         Stress { engine, journals: Default::default(), is_over, restores, changes }
     }
 
-    async fn ask(&self, operation: &str, body: Value) -> Value {
+    async fn call(&self, operation: &str, body: Value) -> Value {
         let operation = Operation::from_name(operation).unwrap();
         let Ok(request) = partita_wire::decode(operation, body.to_string().as_bytes()) else {
             panic!("{operation:?} {body}");
@@ -94,8 +94,8 @@ impl<S: Store> Stress<S> {
         serde_json::from_slice(&json).unwrap_or(Value::Null)
     }
 
-    async fn done(&self, operation: &str, body: Value) -> Value {
-        let answer = self.ask(operation, body.clone()).await;
+    async fn succeed(&self, operation: &str, body: Value) -> Value {
+        let answer = self.call(operation, body.clone()).await;
         assert!(answer.get("__type").is_none(), "{operation} {body}: {answer}");
         answer
     }
@@ -104,15 +104,15 @@ impl<S: Store> Stress<S> {
         let table = json!({"TableName": name, "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]});
-        self.done("CreateTable", table).await;
+        self.succeed("CreateTable", table).await;
     }
 
     /// Brings a pair to its next version, both items at once.
     async fn change(&self, table: &str, journal: &Journal, pair: usize) {
-        let version = journal.asked[pair].fetch_add(1, Ordering::SeqCst) + 1;
+        let version = journal.requested[pair].fetch_add(1, Ordering::SeqCst) + 1;
         let action = |half: &str| {
             let key = json!({"pk": {"S": format!("{pair}{half}")}});
-            if is_there(version) {
+            if exists(version) {
                 let mut item = key;
                 item["version"] = json!({"N": version.to_string()});
                 json!({"Put": {"TableName": table, "Item": item}})
@@ -120,8 +120,8 @@ impl<S: Store> Stress<S> {
                 json!({"Delete": {"TableName": table, "Key": key}})
             }
         };
-        self.done("TransactWriteItems", json!({"TransactItems": [action("a"), action("b")]})).await;
-        journal.done[pair].store(version, Ordering::SeqCst);
+        self.succeed("TransactWriteItems", json!({"TransactItems": [action("a"), action("b")]})).await;
+        journal.acknowledged[pair].store(version, Ordering::SeqCst);
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -142,16 +142,16 @@ impl<S: Store> Stress<S> {
         }
     }
 
-    async fn restore(&self, operation: &str, mut request: Value, target: &str, picture: &Picture) {
+    async fn restore(&self, operation: &str, mut request: Value, target: &str, bounds: &Bounds) {
         request["TargetTableName"] = target.into();
-        self.done(operation, request).await;
-        self.check_restored(target, picture).await;
+        self.succeed(operation, request).await;
+        self.check_restored(target, bounds).await;
     }
 
-    /// Waits for a restore, compares, and deletes the table again.
-    async fn check_restored(&self, target: &str, picture: &Picture) {
+    /// Waits for a restore, checks the table and deletes it again.
+    async fn check_restored(&self, target: &str, bounds: &Bounds) {
         loop {
-            let table = self.done("DescribeTable", json!({"TableName": target})).await;
+            let table = self.succeed("DescribeTable", json!({"TableName": target})).await;
             if table["Table"]["TableStatus"] == "ACTIVE" {
                 break;
             }
@@ -160,51 +160,51 @@ impl<S: Store> Stress<S> {
             }
             std::thread::yield_now();
         }
-        let found = self.done("Scan", json!({"TableName": target})).await;
+        let found = self.succeed("Scan", json!({"TableName": target})).await;
         let version = |item: &Value| item["version"]["N"].as_str().unwrap().parse().unwrap();
         let found = found["Items"].as_array().unwrap().iter();
         let found = found.map(|item| (item["pk"]["S"].as_str().unwrap().to_owned(), version(item))).collect();
-        picture.check(&found, target);
+        bounds.check(&found, target);
         self.restores.fetch_add(1, Ordering::Relaxed);
-        self.done("DeleteTable", json!({"TableName": target})).await;
+        self.succeed("DeleteTable", json!({"TableName": target})).await;
     }
 
-    async fn back_up(&self, table: usize) -> (String, Picture) {
+    async fn back_up(&self, table: usize) -> (String, Bounds) {
         let journal = &self.journals[table];
-        let least = Journal::at(&journal.done);
+        let least = Journal::at(&journal.acknowledged);
         let request = json!({"TableName": format!("Table{table}"), "BackupName": "one"});
-        let made = self.done("CreateBackup", request).await;
-        let most = Journal::at(&journal.asked);
-        (made["BackupDetails"]["BackupArn"].as_str().unwrap().to_owned(), Picture { table, least, most })
+        let created = self.succeed("CreateBackup", request).await;
+        let most = Journal::at(&journal.requested);
+        (created["BackupDetails"]["BackupArn"].as_str().unwrap().to_owned(), Bounds { table, least, most })
     }
 
-    /// Makes backups, restores and forgets them; turns recovery on and off; restores the latest moment.
-    async fn keep(&self, keeper: usize) {
-        let mut random = Random(keeper as u64 + 100);
-        let mut backups: Vec<(String, Picture)> = Vec::new();
+    /// Creates, restores and deletes backups; enables and disables recovery; restores the latest moment.
+    async fn operate(&self, operator: usize) {
+        let mut random = Random(operator as u64 + 100);
+        let mut backups: Vec<(String, Bounds)> = Vec::new();
         let mut number = 0;
         while !self.is_over.load(Ordering::Relaxed) {
             number += 1;
-            let (target, table) = (format!("R{keeper}-{number}"), random.below(TABLES));
+            let (target, table) = (format!("R{operator}-{number}"), random.below(TABLES));
             match random.below(12) {
                 0..=3 => backups.push(self.back_up(table).await),
                 4..=6 if !backups.is_empty() => {
                     let (arn, _) = backups.swap_remove(random.below(backups.len()));
-                    self.done("DeleteBackup", json!({"BackupArn": arn})).await;
+                    self.succeed("DeleteBackup", json!({"BackupArn": arn})).await;
                 }
                 7..=9 if !backups.is_empty() => {
-                    let (arn, picture) = &backups[random.below(backups.len())];
+                    let (arn, bounds) = &backups[random.below(backups.len())];
                     let request = json!({"BackupArn": arn});
-                    self.restore("RestoreTableFromBackup", request, &target, picture).await;
+                    self.restore("RestoreTableFromBackup", request, &target, bounds).await;
                 }
-                // Each keeper has tables whose recovery is its own.
-                10 if table % KEEPERS == keeper => {
+                // Each operator controls recovery of its own tables.
+                10 if table % OPERATORS == operator => {
                     let on = random.below(2) == 0;
                     let request = json!({"TableName": format!("Table{table}"),
                         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": on}});
-                    self.done("UpdateContinuousBackups", request).await;
+                    self.succeed("UpdateContinuousBackups", request).await;
                 }
-                11 if number % 3 == 0 => self.outlive_a_table(&target).await,
+                11 if number % 3 == 0 => self.restore_deleted_table(&target).await,
                 11 => self.restore_latest(table, &target).await,
                 _ => {}
             }
@@ -213,45 +213,45 @@ impl<S: Store> Stress<S> {
 
     async fn restore_latest(&self, table: usize, target: &str) {
         let name = format!("Table{table}");
-        let described = self.done("DescribeContinuousBackups", json!({"TableName": name})).await;
+        let described = self.succeed("DescribeContinuousBackups", json!({"TableName": name})).await;
         let recovery = &described["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"];
         if recovery["PointInTimeRecoveryStatus"] != "ENABLED"
-            || table % KEEPERS != usize::from(target.starts_with("R1"))
+            || table % OPERATORS != usize::from(target.starts_with("R1"))
         {
             return;
         }
-        let least = Journal::at(&self.journals[table].done);
+        let least = Journal::at(&self.journals[table].acknowledged);
         let request =
             json!({"SourceTableName": name, "UseLatestRestorableTime": true, "TargetTableName": target});
-        self.done("RestoreTableToPointInTime", request).await;
-        // What was asked for until the answer may be in it.
-        let most = Journal::at(&self.journals[table].asked);
-        self.check_restored(target, &Picture { table, least, most }).await;
+        self.succeed("RestoreTableToPointInTime", request).await;
+        // Everything requested before the response may be included.
+        let most = Journal::at(&self.journals[table].requested);
+        self.check_restored(target, &Bounds { table, least, most }).await;
     }
 
-    /// A backup of a table that is deleted.
-    async fn outlive_a_table(&self, target: &str) {
-        let (name, journal) = (format!("Gone-{target}"), Journal::default());
+    /// Restores a backup of a deleted table.
+    async fn restore_deleted_table(&self, target: &str) {
+        let (name, journal) = (format!("Deleted-{target}"), Journal::default());
         self.create(&name).await;
         for round in 0..5 {
             for pair in 0..PAIRS - round {
                 self.change(&name, &journal, pair).await;
             }
         }
-        let made = self.done("CreateBackup", json!({"TableName": name, "BackupName": "last"})).await;
-        let versions = Journal::at(&journal.done);
+        let created = self.succeed("CreateBackup", json!({"TableName": name, "BackupName": "last"})).await;
+        let versions = Journal::at(&journal.acknowledged);
         self.change(&name, &journal, 0).await;
-        self.done("DeleteTable", json!({"TableName": name})).await;
-        let arn = made["BackupDetails"]["BackupArn"].as_str().unwrap();
-        let picture = Picture { table: TABLES, least: versions, most: versions };
-        self.restore("RestoreTableFromBackup", json!({"BackupArn": arn}), target, &picture).await;
+        self.succeed("DeleteTable", json!({"TableName": name})).await;
+        let arn = created["BackupDetails"]["BackupArn"].as_str().unwrap();
+        let bounds = Bounds { table: TABLES, least: versions, most: versions };
+        self.restore("RestoreTableFromBackup", json!({"BackupArn": arn}), target, &bounds).await;
         if !self.is_over.load(Ordering::Relaxed) {
-            self.done("DeleteBackup", json!({"BackupArn": arn})).await;
+            self.succeed("DeleteBackup", json!({"BackupArn": arn})).await;
         }
     }
 }
 
-/// A small generator (xorshift).
+/// A xorshift generator.
 struct Random(u64);
 
 impl Random {
@@ -267,7 +267,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }
 
-/// Ends the others also when one of the threads fails.
+/// Ends all threads when one of them ends or panics.
 struct EndOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
@@ -289,19 +289,19 @@ fn stress<S: Store>(store: S) {
         for writer in 0..WRITERS {
             spawn(scope, stress, move |stress| run(stress.write(writer)));
         }
-        for keeper in 0..KEEPERS {
-            spawn(scope, stress, move |stress| run(stress.keep(keeper)));
+        for operator in 0..OPERATORS {
+            spawn(scope, stress, move |stress| run(stress.operate(operator)));
         }
         spawn(scope, stress, |stress| run(stress.maintain()));
-        let begun = Instant::now();
-        while begun.elapsed() < length && !stress.is_over.load(Ordering::Relaxed) {
+        let started = Instant::now();
+        while started.elapsed() < length && !stress.is_over.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(20));
         }
         stress.is_over.store(true, Ordering::Relaxed);
     });
     let (restores, changes) =
         (stress.restores.load(Ordering::Relaxed), stress.changes.load(Ordering::Relaxed));
-    println!("{restores} restores beside {changes} changes");
+    println!("{restores} restores during {changes} changes");
     assert!(restores > 0 && changes > 0);
 }
 
@@ -317,12 +317,12 @@ fn spawn<'scope, S: Store>(
 }
 
 #[test]
-fn restores_are_right_beside_writers_in_memory() {
+fn restores_are_right_during_writes_in_memory() {
     stress(MemoryStore::new());
 }
 
 #[test]
-fn restores_are_right_beside_writers_on_disk() {
+fn restores_are_right_during_writes_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::Relaxed };
     stress(EmbeddedStore::open_with_pace(folder.path(), options, Pace::Eager).unwrap());

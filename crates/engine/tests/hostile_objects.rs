@@ -1,4 +1,4 @@
-//! Objects that are made to harm: an import of one ends, and its table can be used and deleted.
+//! Malicious objects: an import of one fails, and its table can be deleted.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::support;
@@ -9,7 +9,7 @@ use partita_store_memory::MemoryStore;
 use std::sync::Arc;
 use support::Database;
 
-/// Buckets with one object. Without bytes, reading it panics.
+/// Buckets with one object. Reading it panics if it is `None`.
 struct OneObject(Option<Vec<u8>>);
 
 impl Buckets for OneObject {
@@ -39,7 +39,7 @@ impl ObjectParts for OneObject {
     }
 }
 
-/// What is said about an import of the object once there is nothing left to do.
+/// Imports the object, and returns the description of the ended import.
 async fn import(object: Option<Vec<u8>>) -> String {
     let database = Database::new(MemoryStore::default());
     database.engine.set_buckets(Arc::new(OneObject(object)));
@@ -47,8 +47,9 @@ async fn import(object: Option<Vec<u8>>) -> String {
         "TableCreationParameters": {"TableName": "Target", "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}}"#;
-    let begun = database.run("ImportTable", request).await;
-    let arn = begun.split('"').find(|text| text.contains("/import/")).unwrap_or_else(|| panic!("{begun}"));
+    let started = database.run("ImportTable", request).await;
+    let arn =
+        started.split('"').find(|text| text.contains("/import/")).unwrap_or_else(|| panic!("{started}"));
     database.maintain().await;
     let described = database.run("DescribeImport", &format!(r#"{{"ImportArn": "{arn}"}}"#)).await;
     let deleted = database.run("DeleteTable", r#"{"TableName": "Target"}"#).await;
@@ -57,7 +58,7 @@ async fn import(object: Option<Vec<u8>>) -> String {
 }
 
 #[tokio::test]
-async fn a_frame_that_claims_a_terabyte_is_no_import() {
+async fn a_frame_that_declares_a_terabyte_fails_its_import() {
     let head = [&[0x28, 0xb5, 0x2f, 0xfd, 0b1110_0000][..], &(1_u64 << 40).to_le_bytes()].concat();
     // Each block is 128 KiB of blanks.
     let blocks = [0x02, 0x00, 0x10, b' '].repeat(100_000);

@@ -1,37 +1,13 @@
-//! Reads in slices beside what changes the table: a page is whole, or an error.
+//! Reads in slices, concurrent with deletions: a page is complete, or an error.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use crate::support;
 
-use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};
-use support::Database;
+use support::with_large_items;
 
-async fn run(database: &Database<MemoryStore>, operation: &str, body: Value) -> Value {
-    serde_json::from_str(&database.run(operation, &body.to_string()).await).unwrap()
-}
-
-/// Items of 16 KB, each with an entry in an index.
-async fn filled() -> Database<MemoryStore> {
-    let database = Database::new(MemoryStore::default());
-    let element = |name: &str| json!({"AttributeName": name, "KeyType": "HASH"});
-    let definition = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
-    let index = json!({"IndexName": "byKind", "KeySchema": [element("kind")], "Projection": {"ProjectionType": "ALL"}});
-    let table = json!({
-        "TableName": "Long", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [element("pk")],
-        "AttributeDefinitions": [definition("pk"), definition("kind")], "GlobalSecondaryIndexes": [index],
-    });
-    run(&database, "CreateTable", table).await;
-    for number in 0..60 {
-        let item =
-            json!({"pk": {"S": number.to_string()}, "kind": {"S": "k"}, "text": {"S": "a".repeat(16_000)}});
-        run(&database, "PutItem", json!({"TableName": "Long", "Item": item})).await;
-    }
-    database
-}
-
-/// Looks at every item so often that it takes many slices.
+/// A scan that examines every item so often that it takes many slices.
 fn scan(index: Option<&str>) -> Value {
     let mut request = json!({
         "TableName": "Long", "FilterExpression": vec!["NOT contains(#text, :other)"; 60].join(" AND "),
@@ -44,10 +20,10 @@ fn scan(index: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn a_page_of_what_is_deleted_meanwhile_is_an_error() {
+async fn a_scan_of_a_table_or_index_that_is_deleted_meanwhile_is_an_error() {
     for index in [None, Some("byKind")] {
-        let database = filled().await;
-        assert_eq!(run(&database, "Scan", scan(index)).await["Count"], 60);
+        let database = with_large_items("Long", 60, 16_000).await;
+        assert_eq!(database.call("Scan", scan(index)).await["Count"], 60);
         let deletion = match index {
             None => ("DeleteTable", json!({"TableName": "Long"})),
             Some(index) => {
@@ -56,7 +32,7 @@ async fn a_page_of_what_is_deleted_meanwhile_is_an_error() {
             }
         };
         let (scanned, deleted) =
-            tokio::join!(run(&database, "Scan", scan(index)), run(&database, deletion.0, deletion.1));
+            tokio::join!(database.call("Scan", scan(index)), database.call(deletion.0, deletion.1));
         assert!(deleted.get("__type").is_none(), "{deleted}");
         assert!(scanned.get("__type").is_some(), "{} of 60", scanned["Count"]);
     }

@@ -5,7 +5,7 @@
 mod bulk_operations;
 mod damage;
 mod exchange_progress;
-mod exchange_upkeep;
+mod exchange_retention;
 mod exports;
 mod golden;
 mod heavy_writes;
@@ -14,6 +14,7 @@ mod history_stress;
 mod hostile_objects;
 mod long_reads;
 mod plain_map;
+mod slow_buckets;
 mod statements;
 mod streams;
 mod support;

@@ -1,5 +1,5 @@
-//! The engine against a plain map: random writes, deletes, reopenings and indexes that come and go; then
-//! every way to read the table must tell the same as the map.
+//! The engine compared with a plain map: after random writes, deletes, reopenings, and creations and deletions of an index, every way
+//! to read the table must agree with the map.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -176,7 +176,7 @@ fn query(index: Option<&str>, attribute: &str, value: Value, forward: bool, star
     })
 }
 
-/// All pages of a query, as partition and sort keys.
+/// The partition and sort keys of all pages of a query.
 async fn query_all<S: Store>(
     database: &Database<S>,
     index: Option<&str>,
@@ -329,13 +329,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_engine_in_memory_is_a_plain_map(steps in steps()) {
+    fn the_engine_in_memory_equals_a_plain_map(steps in steps()) {
         let steps: Vec<_> = steps.into_iter().filter(|step| !matches!(step, Step::Reopen)).collect();
         run(&steps, MemoryStore::new);
     }
 
     #[test]
-    fn the_engine_on_disk_is_a_plain_map(steps in steps()) {
+    fn the_engine_on_disk_equals_a_plain_map(steps in steps()) {
         let folder = tempfile::tempdir().unwrap();
         run(&steps, || EmbeddedStore::open(folder.path(), Options::default()).unwrap());
     }

@@ -1,5 +1,5 @@
-//! A SELECT finds the items that its condition matches, however the condition is taken apart into ranges, and in the
-//! order and the pages that were asked for.
+//! A SELECT returns the items that its condition matches, however the condition is decomposed into ranges, in the requested order and
+//! pages.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use support::Database;
 
 const CREATE: &str = r#"{"TableName":"Cells","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"},{"AttributeName":"g","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"GlobalSecondaryIndexes":[{"IndexName":"byG","KeySchema":[{"AttributeName":"g","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]}"#;
-/// Refusals that depend on how a condition is taken apart.
-const REFUSALS: [&str; 2] = ["Overlapping conditions", "Too many decomposed read operations"];
+/// Errors that depend on how a condition is decomposed.
+const DECOMPOSITION_ERRORS: [&str; 2] = ["Overlapping conditions", "Too many decomposed read operations"];
 
 /// An item: partition, sort key, group and a number, the last two of which may be missing.
 type Row = (u8, u8, Option<u8>, Option<u8>);
@@ -89,7 +89,7 @@ async fn filled(rows: &[Row]) -> Database<MemoryStore> {
     database
 }
 
-/// The ids found, page by page, or the refusal.
+/// The ids found, page by page, or the error.
 async fn selected(
     database: &Database<MemoryStore>,
     statement: &str,
@@ -117,7 +117,7 @@ async fn selected(
     panic!("{statement}: the pages do not end");
 }
 
-/// The ids of the rows that the condition matches, whatever its keys.
+/// The ids of the rows that the condition matches, evaluated row by row.
 fn matching(rows: &[Row], statement: &str) -> Vec<u64> {
     let Ok(Statement::Select(select)) = Statement::parse(statement, &[]) else { panic!("{statement}") };
     let condition = select.condition.unwrap();
@@ -132,7 +132,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn a_select_finds_what_its_condition_matches(
+    fn a_select_returns_what_its_condition_matches(
         rows in rows(),
         condition in conditions(),
         source in prop::sample::select(vec!["Cells", "Cells.byG"]),
@@ -146,7 +146,7 @@ proptest! {
         });
         match outcome {
             Err(message) => prop_assert!(
-                REFUSALS.iter().any(|refusal| message.starts_with(refusal)), "{}: {}", statement, message
+                DECOMPOSITION_ERRORS.iter().any(|error| message.starts_with(error)), "{}: {}", statement, message
             ),
             Ok(mut found) => {
                 found.sort_unstable();
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn order_by_orders(
+    fn order_by_sorts_across_partitions(
         rows in rows(),
         partitions in prop::sample::subsequence(vec!["'a'", "'b'", "'c'"], 1..=3),
         (partitions_descend, descend) in any::<(bool, bool)>(),

@@ -1,5 +1,5 @@
-//! Streams: replaying one gives the table, whatever was written and however its shards changed; and what
-//! readers are told about iterators, closed shards and trimmed records.
+//! Streams: replaying one yields the table, whatever was written and however its shards changed. Also iterators, closed shards and
+//! trimmed records.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -16,12 +16,12 @@ use std::time::Duration;
 use support::Database;
 
 /// Shards that roll after ten seconds or a few records, up to eight at a time.
-fn hurried() -> StreamOptions {
+fn short_lived_shards() -> StreamOptions {
     StreamOptions {
         shards: 2,
         shard_lifetime: Duration::from_secs(10),
         shard_records: 12,
-        most_open_shards: 8,
+        max_open_shards: 8,
         ..StreamOptions::default()
     }
 }
@@ -29,9 +29,9 @@ fn hurried() -> StreamOptions {
 impl<S: Store> Database<S> {
     async fn create_with_stream(&self, view: &str) -> String {
         let created = self
-            .ask(
+            .call(
                 "CreateTable",
-                json!({"TableName": "Told", "BillingMode": "PAY_PER_REQUEST",
+                json!({"TableName": "Orders", "BillingMode": "PAY_PER_REQUEST",
                     "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "N"},
                                              {"AttributeName": "sk", "AttributeType": "N"}],
                     "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"},
@@ -44,15 +44,15 @@ impl<S: Store> Database<S> {
 
     async fn put(&self, pk: u32, text: &str) {
         let item = json!({"pk": {"N": pk.to_string()}, "sk": {"N": "0"}, "text": {"S": text}});
-        assert_eq!(self.ask("PutItem", json!({"TableName": "Told", "Item": item})).await, json!({}));
+        assert_eq!(self.call("PutItem", json!({"TableName": "Orders", "Item": item})).await, json!({}));
     }
 
-    /// All shards, in pages of three.
+    /// Returns all shards, read in pages of three.
     async fn shards(&self, arn: &str) -> Vec<Value> {
         let mut shards = Vec::new();
         let mut request = json!({"StreamArn": arn, "Limit": 3});
         loop {
-            let page = &self.ask("DescribeStream", request.clone()).await["StreamDescription"];
+            let page = &self.call("DescribeStream", request.clone()).await["StreamDescription"];
             shards.extend(page["Shards"].as_array().unwrap().iter().cloned());
             match page.get("LastEvaluatedShardId") {
                 Some(last) => request["ExclusiveStartShardId"] = last.clone(),
@@ -65,21 +65,21 @@ impl<S: Store> Database<S> {
         let mut request = place;
         request["StreamArn"] = arn.into();
         request["ShardId"] = shard["ShardId"].clone();
-        self.ask("GetShardIterator", request).await
+        self.call("GetShardIterator", request).await
     }
 
     async fn records_from(&self, arn: &str, shard: &Value, place: Value) -> Value {
         let iterator = self.iterator(arn, shard, place).await;
-        self.ask("GetRecords", json!({"ShardIterator": iterator["ShardIterator"]})).await
+        self.call("GetRecords", json!({"ShardIterator": iterator["ShardIterator"]})).await
     }
 
-    /// All records of a shard in pages of `limit`, and whether it has ended.
+    /// Returns all records of a shard, read in pages of `limit`, and whether it has ended.
     async fn read_shard(&self, arn: &str, shard: &Value, limit: u32) -> (Vec<Value>, bool) {
         let mut records = Vec::new();
         let mut iterator = self.iterator(arn, shard, json!({"ShardIteratorType": "TRIM_HORIZON"})).await;
         loop {
             let page = self
-                .ask("GetRecords", json!({"ShardIterator": iterator["ShardIterator"], "Limit": limit}))
+                .call("GetRecords", json!({"ShardIterator": iterator["ShardIterator"], "Limit": limit}))
                 .await;
             let new = page["Records"].as_array().unwrap();
             records.extend(new.iter().cloned());
@@ -91,7 +91,7 @@ impl<S: Store> Database<S> {
         }
     }
 
-    /// All records, parents before children: what a careful reader sees.
+    /// Returns all records, parents before children, as a correct consumer reads them.
     async fn read_all(&self, arn: &str, limit: u32) -> Vec<Value> {
         let shards = self.shards(arn).await;
         let mut seen = BTreeSet::new();
@@ -117,9 +117,9 @@ impl<S: Store> Database<S> {
 
     async fn table(&self) -> Image {
         let mut items = Image::new();
-        let mut request = json!({"TableName": "Told"});
+        let mut request = json!({"TableName": "Orders"});
         loop {
-            let page = self.ask("Scan", request.clone()).await;
+            let page = self.call("Scan", request.clone()).await;
             for item in page["Items"].as_array().unwrap() {
                 items.insert(key_of(item), item.clone());
             }
@@ -138,7 +138,7 @@ fn key_of(item: &Value) -> String {
     format!("{}/{}", item["pk"]["N"], item["sk"]["N"])
 }
 
-/// Applies records to a table, holding each against what is known. Views without new images give the keys only.
+/// Applies records to a table, and checks each against its state. Views without new images yield keys only.
 fn replay(table: &mut Image, records: &[Value], view: &str) {
     let mut numbers = BTreeMap::new();
     let mut ids = BTreeSet::new();
@@ -218,38 +218,38 @@ fn request(step: &Step) -> Option<(&'static str, Value)> {
         let values = json!({":v": {"N": value}});
         (
             "UpdateItem",
-            json!({"TableName": "Told", "Key": key(*pk, *sk), "UpdateExpression": update,
+            json!({"TableName": "Orders", "Key": key(*pk, *sk), "UpdateExpression": update,
             "ExpressionAttributeValues": values}),
         )
     };
     Some(match step {
         Step::Put { pk, sk, value } => {
-            ("PutItem", json!({"TableName": "Told", "Item": item(*pk, *sk, *value)}))
+            ("PutItem", json!({"TableName": "Orders", "Item": item(*pk, *sk, *value)}))
         }
         Step::Update { pk, sk, value } => update(pk, sk, "ADD tally :v", value.to_string()),
-        Step::Delete { pk, sk } => ("DeleteItem", json!({"TableName": "Told", "Key": key(*pk, *sk)})),
+        Step::Delete { pk, sk } => ("DeleteItem", json!({"TableName": "Orders", "Key": key(*pk, *sk)})),
         Step::Batch(items) => {
             let write = |((pk, sk), value): (&(u8, u8), &Option<u8>)| match value {
                 Some(value) => json!({"PutRequest": {"Item": item(*pk, *sk, *value)}}),
                 None => json!({"DeleteRequest": {"Key": key(*pk, *sk)}}),
             };
             let writes: Vec<_> = items.iter().map(write).collect();
-            ("BatchWriteItem", json!({"RequestItems": {"Told": writes}}))
+            ("BatchWriteItem", json!({"RequestItems": {"Orders": writes}}))
         }
         Step::Transaction { items, holds } => {
             let write = |((pk, sk), value): (&(u8, u8), &Option<u8>)| match value {
-                Some(value) => json!({"Put": {"TableName": "Told", "Item": item(*pk, *sk, *value)}}),
-                None => json!({"Delete": {"TableName": "Told", "Key": key(*pk, *sk)}}),
+                Some(value) => json!({"Put": {"TableName": "Orders", "Item": item(*pk, *sk, *value)}}),
+                None => json!({"Delete": {"TableName": "Orders", "Key": key(*pk, *sk)}}),
             };
             let mut writes: Vec<_> = items.iter().map(write).collect();
-            // An item that is never there tells whether the whole is cancelled.
+            // A check of an item that never exists decides whether the transaction is cancelled.
             let condition = if *holds { "attribute_not_exists(pk)" } else { "attribute_exists(pk)" };
             writes.push(json!({"ConditionCheck":
-                {"TableName": "Told", "Key": key(99, 0), "ConditionExpression": condition}}));
+                {"TableName": "Orders", "Key": key(99, 0), "ConditionExpression": condition}}));
             ("TransactWriteItems", json!({"TransactItems": writes}))
         }
         Step::Statement { pk, sk, value } => {
-            let statement = format!("UPDATE Told SET weight = {value} WHERE pk = {pk} AND sk = {sk}");
+            let statement = format!("UPDATE Orders SET weight = {value} WHERE pk = {pk} AND sk = {sk}");
             ("ExecuteStatement", json!({"Statement": statement}))
         }
         Step::Expire { pk, sk } => update(pk, sk, "SET expiresAt = :v", "1794700801".to_owned()),
@@ -266,10 +266,10 @@ impl<S: Store> Database<S> {
             }
             return;
         };
-        let answer = self.ask(operation, body).await;
+        let answer = self.call(operation, body).await;
         let expected: &[&str] = match step {
             Step::Transaction { holds: false, .. } => &["TransactionCanceledException"],
-            // There may be no such item.
+            // The item may not exist.
             Step::Statement { .. } => &["none", "ConditionalCheckFailedException"],
             _ => &["none"],
         };
@@ -277,25 +277,26 @@ impl<S: Store> Database<S> {
     }
 
     async fn set_stream(&self, specification: Value) -> String {
-        let changed =
-            self.ask("UpdateTable", json!({"TableName": "Told", "StreamSpecification": specification})).await;
+        let changed = self
+            .call("UpdateTable", json!({"TableName": "Orders", "StreamSpecification": specification}))
+            .await;
         changed["TableDescription"]["LatestStreamArn"].as_str().unwrap().to_owned()
     }
 }
 
-/// Takes the steps, then replays all streams the table had.
+/// Applies the steps, then replays all streams of the table.
 async fn streams_rebuild_the_table<S: Store>(
     steps: Vec<Step>,
     view: &str,
     open: impl Fn() -> S,
     can_reopen: bool,
 ) {
-    let mut database = Database::new(open()).with_streams(hurried());
+    let mut database = Database::new(open()).with_streams(short_lived_shards());
     let mut arns = vec![database.create_with_stream(view).await];
     database
-        .ask(
+        .call(
             "UpdateTimeToLive",
-            json!({"TableName": "Told",
+            json!({"TableName": "Orders",
         "TimeToLiveSpecification": {"Enabled": true, "AttributeName": "expiresAt"}}),
         )
         .await;
@@ -306,7 +307,9 @@ async fn streams_rebuild_the_table<S: Store>(
                 let specification = json!({"StreamEnabled": true, "StreamViewType": view});
                 arns.push(database.set_stream(specification).await);
             }
-            Step::Reopen if can_reopen => database = database.reopen(&open).with_streams(hurried()),
+            Step::Reopen if can_reopen => {
+                database = database.reopen(&open).with_streams(short_lived_shards())
+            }
             step => database.take(&step).await,
         }
     }
@@ -359,7 +362,7 @@ fn kind(answer: &Value) -> &str {
     answer["__type"].as_str().and_then(|kind| kind.split('#').nth(1)).unwrap_or("none")
 }
 
-/// The shard that has the records, where there is one item only.
+/// The shard that has records, if all are of one item.
 async fn shard_with_records<S: Store>(database: &Database<S>, arn: &str) -> Value {
     for shard in database.shards(arn).await {
         if !database.read_shard(arn, &shard, 1_000).await.0.is_empty() {
@@ -375,7 +378,7 @@ fn texts(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn iterators_begin_where_they_are_asked_to() {
+async fn iterators_start_at_the_requested_position() {
     let database = Database::new(MemoryStore::new());
     let arn = database.create_with_stream("NEW_IMAGE").await;
     for text in ["a", "b", "c"] {
@@ -397,7 +400,7 @@ async fn iterators_begin_where_they_are_asked_to() {
     }
     let latest = database.iterator(&arn, &shard, json!({"ShardIteratorType": "LATEST"})).await;
     database.put(1, "d").await;
-    assert_eq!(texts(&database.ask("GetRecords", latest).await), ["d"]);
+    assert_eq!(texts(&database.call("GetRecords", latest).await), ["d"]);
     let first = &shard["SequenceNumberRange"]["StartingSequenceNumber"];
     let place = json!({"ShardIteratorType": "AT_SEQUENCE_NUMBER", "SequenceNumber": first});
     assert_eq!(texts(&database.records_from(&arn, &shard, place).await), ["a", "b", "c", "d"]);
@@ -421,31 +424,31 @@ async fn iterators_expire_and_cannot_be_changed() {
         let mut bytes = text.clone().into_bytes();
         bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(bytes).unwrap();
-        let answer = database.ask("GetRecords", json!({"ShardIterator": changed})).await;
+        let answer = database.call("GetRecords", json!({"ShardIterator": changed})).await;
         assert_eq!(
             (kind(&answer), &answer["message"]),
             ("ValidationException", &json!("Invalid ShardIterator"))
         );
     }
     for cut in [0, 3, 8, text.len() - 4] {
-        let answer = database.ask("GetRecords", json!({"ShardIterator": text[..cut]})).await;
+        let answer = database.call("GetRecords", json!({"ShardIterator": text[..cut]})).await;
         assert_eq!(kind(&answer), "ValidationException", "{cut}");
     }
     database.advance_seconds(15 * 60);
-    let page = database.ask("GetRecords", iterator.clone()).await;
+    let page = database.call("GetRecords", iterator.clone()).await;
     assert_eq!(page["Records"], json!([]));
     database.advance_seconds(1);
-    assert_eq!(kind(&database.ask("GetRecords", iterator).await), "ExpiredIteratorException");
+    assert_eq!(kind(&database.call("GetRecords", iterator).await), "ExpiredIteratorException");
     let next = json!({"ShardIterator": page["NextShardIterator"]});
-    assert_eq!(database.ask("GetRecords", next).await["Records"], json!([]));
+    assert_eq!(database.call("GetRecords", next).await["Records"], json!([]));
 }
 
 #[tokio::test]
-async fn removals_by_time_are_the_services() {
+async fn expiries_are_removals_by_the_service() {
     let database = Database::new(MemoryStore::new());
     let arn = database.create_with_stream("KEYS_ONLY").await;
     let ttl = json!({"Enabled": true, "AttributeName": "expiresAt"});
-    database.ask("UpdateTimeToLive", json!({"TableName": "Told", "TimeToLiveSpecification": ttl})).await;
+    database.call("UpdateTimeToLive", json!({"TableName": "Orders", "TimeToLiveSpecification": ttl})).await;
     for step in [
         Step::Put { pk: 1, sk: 0, value: 1 },
         Step::Delete { pk: 1, sk: 0 },
@@ -456,12 +459,12 @@ async fn removals_by_time_are_the_services() {
     }
     let shard = shard_with_records(&database, &arn).await;
     let records = database.read_shard(&arn, &shard, 10).await.0;
-    let told: Vec<_> = records
+    let events: Vec<_> = records
         .iter()
         .map(|record| (record["eventName"].as_str().unwrap(), record["userIdentity"]["PrincipalId"].as_str()))
         .collect();
     let service = Some("dynamodb.amazonaws.com");
-    assert_eq!(told, [("INSERT", None), ("REMOVE", None), ("INSERT", None), ("REMOVE", service)]);
+    assert_eq!(events, [("INSERT", None), ("REMOVE", None), ("INSERT", None), ("REMOVE", service)]);
     assert_eq!(records[3]["userIdentity"]["Type"], "Service");
     assert_eq!(records[3]["dynamodb"]["ApproximateCreationDateTime"], 1_794_700_810);
 }
@@ -477,7 +480,7 @@ async fn a_page_ends_before_a_megabyte() {
     let mut iterator = database.iterator(&arn, &shard, json!({"ShardIteratorType": "TRIM_HORIZON"})).await;
     let mut pages = Vec::new();
     for _ in 0..4 {
-        let page = database.ask("GetRecords", iterator.clone()).await;
+        let page = database.call("GetRecords", iterator.clone()).await;
         pages.push(texts(&page).iter().map(|text| text[..1].to_owned()).collect::<String>());
         iterator = json!({"ShardIterator": page["NextShardIterator"]});
     }
@@ -486,7 +489,7 @@ async fn a_page_ends_before_a_megabyte() {
 }
 
 #[tokio::test]
-async fn old_records_are_trimmed_and_readers_told() {
+async fn old_records_are_trimmed_and_reading_them_is_an_error() {
     let database = Database::new(MemoryStore::new());
     let arn = database.create_with_stream("NEW_IMAGE").await;
     database.put(1, "old").await;
@@ -499,12 +502,12 @@ async fn old_records_are_trimmed_and_readers_told() {
     let horizon = database.iterator(&arn, &shard, json!({"ShardIteratorType": "TRIM_HORIZON"})).await;
     database.advance_seconds(61);
     database.maintain().await;
-    assert_eq!(kind(&database.ask("GetRecords", early).await), "TrimmedDataAccessException");
+    assert_eq!(kind(&database.call("GetRecords", early).await), "TrimmedDataAccessException");
     let answer = database.iterator(&arn, &shard, at).await;
     assert_eq!(kind(&answer), "TrimmedDataAccessException");
     assert_eq!(answer["message"], "The data you are trying to access has been trimmed");
-    assert_eq!(texts(&database.ask("GetRecords", horizon).await), ["young"]);
-    // Rolled meanwhile, the shard goes once all of it is a day old.
+    assert_eq!(texts(&database.call("GetRecords", horizon).await), ["young"]);
+    // The shard, closed meanwhile, is removed a day later.
     database.advance_seconds(24 * 3_600 + 1);
     database.maintain().await;
     let latest = json!({"ShardIteratorType": "LATEST"});
@@ -518,8 +521,8 @@ async fn a_stream_outlives_its_table() {
     let database = Database::new(MemoryStore::new());
     let arn = database.create_with_stream("NEW_IMAGE").await;
     database.put(1, "a").await;
-    database.ask("DeleteTable", json!({"TableName": "Told"})).await;
-    // The same name at the same moment is another stream.
+    database.call("DeleteTable", json!({"TableName": "Orders"})).await;
+    // A table with the same name, created in the same millisecond, has another stream.
     let second = database.create_with_stream("NEW_IMAGE").await;
     assert_ne!(arn, second);
     let shard = shard_with_records(&database, &arn).await;
@@ -527,25 +530,25 @@ async fn a_stream_outlives_its_table() {
     assert_eq!((texts(&page), page.get("NextShardIterator")), (vec!["a"], None));
     assert!(shard["SequenceNumberRange"].get("EndingSequenceNumber").is_some());
     assert_eq!(database.read_all(&second, 10).await, Vec::<Value>::new());
-    let listed = database.ask("ListStreams", json!({"TableName": "Told"})).await;
+    let listed = database.call("ListStreams", json!({"TableName": "Orders"})).await;
     assert_eq!(listed["Streams"].as_array().unwrap().len(), 2);
-    let described = database.ask("DescribeStream", json!({"StreamArn": arn})).await;
+    let described = database.call("DescribeStream", json!({"StreamArn": arn})).await;
     assert_eq!(described["StreamDescription"]["StreamStatus"], "DISABLED");
 }
 
-/// A write whose request knew no stream, but whose decision comes after the stream, is told of all the same.
+/// A write that was requested before the stream existed, but decided after it, has a stream record.
 #[tokio::test]
-async fn no_change_is_left_out_while_streams_come_and_go() {
+async fn no_change_is_missing_while_streams_are_enabled_and_disabled() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new(EmbeddedStore::open(folder.path(), Options::default()).unwrap());
     database.create_with_stream("NEW_IMAGE").await;
     for round in 0..20 {
         database.set_stream(json!({"StreamEnabled": false})).await;
         let text = round.to_string();
-        // Both are asked for before either is answered, and decided in this order.
+        // Both are requested before either responds, and decided in this order.
         let specification = json!({"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"});
         let (arn, ()) = tokio::join!(database.set_stream(specification), database.put(1, &text));
-        let told = json!({"Records": database.read_all(&arn, 10).await});
-        assert_eq!(texts(&told), [text]);
+        let records = json!({"Records": database.read_all(&arn, 10).await});
+        assert_eq!(texts(&records), [text]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the database finds when it checks itself: nothing after any work, and every fault that is planted.
+//! Verification finds nothing in a consistent database, and every planted fault.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::Database;
 
-/// A store in memory that the test writes to behind the engine's back.
+/// A store in memory that the test modifies without the engine.
 #[derive(Clone, Default)]
 struct Shared(Arc<MemoryStore>);
 
@@ -90,12 +90,6 @@ fn counters_key(space: u32) -> Vec<u8> {
     key_in(1, &space.to_be_bytes())
 }
 
-async fn done<S: Store>(database: &Database<S>, operation: &str, body: Value) -> Value {
-    let answer: Value = serde_json::from_str(&database.run(operation, &body.to_string()).await).unwrap();
-    assert!(answer.get("__type").is_none(), "{operation}: {answer}");
-    answer
-}
-
 fn order(customer: u32, number: u32) -> Value {
     json!({
         "customer": {"S": format!("c{customer}")}, "number": {"N": number.to_string()},
@@ -104,12 +98,12 @@ fn order(customer: u32, number: u32) -> Value {
     })
 }
 
-/// A table with everything that a table can have, and some past.
+/// A table with every feature, and a history.
 async fn filled<S: Store>(store: S) -> Database<S> {
     let database = Database::new(store);
     let element = |name: &str, role: &str| json!({"AttributeName": name, "KeyType": role});
     let definition = |name: &str, kind: &str| json!({"AttributeName": name, "AttributeType": kind});
-    done(&database, "CreateTable", json!({
+    database.succeed("CreateTable", json!({
         "TableName": "Orders", "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [
             definition("customer", "S"), definition("number", "N"), definition("state", "S"), definition("total", "N"),
@@ -126,30 +120,32 @@ async fn filled<S: Store>(store: S) -> Database<S> {
     }))
     .await;
     let ttl = json!({"Enabled": true, "AttributeName": "until"});
-    done(&database, "UpdateTimeToLive", json!({"TableName": "Orders", "TimeToLiveSpecification": ttl})).await;
+    database
+        .succeed("UpdateTimeToLive", json!({"TableName": "Orders", "TimeToLiveSpecification": ttl}))
+        .await;
     let recovery = json!({"PointInTimeRecoveryEnabled": true});
     let request = json!({"TableName": "Orders", "PointInTimeRecoverySpecification": recovery});
-    done(&database, "UpdateContinuousBackups", request).await;
+    database.succeed("UpdateContinuousBackups", request).await;
     for number in 0..60 {
-        done(&database, "PutItem", json!({"TableName": "Orders", "Item": order(number % 4, number)})).await;
+        database.succeed("PutItem", json!({"TableName": "Orders", "Item": order(number % 4, number)})).await;
     }
-    done(&database, "CreateBackup", json!({"TableName": "Orders", "BackupName": "before"})).await;
+    database.succeed("CreateBackup", json!({"TableName": "Orders", "BackupName": "before"})).await;
     for number in 0..20 {
         let mut changed = order(number % 4, number);
         changed["state"] = json!({"S": "changed"});
         let put = json!({"Put": {"TableName": "Orders", "Item": changed}});
         let request = json!({"TransactItems": [put], "ClientRequestToken": format!("t{number}")});
-        done(&database, "TransactWriteItems", request).await;
+        database.succeed("TransactWriteItems", request).await;
     }
     for number in 0..5 {
         let key = json!({"customer": {"S": format!("c{}", number % 4)}, "number": {"N": number.to_string()}});
-        done(&database, "DeleteItem", json!({"TableName": "Orders", "Key": key})).await;
+        database.succeed("DeleteItem", json!({"TableName": "Orders", "Key": key})).await;
     }
     database.maintain().await;
     database
 }
 
-/// The spaces of the table and of what goes with it.
+/// The spaces of the table and everything that belongs to it.
 struct Spaces {
     items: u32,
     local: u32,
@@ -177,7 +173,7 @@ impl Spaces {
     }
 }
 
-/// Makes one row another, verifies, and makes it again what it was.
+/// Replaces a row, verifies the database, and restores the row.
 async fn plant(
     database: &Database<Shared>,
     store: &Shared,
@@ -185,7 +181,7 @@ async fn plant(
     row: Option<Vec<u8>>,
 ) -> Vec<FindingKind> {
     let before = store.get(&key);
-    assert_ne!(before, row, "nothing is planted");
+    assert_ne!(before, row, "the row does not change");
     store.set(&key, row).await;
     let mut kinds: Vec<_> = database.findings(Pace::ALONE).into_iter().map(|finding| finding.kind).collect();
     kinds.sort();
@@ -194,13 +190,13 @@ async fn plant(
 }
 
 #[tokio::test]
-async fn faults_of_items_and_entries_are_found() {
+async fn faults_in_items_and_entries_are_found() {
     use FindingKind::*;
     let store = Shared::default();
     let database = filled(store.clone()).await;
     let spaces = Spaces::of(&store);
 
-    // A lost item leaves its entries in both indexes and in the order of expiry, and wrong totals.
+    // A lost item leaves its index entries and expiry entry, and wrong totals.
     let item = store.first_key(spaces.items);
     let found = plant(&database, &store, item.clone(), None).await;
     assert_eq!(found, [StaleEntry, StaleEntry, StaleEntry, WrongCounter, WrongCollection]);
@@ -227,7 +223,7 @@ async fn faults_of_items_and_entries_are_found() {
 }
 
 #[tokio::test]
-async fn faults_of_totals_are_found() {
+async fn faults_in_totals_are_found() {
     use FindingKind::*;
     let store = Shared::default();
     let database = filled(store.clone()).await;
@@ -251,7 +247,7 @@ async fn faults_of_totals_are_found() {
 }
 
 #[tokio::test]
-async fn faults_of_streams_and_histories_are_found() {
+async fn faults_in_streams_and_histories_are_found() {
     use FindingKind::*;
     let store = Shared::default();
     let database = filled(store.clone()).await;
@@ -266,7 +262,7 @@ async fn faults_of_streams_and_histories_are_found() {
     assert_eq!(plant(&database, &store, beyond, Some(records[0].1.clone())).await, [WrongRecord]);
     let of_no_shard = key_in(spaces.stream, &[&[9; 4][..], &1_u64.to_be_bytes()].concat());
     assert_eq!(plant(&database, &store, of_no_shard, Some(records[0].1.clone())).await, [UnknownRow]);
-    // A record of another shard's item.
+    // A record of an item that belongs to another shard.
     let other = records.iter().find(|(key, _)| key[..8] != records[0].0[..8]).unwrap();
     assert_eq!(plant(&database, &store, records[0].0.clone(), Some(other.1.clone())).await, [WrongRecord]);
 
@@ -285,7 +281,7 @@ async fn faults_of_streams_and_histories_are_found() {
 }
 
 #[tokio::test]
-async fn faults_of_records_are_found() {
+async fn faults_in_records_are_found() {
     use FindingKind::*;
     let store = Shared::default();
     let database = filled(store.clone()).await;
@@ -308,7 +304,7 @@ async fn faults_of_records_are_found() {
 
     let record = key_in(0, b"\x01Orders");
     let found = plant(&database, &store, record.clone(), Some(b"no json".to_vec())).await;
-    // Its second copy says whose all the rows are.
+    // The second copy of the record still names the owner of all rows.
     assert_eq!(found, [Undecodable]);
     let copy = key_in(u32::MAX - 1, b"\x01Orders");
     assert_eq!(plant(&database, &store, copy.clone(), None).await, [WrongCatalog]);
@@ -333,9 +329,9 @@ async fn faults_of_records_are_found() {
     database.assert_clean();
 }
 
-/// Entries and totals follow from the items: what is wrong with them can be mended, and then all is right.
+/// Entries and totals are derived from items, and can therefore be repaired.
 #[tokio::test]
-async fn entries_and_totals_are_mended() {
+async fn entries_and_totals_are_repaired() {
     let store = Shared::default();
     let database = filled(store.clone()).await;
     let spaces = Spaces::of(&store);
@@ -348,16 +344,16 @@ async fn entries_and_totals_are_mended() {
     store.set(&counters_key(spaces.global), None).await;
     store.set(&key_in(spaces.collections, &[7; 16]), Some(vec![1; 16])).await;
     assert!(mend(&store, database.findings(Pace::ALONE)).await.unwrap() > 10);
-    // An entry that stood for two items is made anew in the second round, and totals are then right in the third.
+    // An entry that two items shared is rebuilt in the second round, and totals are right after the third.
     for _ in 0..2 {
         mend(&store, database.findings(Pace::ALONE)).await.unwrap();
     }
     database.assert_clean();
 }
 
-/// Writers, indexes that come and go, and verifications that take a snapshot for every page: nobody is alarmed.
+/// Concurrent writers and maintenance cause no findings, even with a new snapshot for every page.
 #[tokio::test]
-async fn no_alarm_is_raised_beside_writers() {
+async fn concurrent_writes_cause_no_findings() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::Relaxed };
     let database = Arc::new(filled(EmbeddedStore::open(folder.path(), options).unwrap()).await);
@@ -366,7 +362,7 @@ async fn no_alarm_is_raised_beside_writers() {
         let (database, is_over) = (Arc::clone(&database), Arc::clone(&is_over));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(write_on(&database, &is_over))
+            runtime.block_on(write_until(&database, &is_over))
         })
     };
     for round in 0..12 {
@@ -378,7 +374,7 @@ async fn no_alarm_is_raised_beside_writers() {
     database.maintain().await;
 }
 
-async fn write_on(database: &Database<EmbeddedStore>, is_over: &AtomicBool) -> u32 {
+async fn write_until(database: &Database<EmbeddedStore>, is_over: &AtomicBool) -> u32 {
     let mut writes = 0;
     while !is_over.load(Ordering::Relaxed) {
         writes += 1;
@@ -386,10 +382,10 @@ async fn write_on(database: &Database<EmbeddedStore>, is_over: &AtomicBool) -> u
         if writes % 3 == 0 {
             let key =
                 json!({"customer": {"S": format!("c{}", number % 4)}, "number": {"N": number.to_string()}});
-            done(database, "DeleteItem", json!({"TableName": "Orders", "Key": key})).await;
+            database.succeed("DeleteItem", json!({"TableName": "Orders", "Key": key})).await;
         } else {
             let request = json!({"TableName": "Orders", "Item": order(number % 4, number)});
-            done(database, "PutItem", request).await;
+            database.succeed("PutItem", request).await;
         }
         if writes % 50 == 0 {
             while database.engine.maintain().await.unwrap() == partita_engine::maintenance::Progress::More {}
@@ -399,7 +395,7 @@ async fn write_on(database: &Database<EmbeddedStore>, is_over: &AtomicBool) -> u
 }
 
 #[tokio::test]
-async fn a_query_refuses_rows_of_another_partition() {
+async fn a_query_rejects_rows_of_another_partition() {
     let store = Shared::default();
     let database = filled(store.clone()).await;
     let rows = store.rows(Spaces::of(&store).items);
@@ -414,7 +410,7 @@ async fn a_query_refuses_rows_of_another_partition() {
         let query = json!({"TableName": "Orders", "KeyConditionExpression": "customer = :c", "ExpressionAttributeValues": values});
         let answer: Value = serde_json::from_str(&database.run("Query", &query.to_string()).await).unwrap();
         let own = partita_value::AttributeValue::S(format!("c{number}"));
-        let is_spoilt = customer(&rows[0].1) == own;
-        assert_eq!(answer.get("__type").is_some(), is_spoilt, "{answer}");
+        let is_misplaced = customer(&rows[0].1) == own;
+        assert_eq!(answer.get("__type").is_some(), is_misplaced, "{answer}");
     }
 }

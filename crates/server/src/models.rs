@@ -19,7 +19,7 @@ pub use model_watch::{Mode, ModelWatch};
 use model_watch::AttributedRequest;
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
-use partita_engine::offload::heavy_work::elsewhere;
+use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -98,7 +98,7 @@ impl Models {
         // Every key may be matched against every part of every template.
         let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
         let check = move || self.check_now(&mut request).map(|watched| (request, watched));
-        if work > HEAVY_WORK { elsewhere(work, check).await? } else { check() }
+        if work > HEAVY_WORK { offload(work, check).await? } else { check() }
     }
 
     /// Refuses or reports writes that violate a model, and attributes the request to patterns.

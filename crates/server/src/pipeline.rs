@@ -29,7 +29,7 @@ use partita_api::{Exception, ExceptionKind, Operation};
 use partita_auth::{Authentication, Headers, SignedRequest};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_engine::offload::heavy_work::{LARGE_BYTES, elsewhere, weighed};
+use partita_engine::offload::heavy_work::{LARGE_BYTES, offload, offload_if_large};
 use partita_engine::yield_now;
 use partita_store::Store;
 use partita_value::limits::REQUEST_BYTES;
@@ -193,7 +193,8 @@ impl<S: Store> Pipeline<S> {
             Ok(_) => 0,
             Err(refusal) => refusal.item_bytes(),
         };
-        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, reservation)).await;
+        let reply =
+            offload_if_large(bytes, move || Reply::new(outcome, content_type, coding, reservation)).await;
         reply.unwrap_or_else(|exception| {
             Reply::new(Err(exception.into()), content_type, None, self.budget.reservation())
         })
@@ -217,7 +218,7 @@ impl<S: Store> Pipeline<S> {
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
-            elsewhere(body.len(), move || partita_wire::decode(operation, &body)).await?
+            offload(body.len(), move || partita_wire::decode(operation, &body)).await?
         } else {
             partita_wire::decode(operation, &body)
         };
@@ -243,7 +244,7 @@ impl<S: Store> Pipeline<S> {
         let bytes = partita_wire::item_bytes(&response);
         // The response and its JSON are in memory together until it is encoded.
         reserve_response(2 * bytes, is_read_only, reservation)?;
-        let json = weighed(bytes, move || partita_wire::encode_behind(HEADROOM, &response)).await?;
+        let json = offload_if_large(bytes, move || partita_wire::encode_behind(HEADROOM, &response)).await?;
         reserve_response(json.capacity(), is_read_only, reservation)?;
         Ok(json)
     }

@@ -1,4 +1,4 @@
-//! A backup as it is stored: what its table was, and the moment in the table's history.
+//! The stored record of a backup: the table's record, and a moment in the table's history.
 
 use crate::Engine;
 use crate::catalog::table::{Table, TableRecord};
@@ -18,7 +18,7 @@ pub struct BackupRecord {
     pub details: BackupDetails,
     pub table: TableRecord,
     pub items: u64,
-    /// The space of the history that its items are read from.
+    /// The space of the history from which its items are read.
     pub history: u32,
     pub moment: Moment,
 }

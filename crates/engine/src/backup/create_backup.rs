@@ -1,4 +1,4 @@
-//! CreateBackup: pins the present in the table's history and notes what the table is. Nothing is copied.
+//! CreateBackup: pins the current moment in the table's history and stores the table's record. No items are copied.
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;

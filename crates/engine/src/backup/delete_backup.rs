@@ -1,4 +1,4 @@
-//! DeleteBackup: lets go of a backup's moment. What only it needed goes in the background.
+//! DeleteBackup: removes a backup and its pin. History rows that only it needed are trimmed in the background.
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
@@ -20,16 +20,16 @@ impl<S: Store> Engine<S> {
                 request.arn
             )));
         }
-        let (id, forget, arn) = (backup.id().to_owned(), backup.forget(), request.arn);
+        let (id, deletion, arn) = (backup.id().to_owned(), backup.delete(), request.arn);
         let change = move |history: Option<&mut History>| {
-            let is_there = |history: &&mut History| history.pins.iter().any(|pin| pin.holder == id);
-            let history = history.filter(is_there).ok_or_else(|| not_found::<BackupRecord>(&arn))?;
+            let is_pinned = |history: &&mut History| history.pins.iter().any(|pin| pin.holder == id);
+            let history = history.filter(is_pinned).ok_or_else(|| not_found::<BackupRecord>(&arn))?;
             if history.pins.iter().any(|pin| pin.backup.as_ref() == Some(&id)) {
                 let message = format!("Backup is being used to restore table: {arn}");
                 return Err(Exception::new(ExceptionKind::BackupInUseException, message));
             }
             history.unpin(&id);
-            Ok(vec![forget.clone()])
+            Ok(vec![deletion.clone()])
         };
         self.change_known_history(backup.history(), change).await?;
         self.wake_maintenance();

@@ -1,4 +1,4 @@
-//! DescribeBackup: a backup, and the table it is of.
+//! DescribeBackup: describes a backup and the table it was created from.
 
 use crate::Engine;
 use partita_api::Exception;

@@ -1,4 +1,4 @@
-//! DescribeContinuousBackups: whether a table can be restored to a point in time, and to which.
+//! DescribeContinuousBackups: returns whether point-in-time recovery is enabled, and its window.
 
 use crate::Engine;
 use partita_api::Exception;

@@ -1,4 +1,4 @@
-//! ListBackups: backups, oldest first, of one table or of all.
+//! ListBackups: lists the backups of one table or of all, oldest first.
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 impl<S: Store> Engine<S> {
     pub async fn list_backups(&self, request: ListBackups) -> Result<ListBackupsOutput, Exception> {
         let mut found: Vec<BackupRecord> = Vec::new();
-        let behind = request.behind.as_deref().map(id_of_arn);
-        self.visit_exchanges(behind, Direction::Ascending, |record: BackupRecord| {
-            if is_asked_for(&request, &record) {
+        let after = request.behind.as_deref().map(id_of_arn);
+        self.visit_exchanges(after, Direction::Ascending, |record: BackupRecord| {
+            if matches_request(&request, &record) {
                 found.push(record);
             }
             if found.len() > request.limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -25,10 +25,10 @@ impl<S: Store> Engine<S> {
     }
 }
 
-fn is_asked_for(request: &ListBackups, record: &BackupRecord) -> bool {
-    let made = record.details.created_millis;
+fn matches_request(request: &ListBackups, record: &BackupRecord) -> bool {
+    let created = record.details.created_millis;
     request.table.as_ref().is_none_or(|table| table.as_str() == record.table.name)
         && request.kinds.contains(&record.details.kind)
-        && request.from_millis.is_none_or(|from| from <= made)
-        && request.before_millis.is_none_or(|before| made < before)
+        && request.from_millis.is_none_or(|from| from <= created)
+        && request.before_millis.is_none_or(|before| created < before)
 }

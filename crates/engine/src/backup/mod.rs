@@ -1,4 +1,7 @@
-//! Backups, point-in-time recovery and restores. What a table was is kept by its [`crate::history`].
+//! Backups, point-in-time recovery and restores.
+//!
+//! A backup copies nothing: it pins a moment in the table's [`crate::history`]. A restore creates the table
+//! ([`restored_table`]) and copies the items as they were at that moment in the background ([`restore_step`]).
 
 partita_api::operation_modules!(backup);
 pub mod backup_record;

@@ -1,4 +1,4 @@
-//! How a backup is made, by CreateBackup and for a deleted table: its moment is pinned in the table's history.
+//! Creates a backup, for CreateBackup and for a deleted table, by pinning a moment in the table's history.
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
@@ -10,13 +10,13 @@ use partita_store::{Counters, Store, Write};
 use partita_value::names::table_arn;
 
 impl<S: Store> Engine<S> {
-    /// A new ARN for a backup of a table.
+    /// Returns a new ARN for a backup of a table.
     pub(crate) fn backup_arn(&self, table: &str) -> String {
         format!("{}/backup/{}", table_arn(&self.region, table), self.new_exchange_id())
     }
 }
 
-/// Pins the moment that was just ticked, and returns the write that stores the backup.
+/// Pins a moment just returned by [`crate::history::tick`], and returns the write that stores the backup.
 pub fn pin_backup(
     table: &TableRecord,
     history: &mut History,

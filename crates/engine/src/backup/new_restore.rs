@@ -1,5 +1,5 @@
-//! How a restore starts, from a backup or from a point in time: the decision that makes the new table and stores the
-//! restore, which then continues in the background (`restore_step.rs`).
+//! Starts a restore, from a backup or from a point in time: the decision that creates the table and stores the restore, which then
+//! continues in the background (`restore_step.rs`).
 
 use crate::Engine;
 use crate::backup::restore_step::RestoreRecord;
@@ -17,7 +17,7 @@ use partita_api::{Exception, ExceptionKind};
 use partita_store::{Counters, Decision, Store};
 use partita_value::names::{TableName, table_arn};
 
-/// A restore that is about to start, whatever it restores.
+/// A restore that is about to start, from a backup or a point in time.
 #[derive(Clone)]
 pub struct NewRestore {
     pub id: String,
@@ -26,7 +26,7 @@ pub struct NewRestore {
 }
 
 impl NewRestore {
-    /// The decision that makes the table and stores the restore. The moment it reads is already pinned in `history`.
+    /// The decision that creates the table and stores the restore. The moment it reads is already pinned in `history`.
     pub fn begin(
         &self,
         source: &TableRecord,
@@ -57,7 +57,7 @@ impl NewRestore {
         Ok(Decision { writes, answer: Ok(record), on_commit: Some(on_commit) })
     }
 
-    /// The pin that keeps what the restore reads until it ends.
+    /// The pin that keeps the moment readable until the restore ends.
     pub fn pin(&self, moment: Moment, backup: Option<String>) -> Pin {
         Pin { holder: self.id.clone(), moment, backup, expires_millis: None }
     }

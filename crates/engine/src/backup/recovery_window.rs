@@ -1,4 +1,4 @@
-//! Point-in-time recovery of a table: whether it is on, and the times it reaches.
+//! Point-in-time recovery of a table: whether it is enabled, and the window of times that can be restored.
 
 use crate::Engine;
 use crate::catalog::table::Table;
@@ -8,12 +8,12 @@ use partita_api::{Exception, ExceptionKind};
 use partita_store::Store;
 
 impl<S: Store> Engine<S> {
-    /// A table's point-in-time recovery, if it is on.
+    /// Returns a table's point-in-time recovery, if enabled.
     pub(crate) fn recovery(&self, table: &Table) -> Option<RecoveryRecord> {
         table.history.and_then(|space| self.catalog.history(space)).and_then(|history| history.recovery)
     }
 
-    /// A table's continuous backups, with the window of its point-in-time recovery as of now.
+    /// Describes a table's continuous backups, with the window of its point-in-time recovery as of now.
     pub(crate) fn continuous_backups(&self, table: &Table) -> ContinuousBackups {
         let now = self.clock.now_millis();
         ContinuousBackups { recovery: self.recovery(table).map(|recovery| recovery_window(recovery, now)) }
@@ -27,8 +27,8 @@ pub fn recovery_window(recovery: RecoveryRecord, now: u64) -> Recovery {
     Recovery { period_days: recovery.days, earliest_millis, latest_millis: seconds(now).max(earliest_millis) }
 }
 
-/// The moment at the end of a millisecond, after all of its changes, if recovery reaches it. Clients send whole seconds, so
-/// the first second counts as a whole.
+/// The moment at the end of a millisecond, after all of its changes, if it is within the window. Clients send whole seconds, so the
+/// first second belongs to the window as a whole.
 pub fn recoverable_moment(recovery: RecoveryRecord, millis: i64, now: u64) -> Option<Moment> {
     let millis = u64::try_from(millis).ok()?;
     let earliest = recovery.earliest(now);

@@ -1,5 +1,5 @@
-//! Restores in the background. A step reads a page of the past and puts its items, and with them how far it came. When the
-//! last is done, the table is there.
+//! Advances restores in the background, in turn. A step reads a batch of the past and puts its items; its progress commits with
+//! them. The table becomes active after the last batch.
 
 use crate::Engine;
 use crate::catalog::change_table::SideWrites;
@@ -23,14 +23,14 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Items put in one step.
-const PAGE_ITEMS: usize = 256;
-/// … or this many bytes of them.
-const PAGE_BYTES: usize = 1 << 20;
-/// … or so many keys looked at.
-const PAGE_KEYS: usize = 4_096;
+/// A batch ends after this many items,
+const BATCH_ITEMS: usize = 256;
+/// … or this many bytes of items,
+const BATCH_BYTES: usize = 1 << 20;
+/// … or this many examined keys.
+const BATCH_KEYS: usize = 4_096;
 
-/// A restore as it is stored. Fields are only ever added, with a default.
+/// The stored record of a restore. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RestoreRecord {
     pub id: String,
@@ -38,7 +38,7 @@ pub struct RestoreRecord {
     pub table_arn: String,
     pub history: u32,
     pub moment: Moment,
-    /// The last key of the source, without its space, that is in the new table.
+    /// The last key of the source that was copied, without its space.
     pub cursor: Option<Vec<u8>>,
 }
 
@@ -56,7 +56,7 @@ impl ExchangeRecord for RestoreRecord {
         &self.table_arn
     }
 
-    /// It is forgotten when it is done.
+    /// The record is deleted when the restore is done.
     fn is_open(&self) -> bool {
         true
     }
@@ -72,9 +72,9 @@ impl ExchangeRecord for RestoreRecord {
     fn resume(&mut self, (): ()) {}
 }
 
-/// What a step has read.
+/// What a step has read, and the last key.
 #[derive(Default)]
-struct Page {
+struct RestoreBatch {
     items: Vec<Item>,
     bytes: usize,
     keys: usize,
@@ -83,48 +83,49 @@ struct Page {
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn restore_step(&self) -> Result<Progress, Exception> {
-        let Some((record, _turn)) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
+        let Some((record, _guard)) = self.due_exchange::<RestoreRecord>(&self.open_restores)? else {
             return Ok(Progress::Done);
         };
         let id = record.id.clone();
         let step = self.advance_restore(record).await;
-        Ok(self.pauses.judge(&id, step))
+        Ok(self.backoffs.record(&id, step))
     }
 
     async fn advance_restore(&self, mut record: RestoreRecord) -> Result<Progress, Exception> {
-        let page = self.read_past(&record)?;
-        match page.last {
+        let batch = self.read_past(&record)?;
+        match batch.last {
             None => self.finish_restore(record).await?,
             Some(last) => {
                 record.cursor = Some(last);
-                self.put_restored(record, page.items).await?;
+                self.put_restored(record, batch.items).await?;
             }
         }
         Ok(Progress::More)
     }
 
-    fn read_past(&self, record: &RestoreRecord) -> Result<Page, Exception> {
+    fn read_past(&self, record: &RestoreRecord) -> Result<RestoreBatch, Exception> {
         let history = self.catalog.history(Space(record.history));
         let history = history.ok_or_else(|| Exception::internal("the history of a restore is missing"))?;
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        let mut page = Page::default();
+        let mut batch = RestoreBatch::default();
         let past = Past::of(&snapshot, &history);
         past.items_at(record.moment, record.cursor.as_deref(), |key, item| {
-            page.bytes += item.map_or(0, |item| item.bytes().len());
-            page.items.extend(item.map(|item| item.to_owned()));
-            page.keys += 1;
-            page.last = Some(key.to_vec());
-            let has_room = page.items.len() < PAGE_ITEMS && page.bytes < PAGE_BYTES && page.keys < PAGE_KEYS;
-            if has_room { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            batch.bytes += item.map_or(0, |item| item.bytes().len());
+            batch.items.extend(item.map(|item| item.to_owned()));
+            batch.keys += 1;
+            batch.last = Some(key.to_vec());
+            let has_capacity =
+                batch.items.len() < BATCH_ITEMS && batch.bytes < BATCH_BYTES && batch.keys < BATCH_KEYS;
+            if has_capacity { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         for damage in past.lost() {
             let keys = damage.keys.as_ref().map(|keys| hex(&keys.start));
             tracing::error!(table = record.table, keys, %damage, "an item could not be restored");
         }
-        Ok(page)
+        Ok(batch)
     }
 
-    /// How far it came commits with the items.
+    /// Puts the items, and commits the restore's cursor with them.
     async fn put_restored(&self, record: RestoreRecord, items: Vec<Item>) -> Result<(), Exception> {
         let table = self.catalog.find(&record.table);
         let table = table.ok_or_else(|| Exception::internal("the table of a restore is missing"))?;
@@ -141,7 +142,7 @@ impl<S: Store> Engine<S> {
         outcomes.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
 
-    /// The table's readiness is stored together with the end of the restore.
+    /// Activates the table and ends the restore in one commit.
     async fn finish_restore(&self, record: RestoreRecord) -> Result<(), Exception> {
         let (name, id) = (TableName::new(&record.table), record.id.clone());
         let catalog = self.catalog.clone();
@@ -152,7 +153,7 @@ impl<S: Store> Engine<S> {
                 history.unpin(&record.id);
                 HistoryChange::of(history)
             });
-            let writes: Vec<Write> = vec![record.forget()];
+            let writes: Vec<Write> = vec![record.delete()];
             Ok(SideWrites { writes, history, ..SideWrites::default() })
         };
         self.change_table(&name, change).await?;

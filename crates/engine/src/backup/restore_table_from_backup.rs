@@ -1,4 +1,4 @@
-//! RestoreTableFromBackup: makes the table and notes the restore, which goes on in the background (`restore_step.rs`).
+//! RestoreTableFromBackup: creates the table and stores the restore, which continues in the background (`restore_step.rs`).
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
@@ -29,9 +29,9 @@ impl<S: Store> Engine<S> {
             if let Some(row) = rows[0].as_deref() {
                 return Decision::rejection(Err(planned.taken(row)));
             }
-            // It may have been deleted meanwhile.
-            let is_there = rows[2].as_deref().is_some_and(|row| read::<BackupRecord>(row).is_ok());
-            let Some(history) = catalog.history(backup.history()).filter(|_| is_there) else {
+            // The backup may have been deleted meanwhile.
+            let exists = rows[2].as_deref().is_some_and(|row| read::<BackupRecord>(row).is_ok());
+            let Some(history) = catalog.history(backup.history()).filter(|_| exists) else {
                 return Decision::rejection(Err(not_found::<BackupRecord>(backup.arn())));
             };
             let mut history = History::clone(&history);

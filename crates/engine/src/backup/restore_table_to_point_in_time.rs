@@ -1,4 +1,4 @@
-//! RestoreTableToPointInTime: makes the table and notes the restore, which goes on in the background
+//! RestoreTableToPointInTime: creates the table and stores the restore, which continues in the background
 //! (`restore_step.rs`).
 
 use crate::Engine;
@@ -33,7 +33,7 @@ impl<S: Store> Engine<S> {
             Key::TableRecord { name: source.name.as_str() }.to_bytes(),
             history::last_moment_key(source.space),
         ];
-        let wanted = Wanted {
+        let planned = PointInTimeRestore {
             source: source.name.clone(),
             source_arn: table_arn(&self.region, source.name.as_str()),
             source_id: source.record.id.clone(),
@@ -43,25 +43,25 @@ impl<S: Store> Engine<S> {
         };
         let catalog = self.catalog.clone();
         let decision = move |rows: &Rows<'_>| {
-            wanted.decide(rows, &catalog).unwrap_or_else(|exception| Decision::rejection(Err(exception)))
+            planned.decide(rows, &catalog).unwrap_or_else(|exception| Decision::rejection(Err(exception)))
         };
         let record = self.store.decide(keys, decision).await.map_err(storage_failed)??;
         Ok(RestoreTableToPointInTimeOutput { table: self.restore_started(&restore, record)? })
     }
 }
 
-/// What is to be restored.
-struct Wanted {
+/// A restore to a point in time.
+struct PointInTimeRestore {
     source: TableName,
     source_arn: String,
     source_id: String,
-    /// The latest moment, if none.
+    /// `None` is the latest moment.
     at_millis: Option<i64>,
     now: u64,
     restore: NewRestore,
 }
 
-impl Wanted {
+impl PointInTimeRestore {
     fn decide(
         &self,
         rows: &Rows<'_>,
@@ -94,7 +94,7 @@ impl Wanted {
         };
         let mut decision =
             self.restore.begin(&source, summary, (history, moment), rows[1].as_deref(), catalog)?;
-        // No later change may come to lie before it, whatever the clock does.
+        // No later change may get a moment before it, whatever the clock does.
         decision.writes.push(history::store_last_moment(items, moment.max(tick)));
         Ok(decision)
     }

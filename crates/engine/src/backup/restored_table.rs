@@ -1,4 +1,4 @@
-//! The record of a restored table: its source's, with what the request overrides, and spaces of its own.
+//! The record of a restored table: that of its source, with the overrides of the request and new spaces.
 
 use crate::catalog::spaces::Spaces;
 use crate::catalog::table::{IndexRecord, TableRecord};
@@ -11,7 +11,7 @@ use partita_api::table::*;
 use partita_api::{Exception, messages};
 use partita_value::names::TableName;
 
-/// What is new about a restored table.
+/// What distinguishes a restored table from its source.
 #[derive(Clone)]
 pub struct NewTable {
     pub name: TableName,
@@ -21,7 +21,7 @@ pub struct NewTable {
 }
 
 impl NewTable {
-    /// Streams, expiry, tags, policies, protection and the table's class stay with the source.
+    /// Streams, expiry, tags, policies, deletion protection and the table class are not restored.
     pub fn record(
         &self,
         source: &TableRecord,
@@ -34,8 +34,13 @@ impl NewTable {
             id: self.id.clone(),
             space: spaces.take(),
             created_at_millis: self.now,
-            local_indexes: chosen(source, &source.local_indexes, &overrides.local_indexes, spaces)?,
-            global_indexes: chosen(source, &source.global_indexes, &overrides.global_indexes, spaces)?,
+            local_indexes: restored_indexes(source, &source.local_indexes, &overrides.local_indexes, spaces)?,
+            global_indexes: restored_indexes(
+                source,
+                &source.global_indexes,
+                &overrides.global_indexes,
+                spaces,
+            )?,
             throughput_changes: ThroughputRecord::default(),
             on_demand: overrides.on_demand.or(source.on_demand),
             stream: None,
@@ -96,8 +101,8 @@ impl NewTable {
     }
 }
 
-/// All indexes, or those that the request names, each with a space of its own.
-fn chosen(
+/// The source's indexes, or those that the request names, each with a new space.
+fn restored_indexes(
     source: &TableRecord,
     indexes: &[IndexRecord],
     overrides: &Option<Vec<NewIndex>>,
@@ -107,21 +112,21 @@ fn chosen(
     match overrides {
         None => Ok(indexes.iter().map(|known| index(known.definition.clone())).collect()),
         Some(overrides) => {
-            overrides.iter().map(|wanted| matching(source, indexes, wanted).map(&mut index)).collect()
+            overrides.iter().map(|wanted| overridden(source, indexes, wanted).map(&mut index)).collect()
         }
     }
 }
 
-/// The index of the source that an override means: its key and projection are the same, its name and throughput may differ.
-fn matching(
+/// The index of the source with the key and projection of an override; name and throughput may differ.
+fn overridden(
     source: &TableRecord,
     indexes: &[IndexRecord],
     wanted: &NewIndex,
 ) -> Result<IndexDefinition, Exception> {
     let key = KeySchema::resolve(&wanted.key_schema, &attribute_definitions(source)).ok();
-    let is_meant =
+    let is_same =
         |known: &&IndexDefinition| key.as_ref() == Some(&known.key) && wanted.projection == known.projection;
-    let known = indexes.iter().map(|index| &index.definition).find(is_meant).ok_or_else(|| {
+    let known = indexes.iter().map(|index| &index.definition).find(is_same).ok_or_else(|| {
         Exception::validation(format!(
             "Invalid Request: Index {} does not match a secondary index that existed in the source table and cannot be created during the restore operation",
             wanted.name

@@ -1,4 +1,4 @@
-//! UpdateContinuousBackups: turns point-in-time recovery on or off.
+//! UpdateContinuousBackups: enables or disables point-in-time recovery.
 
 use crate::Engine;
 use crate::catalog::table::TableRecord;
@@ -9,8 +9,8 @@ use partita_api::backup::update_continuous_backups::{
 };
 use partita_store::{Rows, Store};
 
-/// How far back a table can be restored if nothing else is asked for.
-const USUAL_DAYS: u32 = 35;
+/// The default recovery period.
+const DEFAULT_DAYS: u32 = 35;
 
 impl<S: Store> Engine<S> {
     pub async fn update_continuous_backups(
@@ -20,11 +20,11 @@ impl<S: Store> Engine<S> {
         let table = self.catalog.source_table(&request.table)?;
         let known = self.recovery(&table);
         if request.enabled || known.is_some() {
-            let days = request.period_days.or(known.map(|known| known.days)).unwrap_or(USUAL_DAYS);
+            let days = request.period_days.or(known.map(|known| known.days)).unwrap_or(DEFAULT_DAYS);
             let change = move |_: &TableRecord, history: &mut History, moment: Moment, _: &Rows<'_>| {
                 match request.enabled {
-                    true => history.turn_recovery_on(days, moment),
-                    false => history.turn_recovery_off(moment),
+                    true => history.enable_recovery(days, moment),
+                    false => history.disable_recovery(moment),
                 }
                 Ok(Vec::new())
             };

@@ -1,7 +1,7 @@
-//! Buckets as folders: `S3_ROOT/BUCKET/KEY`. An object is a regular file in its bucket's folder; a link to one outside of it, a pipe or a
-//! device is refused, because reading it would tell what is none of the bucket's, or never end.
+//! Buckets as folders: `S3_ROOT/BUCKET/KEY`. An object is a regular file in its bucket's folder. A link out of the folder, a pipe or a
+//! device is rejected, because reading it would disclose other files, or never end.
 //!
-//! What is written is there for good before anybody is told so, and is for the server's user alone: it holds the clients' data.
+//! A write is durable when it returns. Files are readable by the server's user only: they contain the clients' data.
 
 use crate::bucket::{Buckets, Listed, ObjectParts, Objects, failure, no_such_bucket};
 use partita_api::exchange::ExchangeFailure;
@@ -10,11 +10,11 @@ use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Files that begin so are not objects (yet).
+/// Files whose names start with this are not objects, or not yet.
 const HIDDEN: char = '.';
 const PART_BYTES: usize = 64 << 10;
 
-/// The folder whose folders are buckets.
+/// The folder whose subfolders are the buckets.
 pub struct BucketFolders(pub PathBuf);
 
 impl Buckets for BucketFolders {
@@ -29,7 +29,7 @@ struct BucketFolder {
 }
 
 impl BucketFolder {
-    /// Never outside the bucket.
+    /// The path of an object, which is never outside the bucket.
     fn path(&self, key: &str) -> Result<PathBuf, ExchangeFailure> {
         let mut path = self.folder.clone();
         for part in key.split('/').filter(|part| !part.is_empty()) {
@@ -43,7 +43,7 @@ impl BucketFolder {
 }
 
 impl BucketFolder {
-    /// Where links lead, unless that is outside the bucket.
+    /// Resolves links; an error if the result is outside the bucket.
     fn resolved(&self, path: &Path) -> std::io::Result<PathBuf> {
         let resolved = path.canonicalize()?;
         match resolved.starts_with(self.folder.canonicalize()?) {
@@ -52,14 +52,14 @@ impl BucketFolder {
         }
     }
 
-    /// Makes a folder and those above it, durably, unless it is there; none outside the bucket. Another writer may make the same.
+    /// Durably creates a folder and its parents within the bucket, unless they exist. Another writer may create the same ones.
     fn make_folder(&self, folder: &Path) -> std::io::Result<()> {
-        let Some(above) = folder.parent().filter(|_| !folder.is_dir()) else { return Ok(()) };
-        self.make_folder(above)?;
-        self.resolved(above)?;
+        let Some(parent) = folder.parent().filter(|_| !folder.is_dir()) else { return Ok(()) };
+        self.make_folder(parent)?;
+        self.resolved(parent)?;
         match std::fs::create_dir(folder) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            _ => sync_folder(above),
+            _ => sync_folder(parent),
         }
     }
 
@@ -83,7 +83,7 @@ impl BucketFolder {
 
     fn open_file(&self, path: &Path) -> std::io::Result<File> {
         let path = self.resolved(path)?;
-        // Before it is opened: to open a pipe is to wait for a writer.
+        // Checked before opening, because opening a pipe waits for a writer.
         let is_object = path.metadata()?.is_file();
         match is_object.then(|| File::open(path)).transpose()? {
             Some(file) if file.metadata()?.is_file() => Ok(file),
@@ -94,30 +94,30 @@ impl BucketFolder {
 
 impl Objects for BucketFolder {
     fn write(&self, key: &str, bytes: &[u8]) -> Result<(), ExchangeFailure> {
-        self.write_file(&self.path(key)?, bytes).map_err(|error| broken(key, &error))
+        self.write_file(&self.path(key)?, bytes).map_err(|error| access_failure(key, &error))
     }
 
     fn read(&self, key: &str) -> Result<Box<dyn ObjectParts>, ExchangeFailure> {
-        let file = self.open_file(&self.path(key)?).map_err(|error| broken(key, &error))?;
+        let file = self.open_file(&self.path(key)?).map_err(|error| access_failure(key, &error))?;
         Ok(Box::new(FileParts { file, key: key.to_owned() }))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Listed>, ExchangeFailure> {
         let mut found = Vec::new();
-        collect(&self.folder, "", prefix, &mut found).map_err(|error| broken(prefix, &error))?;
+        collect(&self.folder, "", prefix, &mut found).map_err(|error| access_failure(prefix, &error))?;
         found.sort();
         Ok(found)
     }
 }
 
-/// To make a file that only its owner may read.
+/// Options for a new file that only its owner may read.
 fn private_file() -> OpenOptions {
     let mut options = File::options();
     options.write(true).create_new(true).mode(0o600);
     options
 }
 
-/// Makes durable which files and folders are in a folder.
+/// Makes the entries of a folder durable.
 fn sync_folder(folder: &Path) -> std::io::Result<()> {
     File::open(folder)?.sync_all()
 }
@@ -130,7 +130,7 @@ struct FileParts {
 impl ObjectParts for FileParts {
     fn next_part(&mut self) -> Result<Option<Vec<u8>>, ExchangeFailure> {
         let mut part = vec![0; PART_BYTES];
-        let read = self.file.read(&mut part).map_err(|error| broken(&self.key, &error))?;
+        let read = self.file.read(&mut part).map_err(|error| access_failure(&self.key, &error))?;
         part.truncate(read);
         Ok((read > 0).then_some(part))
     }
@@ -144,10 +144,10 @@ fn collect(folder: &Path, parent: &str, prefix: &str, found: &mut Vec<Listed>) -
             continue;
         }
         let key = if parent.is_empty() { name } else { format!("{parent}/{name}") };
-        let is_on_the_way = key.starts_with(prefix) || prefix.starts_with(&format!("{key}/"));
-        // Links to folders are not followed: they may lead in a circle.
+        let is_ancestor_or_match = key.starts_with(prefix) || prefix.starts_with(&format!("{key}/"));
+        // Links to folders are not followed: they may be cyclic.
         if entry.file_type()?.is_dir() {
-            if is_on_the_way {
+            if is_ancestor_or_match {
                 collect(&entry.path(), &key, prefix, found)?;
             }
         } else if key.starts_with(prefix) {
@@ -157,8 +157,8 @@ fn collect(folder: &Path, parent: &str, prefix: &str, found: &mut Vec<Listed>) -
     Ok(())
 }
 
-/// The client learns the key and the kind of error, not where the folder is.
-fn broken(key: &str, error: &Error) -> ExchangeFailure {
+/// The failure contains the key and the kind of error, but not the path of the folder.
+fn access_failure(key: &str, error: &Error) -> ExchangeFailure {
     tracing::warn!(key, %error, "an object cannot be read or written");
     failure("S3AccessFailed", &format!("{key}: {}", error.kind()))
 }
@@ -170,7 +170,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn keys_stay_in_their_bucket() {
+    fn keys_do_not_leave_their_bucket() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("b")).unwrap();
         let buckets: Arc<dyn Buckets> = Arc::new(BucketFolders(root.path().to_owned()));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_of_the_bucket_is_refused() {
+    fn anything_but_a_file_within_the_bucket_is_rejected() {
         use std::os::unix::fs::symlink;
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("b");
@@ -243,7 +243,7 @@ mod tests {
             assert!(bucket.write(key, b"").is_err());
         }
         assert_eq!(std::fs::read_dir(root.path().join("outside")).unwrap().count(), 1);
-        // A link that lies where a file is written first is not followed.
+        // A link at the temporary path of a write is not followed.
         symlink("../../outside/secret", folder.join("sub/.new.unfinished")).unwrap();
         bucket.write("sub/new", b"new").unwrap();
         assert_eq!(std::fs::read(root.path().join("outside/secret")).unwrap(), b"secret");

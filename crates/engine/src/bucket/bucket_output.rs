@@ -1,22 +1,22 @@
-//! What exports and bulk operations write: `PREFIX/AWSDynamoDB/ID/…`, with manifests beside the data.
+//! The output layout of exports and bulk operations: `PREFIX/AWSDynamoDB/ID/…`, with manifests next to the data.
 
 use crate::bucket::Bucket;
 use partita_api::exchange::{ExchangeFailure, ObjectTarget};
 use partita_exchange::manifest::{self, DataFile};
 use serde::Serialize;
 
-/// The list of the data files.
+/// The manifest that lists the data files.
 pub const FILES: &str = "manifest-files.json";
 const SUMMARY: &str = "manifest-summary.json";
 
-/// The key of one of the objects that an export or bulk operation writes.
+/// The key of an output object of an export or bulk operation.
 pub fn output_key(target: &ObjectTarget, id: &str, name: &str) -> String {
     let prefix = target.prefix.as_deref().unwrap_or_default().trim_end_matches('/');
     let separator = if prefix.is_empty() { "" } else { "/" };
     format!("{prefix}{separator}AWSDynamoDB/{id}/{name}")
 }
 
-/// The manifests come last: where there is a summary, everything is there. Returns the summary's key.
+/// Writes the manifests, the summary last: where it exists, the output is complete. Returns the summary's key.
 pub fn write_manifests(
     bucket: &Bucket,
     key: impl Fn(&str) -> String,

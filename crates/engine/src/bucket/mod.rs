@@ -1,5 +1,7 @@
-//! Buckets: what exports are written to, imports and bulk operations are read from. Which kind there is (`bucket_folder.rs`, or an endpoint that
-//! the program brings along) is said when the engine is set up.
+//! Buckets, which exports write to and imports and bulk operations read from.
+//!
+//! [`Buckets`] is implemented by folders ([`bucket_folder`]) and by the crate `bucket_s3`; the host chooses with
+//! [`crate::Engine::set_buckets`].
 
 pub mod bucket_folder;
 pub mod bucket_output;
@@ -8,25 +10,25 @@ use partita_api::exchange::ExchangeFailure;
 use std::io::{Error, Read};
 use std::sync::{Arc, OnceLock};
 
-/// Where buckets are. Their methods wait; they are called by background work only.
+/// A provider of buckets. All methods here and of [`Objects`] block; only background work calls them.
 pub trait Buckets: Send + Sync {
-    /// A bucket. Names are checked when a request is decoded: they have no slashes and do not begin with a dot.
+    /// Opens a bucket. Names are validated when a request is decoded: they contain no slash and do not start with a dot.
     fn open(&self, name: &str) -> Result<Box<dyn Objects>, ExchangeFailure>;
 
-    /// Lets go of whatever is waited for: it fails, and so does all that is asked from now on.
+    /// Makes all running and future calls fail.
     fn stop(&self) {}
 }
 
 /// The objects of one bucket.
 pub trait Objects: Send {
-    /// Writes an object, whole or not at all.
+    /// Writes an object atomically.
     fn write(&self, key: &str, bytes: &[u8]) -> Result<(), ExchangeFailure>;
     fn read(&self, key: &str) -> Result<Box<dyn ObjectParts>, ExchangeFailure>;
-    /// The objects whose keys begin with a prefix, in the order of the keys.
+    /// Returns the objects whose keys start with a prefix, in key order.
     fn list(&self, prefix: &str) -> Result<Vec<Listed>, ExchangeFailure>;
 }
 
-/// An object as a list shows it.
+/// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Listed {
     pub key: String,
@@ -35,10 +37,11 @@ pub struct Listed {
 
 /// An object that is being read, in parts that fit into memory.
 pub trait ObjectParts: Send {
-    /// The next part, never an empty one; none at the end.
+    /// Returns the next part, which is never empty; `None` at the end.
     fn next_part(&mut self) -> Result<Option<Vec<u8>>, ExchangeFailure>;
 }
 
+/// An open bucket.
 pub struct Bucket(Box<dyn Objects>);
 
 impl Bucket {
@@ -60,20 +63,20 @@ impl Bucket {
     }
 }
 
-/// Why an object could not be read to its end, for whoever has given its reader away.
+/// Why an object could not be read to its end. It remains available after the reader has been moved.
 pub type ReadFailure = Arc<OnceLock<ExchangeFailure>>;
 
-/// An object as a stream of bytes.
+/// An object as a [`Read`].
 pub struct ObjectReader {
     parts: Box<dyn ObjectParts>,
     part: Vec<u8>,
-    /// How much of the part is read.
+    /// How many bytes of the part were consumed.
     read: usize,
     failure: ReadFailure,
 }
 
 impl ObjectReader {
-    /// Tells an object that cannot be read from one that is read and not understood.
+    /// Distinguishes an object that cannot be read from one that can be read but not parsed.
     pub fn failure(&self) -> ReadFailure {
         Arc::clone(&self.failure)
     }

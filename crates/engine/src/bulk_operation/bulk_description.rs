@@ -8,7 +8,7 @@ use partita_api::bulk_operation::{BulkOperation, BulkStatus};
 use partita_store::Store;
 
 impl<S: Store> Engine<S> {
-    /// Describes a bulk operation. That it is being cancelled is stored beside its record.
+    /// Describes a bulk operation. A requested cancellation is stored in a separate row.
     pub(crate) fn describe_bulk_record(&self, record: BulkRecord) -> Result<BulkOperation, Exception> {
         let is_cancelling = record.is_open() && self.is_bulk_cancelled(record.id())?;
         let mut operation = record.operation;

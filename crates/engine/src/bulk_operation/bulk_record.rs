@@ -1,13 +1,13 @@
-//! A bulk operation as it is stored, and what it becomes with each run of puts.
+//! The stored record of a bulk operation, and how each run of puts changes it.
 
 use crate::bucket::bucket_output::output_key;
 use crate::bucket::failure;
 use crate::bulk_operation::bulk_report::BulkReports;
-use crate::bulk_operation::bulk_run::{Attempt, Failed, Run};
+use crate::bulk_operation::bulk_run::{Attempt, FailedRecord, Run};
 use crate::catalog::table::{IndexKind, Table};
-use crate::exchange::complaints::{self, complain};
 use crate::exchange::exchange_record::ExchangeRecord;
-use crate::exchange::object_source::Place;
+use crate::exchange::object_source::SourcePosition;
+use crate::exchange::record_errors::{RecordLocation, log_record_error};
 use crate::key::stored_key::ExchangeKind;
 use crate::write::Outcome;
 use partita_api::bulk_operation::{BulkOperation, BulkStatus, BulkUsage, OutputType};
@@ -20,23 +20,23 @@ use partita_store::Write;
 use partita_value::{Item, calendar};
 use serde::{Deserialize, Serialize};
 
-/// A bulk operation as it is stored.
+/// The stored record of a bulk operation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BulkRecord {
     pub operation: BulkOperation,
     pub table: String,
-    pub position: Position,
-    /// Records whose condition was not met.
+    pub position: BulkPosition,
+    /// How many records failed their condition.
     pub condition_failures: u64,
     pub reports: BulkReports,
-    /// How it ends, once that is known. Reports and manifests may still be missing.
-    pub end: Option<End>,
+    /// How it ends, once that is known. Reports and manifests may still have to be written.
+    pub end: Option<BulkEnd>,
 }
 
-/// How far a bulk operation has come.
+/// The part of a record that changes with every step.
 #[derive(Serialize, Deserialize)]
 pub struct BulkProgress {
-    position: Position,
+    position: BulkPosition,
     processed_items: u64,
     processed_bytes: u64,
     total_bytes: Option<u64>,
@@ -44,22 +44,22 @@ pub struct BulkProgress {
     failed_items: u64,
     condition_failures: u64,
     reports: BulkReports,
-    end: Option<End>,
+    end: Option<BulkEnd>,
 }
 
-/// How far the objects are read.
+/// How far the objects have been read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Position {
-    /// The object that is being read; none before they were listed.
+pub struct BulkPosition {
+    /// The object that is being read; `None` before the objects are listed.
     pub object: Option<String>,
-    /// How many of its records are done.
+    /// How many of its records have been processed.
     pub records: u64,
-    /// The bytes of all objects before it.
+    /// The size of all objects before it.
     pub bytes_before: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct End {
+pub struct BulkEnd {
     pub status: BulkStatus,
     pub failure: Option<ExchangeFailure>,
 }
@@ -124,7 +124,7 @@ impl BulkRecord {
         BulkRecord {
             operation,
             table,
-            position: Position::default(),
+            position: BulkPosition::default(),
             condition_failures: 0,
             reports: BulkReports::default(),
             end: None,
@@ -132,10 +132,10 @@ impl BulkRecord {
     }
 
     pub fn conclude(&mut self, status: BulkStatus, failure: Option<ExchangeFailure>) {
-        self.end = Some(End { status, failure });
+        self.end = Some(BulkEnd { status, failure });
     }
 
-    pub fn tells(&self, kind: OutputType) -> bool {
+    pub fn has_output(&self, kind: OutputType) -> bool {
         self.operation.output.types.contains(&kind)
     }
 
@@ -146,21 +146,21 @@ impl BulkRecord {
         }
     }
 
-    /// Stands before the first object, and knows how much there is to read.
-    pub fn begin(&mut self, first: Option<String>, bytes: u64) -> Result<(), ExchangeFailure> {
+    /// Sets the position to the first object, and the total size.
+    pub fn start_reading(&mut self, first: Option<String>, bytes: u64) -> Result<(), ExchangeFailure> {
         let first = first.ok_or_else(|| failure("S3NoSuchKey", "The specified key does not exist."))?;
         self.operation.total_bytes = Some(bytes);
         self.position.object = Some(first);
         Ok(())
     }
 
-    /// Where the next record is; nowhere before the objects were listed.
-    pub fn place(&self) -> Option<Place> {
+    /// The position of the next record; `None` before the objects are listed.
+    pub fn source_position(&self) -> Option<SourcePosition> {
         let object = self.position.object.clone()?;
-        Some(Place { object, records: self.position.records })
+        Some(SourcePosition { object, records: self.position.records })
     }
 
-    /// What is to be stored behind a step: how far it has come, and what there is to report.
+    /// Takes the writes to commit after a step: progress and report lines.
     pub fn take_writes(&mut self) -> Vec<Write> {
         let id = self.id().to_owned();
         let mut writes = self.reports.take_writes(&id);
@@ -168,8 +168,8 @@ impl BulkRecord {
         writes
     }
 
-    /// Shows in the log what a run has failed to put.
-    pub fn complain(&self, run: &Run, outcomes: &[Result<Outcome, Exception>]) {
+    /// Logs the records that a run failed to put.
+    pub fn log_errors(&self, run: &Run, outcomes: &[Result<Outcome, Exception>]) {
         let refused = run.attempts.iter().zip(outcomes).filter_map(|(attempt, outcome)| {
             let exception = outcome.as_ref().err()?;
             let is_error = exception.kind != ExceptionKind::ConditionalCheckFailedException;
@@ -178,19 +178,19 @@ impl BulkRecord {
         let failed = run.failed.iter().map(|failed| (failed.number, &failed.message));
         let object = self.position.object.as_deref().unwrap_or_default();
         for (before, (record, reason)) in (self.operation.failed_items..).zip(failed.chain(refused)) {
-            complain(before, complaints::Place { operation: self.arn(), object, record }, reason);
+            log_record_error(before, RecordLocation { operation: self.arn(), object, record }, reason);
         }
     }
 
-    /// The record once a run has these outcomes.
+    /// Returns the record after a run with these outcomes.
     pub fn after(&self, run: &Run, table: &Table, outcomes: &[Result<Outcome, Exception>]) -> BulkRecord {
         let mut record = self.clone();
-        let is_gone = |outcome: &Result<Outcome, Exception>| {
+        let table_is_gone = |outcome: &Result<Outcome, Exception>| {
             outcome
                 .as_ref()
                 .is_err_and(|exception| exception.kind == ExceptionKind::ResourceNotFoundException)
         };
-        if outcomes.iter().any(is_gone) {
+        if outcomes.iter().any(table_is_gone) {
             record.conclude(BulkStatus::Failed, Some(table_gone()));
             return record;
         }
@@ -224,10 +224,10 @@ impl BulkRecord {
         }
     }
 
-    fn count_failure(&mut self, failed: &Failed) {
+    fn count_failure(&mut self, failed: &FailedRecord) {
         self.operation.failed_items += 1;
         let item = failed.item.as_ref().map(Item::view);
-        let told = FailedPut {
+        let report = FailedPut {
             number: failed.number,
             code: failed.code,
             message: &failed.message,
@@ -235,10 +235,10 @@ impl BulkRecord {
             text: failed.text.as_deref(),
             ..FailedPut::default()
         };
-        self.tell(OutputType::Error, told);
+        self.report(OutputType::Error, report);
     }
 
-    /// A planned item was not put after all.
+    /// Counts a planned put that failed.
     fn count_refusal(&mut self, attempt: &Attempt, exception: &Exception) {
         let kind = match exception.kind {
             ExceptionKind::ConditionalCheckFailedException => OutputType::ConditionCheckFailure,
@@ -248,7 +248,7 @@ impl BulkRecord {
             OutputType::ConditionCheckFailure => self.condition_failures += 1,
             OutputType::Error => self.operation.failed_items += 1,
         }
-        let told = FailedPut {
+        let report = FailedPut {
             number: Some(attempt.number),
             code: exception.kind.name(),
             message: &exception.message,
@@ -256,24 +256,24 @@ impl BulkRecord {
             existing: exception.item.as_ref().map(Item::view),
             ..FailedPut::default()
         };
-        self.tell(kind, told);
+        self.report(kind, report);
     }
 
-    fn tell(&mut self, kind: OutputType, failed: FailedPut<'_>) {
-        if self.tells(kind) {
+    fn report(&mut self, kind: OutputType, failed: FailedPut<'_>) {
+        if self.has_output(kind) {
             let object = self.position.object.as_deref().unwrap_or_default();
             self.reports.add(kind, &FailedPut { object, ..failed });
         }
     }
 
-    /// Goes on to the next object, or ends.
+    /// Moves to the next object, or ends after the last one.
     pub fn end_object(&mut self, broken: Option<String>, next: Option<String>) {
         if let Some(reason) = broken {
             let object = self.position.object.as_deref().unwrap_or_default();
-            let place = complaints::Place { operation: self.arn(), object, record: None };
-            complain(self.operation.failed_items, place, &reason);
+            let location = RecordLocation { operation: self.arn(), object, record: None };
+            log_record_error(self.operation.failed_items, location, &reason);
             self.operation.processed_items += 1;
-            self.count_failure(&Failed::object(reason));
+            self.count_failure(&FailedRecord::malformed_object(reason));
         }
         if next.is_none() {
             let status = match self.operation.failed_items {
@@ -283,7 +283,7 @@ impl BulkRecord {
             return self.conclude(status, None);
         }
         let bytes_before = self.operation.processed_bytes;
-        self.position = Position { object: next, records: 0, bytes_before };
+        self.position = BulkPosition { object: next, records: 0, bytes_before };
     }
 
     pub fn output_key(&self, name: &str) -> String {

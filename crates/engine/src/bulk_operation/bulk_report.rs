@@ -1,5 +1,5 @@
-//! What a bulk operation tells about records that it did not put. Lines are stored in rows of their own until there are enough of
-//! them for an object, so that none is lost or told twice, whenever the process ends.
+//! The reports of a bulk operation about records that it did not put. Lines are stored in rows until there are enough of them for an
+//! object, so that none is lost or reported twice, whenever the process is killed.
 
 use crate::Engine;
 use crate::bucket::Bucket;
@@ -7,7 +7,7 @@ use crate::bulk_operation::bulk_record::BulkRecord;
 use crate::exchange::data_files;
 use crate::exchange::exchange_record::ExchangeRecord;
 use crate::key::stored_key::{self, ExchangeKind, Key};
-use crate::offload::aside::{Hindrance, aside_with_bucket};
+use crate::offload::blocking_task::{StepError, run_with_bucket};
 use crate::storage_failed;
 use partita_api::Exception;
 use partita_api::bulk_operation::OutputType;
@@ -21,21 +21,21 @@ use std::ops::{ControlFlow, Range};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct BulkReports {
-    /// What is in no row yet. Early versions stored everything here that was in no object.
+    /// Lines that are in no row yet. Early versions stored all lines here that were in no object.
     #[serde(default)]
     waiting: BTreeMap<OutputType, Lines>,
-    /// What is in rows, and in no object yet.
+    /// Lines that are in rows, but in no object yet.
     #[serde(default)]
-    stored: BTreeMap<OutputType, Stored>,
-    /// Those that early versions stored here.
+    stored: BTreeMap<OutputType, StoredLines>,
+    /// Objects written by early versions, which stored them here.
     #[serde(default)]
     files: Vec<DataFile>,
-    /// How many objects there are.
+    /// How many objects were written.
     #[serde(default)]
     written: u64,
-    /// What is to be stored about objects that were written just now.
+    /// Writes to commit for objects that were just written.
     #[serde(skip)]
-    news: Vec<Write>,
+    pending_writes: Vec<Write>,
     #[serde(skip)]
     new_files: Vec<DataFile>,
 }
@@ -46,9 +46,9 @@ struct Lines {
     count: u64,
 }
 
-/// Rows of one output.
+/// The rows of one output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Stored {
+struct StoredLines {
     rows: Range<u64>,
     bytes: usize,
     count: u64,
@@ -63,9 +63,9 @@ impl BulkReports {
         lines.count += 1;
     }
 
-    /// What is to be stored now, beside the operation's progress. From then on nothing waits.
+    /// Takes the writes to commit with the operation's progress, and turns waiting lines into a row.
     pub fn take_writes(&mut self, id: &str) -> Vec<Write> {
-        let mut writes = std::mem::take(&mut self.news);
+        let mut writes = std::mem::take(&mut self.pending_writes);
         self.new_files.clear();
         for (kind, lines) in std::mem::take(&mut self.waiting) {
             let stored = self.stored.entry(kind).or_default();
@@ -78,7 +78,7 @@ impl BulkReports {
         writes
     }
 
-    /// Those that have become as long as this.
+    /// The outputs with at least this many bytes in no object.
     fn due(&self, least_bytes: usize) -> Vec<OutputType> {
         let bytes = |kind: &OutputType| {
             let waiting = self.waiting.get(kind).map_or(0, |lines| lines.text.len());
@@ -88,14 +88,14 @@ impl BulkReports {
         kinds.filter(|kind| bytes(kind) >= least_bytes.max(1)).collect()
     }
 
-    /// The rows and lines of an output are in an object now.
+    /// Records that the rows and lines of an output are now in an object.
     fn move_to_object(&mut self, id: &str, kind: OutputType, file: DataFile) {
         let stored = self.stored.entry(kind).or_default();
         let rows = stored.rows.clone();
-        *stored = Stored { rows: rows.end..rows.end, ..Stored::default() };
+        *stored = StoredLines { rows: rows.end..rows.end, ..StoredLines::default() };
         self.waiting.remove(&kind);
-        self.news.extend(rows.map(|number| Write::Delete { key: row_key(id, kind, number) }));
-        self.news.push(data_files::store(id, self.written(), &file));
+        self.pending_writes.extend(rows.map(|number| Write::Delete { key: row_key(id, kind, number) }));
+        self.pending_writes.push(data_files::store(id, self.written(), &file));
         self.new_files.push(file);
         self.written = self.written() + 1;
     }
@@ -105,19 +105,19 @@ impl BulkReports {
         self.stored.get(&kind).map_or(0, |stored| stored.count) + waiting
     }
 
-    /// How many objects there are; early versions did not store the number.
+    /// How many objects were written; early versions did not store the number.
     fn written(&self) -> u64 {
         self.written.max(self.files.len() as u64)
     }
 
-    /// Forgets its data files, which a manifest lists.
+    /// The writes that delete everything here; a manifest lists the data files now.
     pub fn end(&mut self, id: &str) -> Vec<Write> {
         let mut writes = self.take_writes(id);
         let rows = self.stored.iter().flat_map(|(kind, stored)| {
             stored.rows.clone().map(|number| Write::Delete { key: row_key(id, *kind, number) })
         });
         writes.extend(rows);
-        writes.extend(data_files::forget(id, self.written()));
+        writes.extend(data_files::delete(id, self.written()));
         *self = BulkReports { written: self.written(), ..BulkReports::default() };
         writes
     }
@@ -136,20 +136,20 @@ fn output_byte(kind: OutputType) -> u8 {
 }
 
 impl<S: Store> Engine<S> {
-    /// Writes those that have become as long as this. An object's name depends on its number only, so that a repetition
+    /// Writes an object for each output with at least this many bytes. Its name depends on its number only, so that a retry
     /// replaces it.
     pub(crate) async fn write_reports(
         &self,
         record: &mut BulkRecord,
         least_bytes: usize,
-    ) -> Result<(), Hindrance> {
+    ) -> Result<(), StepError> {
         for kind in record.reports.due(least_bytes) {
             let text = self.report_text(record, kind)?;
             let name = format!("data/{}/{:06}.json.gz", kind.name(), record.reports.written());
             let (key, count) = (record.output_key(&name), record.reports.count(kind));
             let (buckets, bucket) =
                 (self.buckets.get().cloned(), record.operation.output.target.bucket.clone());
-            let file = aside_with_bucket(move || {
+            let file = run_with_bucket(move || {
                 let bytes = Compression::Gzip.compress(text);
                 Bucket::open(buckets.as_ref(), &bucket)?.write(&key, &bytes)?;
                 Ok(DataFile::new(key, &bytes, count))
@@ -161,7 +161,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// All lines of an output that are in no object yet.
+    /// Returns all lines of an output that are in no object yet.
     fn report_text(&self, record: &BulkRecord, kind: OutputType) -> Result<Vec<u8>, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let id = record.id().as_bytes();
@@ -177,7 +177,7 @@ impl<S: Store> Engine<S> {
         Ok(text)
     }
 
-    /// All objects, those included that are not stored yet.
+    /// Returns all objects, including those whose rows are not committed yet.
     pub(crate) fn report_files(&self, record: &BulkRecord) -> Result<Vec<DataFile>, Exception> {
         let mut files = record.reports.files.clone();
         files.extend(self.data_files(record.id())?);

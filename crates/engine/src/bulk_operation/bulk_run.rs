@@ -1,8 +1,8 @@
-//! Records of a bulk operation that are put in one commit.
+//! Groups records of a bulk operation into runs, each of which is put in one commit.
 
 use crate::bulk_operation::bulk_record::BulkRecord;
 use crate::catalog::table::Table;
-use crate::exchange::object_source::BadRecord;
+use crate::exchange::object_source::InvalidRecord;
 use crate::index::index_entry::{check_index_keys, in_index};
 use crate::key::item_key::ItemKey;
 use crate::write::{Action, ItemWrite};
@@ -14,21 +14,21 @@ use partita_value::Item;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Conditions in one commit, if their failures are reported: each may have to tell of two items of 400 KB.
+/// Conditions in one run, if their failures are reported: each report may contain two items of 400 KB.
 const RUN_CONDITIONS: usize = 16;
 
-/// Records with different keys, which are put in one commit.
+/// Records with distinct keys, put in one commit.
 #[derive(Default)]
 pub struct Run {
     pub attempts: Vec<Attempt>,
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedRecord>,
     pub records: u64,
 }
 
-/// What is known about a put before it is tried.
+/// What is known about a put before it is executed.
 pub struct Attempt {
     pub number: u64,
-    /// The item, if there may be something to report about it.
+    /// The item, if the put may fail and has to be reported then.
     pub item: Option<Item>,
     pub bytes: u64,
     /// In the order of the table's indexes.
@@ -36,7 +36,7 @@ pub struct Attempt {
 }
 
 /// A record that cannot be put.
-pub struct Failed {
+pub struct FailedRecord {
     pub number: Option<u64>,
     pub code: &'static str,
     pub message: String,
@@ -44,10 +44,10 @@ pub struct Failed {
     pub text: Option<String>,
 }
 
-type ReadRecord = Result<PutLine, BadRecord>;
+type ReadRecord = Result<PutLine, InvalidRecord>;
 
-/// Plans records until one has the key of another, or there are enough of them. The one that is too much is handed back: it
-/// must see what the others did.
+/// Plans records until a key repeats or the run is full. The record that did not fit is returned as well: it must be evaluated
+/// after the others are committed.
 pub fn next_run(
     record: &BulkRecord,
     table: &Arc<Table>,
@@ -55,28 +55,28 @@ pub fn next_run(
     rest: &mut impl Iterator<Item = ReadRecord>,
 ) -> (Run, Vec<ItemWrite>, Option<ReadRecord>) {
     let (mut run, mut writes, mut keys) = (Run::default(), Vec::new(), HashSet::new());
-    let most_conditions =
-        if record.tells(OutputType::ConditionCheckFailure) { RUN_CONDITIONS } else { usize::MAX };
+    let max_conditions =
+        if record.has_output(OutputType::ConditionCheckFailure) { RUN_CONDITIONS } else { usize::MAX };
     let mut conditions = 0;
     let mut next = Some(first);
     while let Some(read) = next.take().or_else(|| rest.next()) {
         let number = record.position.records + run.records + 1;
         let put = match read {
             Ok(put) => put,
-            Err(bad) => {
-                run.fail(Failed::record(number, bad));
+            Err(invalid) => {
+                run.fail(FailedRecord::invalid(number, invalid));
                 continue;
             }
         };
         let key = match key_of(table, &put.item) {
             Ok(key) => key,
             Err(exception) => {
-                run.fail(Failed::item(number, exception, put.item));
+                run.fail(FailedRecord::rejected(number, exception, put.item));
                 continue;
             }
         };
         conditions += usize::from(put.condition.is_some());
-        if conditions > most_conditions || !keys.insert(key.stored.clone()) {
+        if conditions > max_conditions || !keys.insert(key.stored.clone()) {
             return (run, writes, Some(Ok(put)));
         }
         run.records += 1;
@@ -87,7 +87,7 @@ pub fn next_run(
             action: Action::Put(put.item),
             condition: put.condition,
             return_values: ReturnValues::None,
-            return_item_on_condition_failure: record.tells(OutputType::ConditionCheckFailure),
+            return_item_on_condition_failure: record.has_output(OutputType::ConditionCheckFailure),
         });
     }
     (run, writes, None)
@@ -100,7 +100,7 @@ fn key_of(table: &Table, item: &Item) -> Result<ItemKey, Exception> {
 }
 
 impl Run {
-    fn fail(&mut self, failed: Failed) {
+    fn fail(&mut self, failed: FailedRecord) {
         self.records += 1;
         self.failed.push(failed);
     }
@@ -111,7 +111,7 @@ impl Attempt {
         let item = put.item.view();
         let entry_bytes =
             |index| in_index(index, key, item).ok().flatten().map_or(0, |entry| entry.size as u64);
-        // Nothing else can fail once an item is planned.
+        // A planned put fails by its condition or by the size of its item collection only.
         let may_fail = put.condition.is_some() || table.collections.is_some();
         Attempt {
             number,
@@ -122,18 +122,24 @@ impl Attempt {
     }
 }
 
-impl Failed {
-    fn record(number: u64, bad: BadRecord) -> Failed {
-        let text = Some(bad.text);
-        Failed { number: Some(number), code: "MalformedRecord", message: bad.reason, item: None, text }
+impl FailedRecord {
+    fn invalid(number: u64, record: InvalidRecord) -> FailedRecord {
+        let text = Some(record.text);
+        FailedRecord {
+            number: Some(number),
+            code: "MalformedRecord",
+            message: record.reason,
+            item: None,
+            text,
+        }
     }
 
-    fn item(number: u64, exception: Exception, item: Item) -> Failed {
+    fn rejected(number: u64, exception: Exception, item: Item) -> FailedRecord {
         let (code, message) = (exception.kind.name(), exception.message);
-        Failed { number: Some(number), code, message, item: Some(item), text: None }
+        FailedRecord { number: Some(number), code, message, item: Some(item), text: None }
     }
 
-    pub fn object(reason: String) -> Failed {
-        Failed { number: None, code: "MalformedObject", message: reason, item: None, text: None }
+    pub fn malformed_object(reason: String) -> FailedRecord {
+        FailedRecord { number: None, code: "MalformedObject", message: reason, item: None, text: None }
     }
 }

@@ -1,20 +1,20 @@
-//! Bulk operations in the background. A step reads a page of records and puts the items; how far it came, what was counted and
-//! what is to be reported commit with the items, so that no condition is judged twice. At the end the reports and their
-//! manifests are written. Operations take turns.
+//! Advances bulk operations in the background, in turn. A step reads a batch of records and puts the items; progress, counts and
+//! report lines commit with the items, so that no condition is evaluated twice. At the end the reports and their manifests are
+//! written.
 
 use crate::Engine;
 use crate::bucket::bucket_output::{FILES, write_manifests};
 use crate::bucket::{Bucket, failure};
-use crate::bulk_operation::bulk_record::{BulkRecord, End, table_gone};
+use crate::bulk_operation::bulk_record::{BulkEnd, BulkRecord, table_gone};
 use crate::bulk_operation::bulk_run::{Run, next_run};
 use crate::catalog::table::Table;
-use crate::exchange::complaints;
 use crate::exchange::exchange_record::ExchangeRecord;
-use crate::exchange::object_source::{Page, Reading, Source};
-use crate::exchange::open_ids::Turn;
+use crate::exchange::object_source::{Reading, RecordBatch, Source};
+use crate::exchange::open_ids::StepGuard;
+use crate::exchange::record_errors::log_error_total;
 use crate::key::stored_key::{ExchangeKind, Key};
 use crate::maintenance::Progress;
-use crate::offload::aside::{Hindrance, aside_with_bucket};
+use crate::offload::blocking_task::{StepError, run_with_bucket};
 use crate::storage_failed;
 use crate::write::{ItemWrite, Outcome};
 use partita_api::Exception;
@@ -24,22 +24,22 @@ use partita_api::exchange::ExchangeFailure;
 use partita_store::{Decision, Rows, Snapshot, Store, Write};
 use std::sync::Arc;
 
-/// Reports become an object when they have so many bytes.
+/// Report lines are written to an object once they have this many bytes.
 const REPORT_BYTES: usize = 1 << 20;
 
-/// Where it is stored that a bulk operation is to end. The operation's own rows are its step's alone.
+/// The key of the row that requests cancellation. Only steps write the operation's own rows.
 pub fn cancellation_key(id: &str) -> Vec<u8> {
     Key::Exchange { kind: ExchangeKind::BulkCancellation, id: id.as_bytes() }.to_bytes()
 }
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn bulk_step(&self) -> Result<Progress, Exception> {
-        let Some((record, _turn)) = self.due_bulk_operation()? else {
+        let Some((record, _guard)) = self.next_bulk_operation()? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();
         let step = self.advance_bulk(record).await;
-        Ok(self.pauses.judge(&id, step))
+        Ok(self.backoffs.record(&id, step))
     }
 
     async fn advance_bulk(&self, mut record: BulkRecord) -> Result<Progress, Exception> {
@@ -50,12 +50,12 @@ impl<S: Store> Engine<S> {
             );
         }
         if record.end.is_none() {
-            record = match self.work_on_bulk(record.clone()).await {
+            record = match self.read_and_put(record.clone()).await {
                 Ok(record) => record,
-                Err(Hindrance::Exception(exception)) => return Err(exception),
-                Err(Hindrance::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
-                Err(Hindrance::Failure(failure)) => {
-                    // Some of the page's records may be put already.
+                Err(StepError::Exception(exception)) => return Err(exception),
+                Err(StepError::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
+                Err(StepError::Failure(failure)) => {
+                    // Some records of the batch may be put already.
                     let mut record: BulkRecord = self.exchange(record.id())?;
                     record.conclude(BulkStatus::Failed, Some(failure));
                     record
@@ -68,15 +68,15 @@ impl<S: Store> Engine<S> {
         Ok(Progress::More)
     }
 
-    /// The operation whose turn it is: not one that has failed just now, or has been faster than it may be.
-    fn due_bulk_operation(&self) -> Result<Option<(BulkRecord, Turn<'_>)>, Exception> {
+    /// Selects the next operation to advance: not one that is backing off or exceeds its write rate.
+    fn next_bulk_operation(&self) -> Result<Option<(BulkRecord, StepGuard<'_>)>, Exception> {
         let open = &self.open_bulk_operations;
-        self.look_for_open::<BulkRecord>(open)?;
+        self.load_open_exchanges::<BulkRecord>(open)?;
         for _ in open.all() {
-            let Some((record, turn)) = self.due_exchange::<BulkRecord>(open)? else { return Ok(None) };
+            let Some((record, guard)) = self.due_exchange::<BulkRecord>(open)? else { return Ok(None) };
             let is_ending = record.end.is_some() || self.is_bulk_cancelled(record.id())?;
-            if is_ending || self.is_within_pace(&record) {
-                return Ok(Some((record, turn)));
+            if is_ending || self.is_within_rate_limit(&record) {
+                return Ok(Some((record, guard)));
             }
         }
         Ok(None)
@@ -87,30 +87,30 @@ impl<S: Store> Engine<S> {
         Ok(snapshot.get(&cancellation_key(id)).map_err(storage_failed)?.is_some())
     }
 
-    fn is_within_pace(&self, record: &BulkRecord) -> bool {
+    fn is_within_rate_limit(&self, record: &BulkRecord) -> bool {
         let Some(units_per_second) = record.operation.max_write_units else { return true };
         let now = self.clock.now_millis();
-        self.workplaces.with_pace(record.id(), |pace| pace.is_due(units_per_second, now))
+        self.step_state.with_rate_limiter(record.id(), |limiter| limiter.may_write(units_per_second, now))
     }
 
-    /// Reads a page and puts its records, or only lists the objects.
-    async fn work_on_bulk(&self, mut record: BulkRecord) -> Result<BulkRecord, Hindrance> {
-        let (page, next) = match self.read_bulk(&record).await? {
-            Reading::Page { page, next } => (page, next),
+    /// Reads a batch and puts its records, or only lists the objects.
+    async fn read_and_put(&self, mut record: BulkRecord) -> Result<BulkRecord, StepError> {
+        let (batch, next) = match self.read_bulk(&record).await? {
+            Reading::Batch { batch, next } => (batch, next),
             Reading::Listed { first, bytes } => {
-                record.begin(first, bytes)?;
+                record.start_reading(first, bytes)?;
                 let writes = record.take_writes();
-                self.keep(writes).await?;
+                self.store_rows(writes).await?;
                 return Ok(record);
             }
         };
         let table = self.catalog.find(&record.table);
         let table =
             table.filter(|table| table.record.id == record.operation.table_id).ok_or_else(table_gone)?;
-        self.put_records(record, &table, page, next).await
+        self.put_records(record, &table, batch, next).await
     }
 
-    async fn read_bulk(&self, record: &BulkRecord) -> Result<Reading, Hindrance> {
+    async fn read_bulk(&self, record: &BulkRecord) -> Result<Reading, StepError> {
         let input = &record.operation.input;
         let source = Source {
             buckets: self.buckets.get().cloned(),
@@ -120,10 +120,10 @@ impl<S: Store> Engine<S> {
             compression: input.compression,
             format: record.format(),
         };
-        let (mut open, place) = (self.workplaces.take_source(record.id()), record.place());
-        let work = move || open.read(&source, place.as_ref()).map(|reading| (open, reading));
-        let (open, reading) = aside_with_bucket(work).await?;
-        self.workplaces.put_source_back(record.id(), open);
+        let (mut open, position) = (self.step_state.take_source(record.id()), record.source_position());
+        let work = move || open.read(&source, position.as_ref()).map(|reading| (open, reading));
+        let (open, reading) = run_with_bucket(work).await?;
+        self.step_state.return_source(record.id(), open);
         Ok(reading)
     }
 
@@ -131,28 +131,28 @@ impl<S: Store> Engine<S> {
         &self,
         mut record: BulkRecord,
         table: &Arc<Table>,
-        page: Page,
+        batch: RecordBatch,
         next: Option<String>,
-    ) -> Result<BulkRecord, Hindrance> {
-        record.operation.processed_bytes = record.position.bytes_before + page.object_bytes;
-        let mut records = page.records.into_iter();
-        let mut behind = records.next();
-        while let Some(first) = behind.take() {
-            // Before the run, so that it is stored with the run that these lines are in an object.
+    ) -> Result<BulkRecord, StepError> {
+        record.operation.processed_bytes = record.position.bytes_before + batch.object_bytes;
+        let mut records = batch.records.into_iter();
+        let mut next_record = records.next();
+        while let Some(first) = next_record.take() {
+            // Before the run, so that the run's commit records that these lines are in an object.
             self.write_reports(&mut record, REPORT_BYTES).await?;
             let (run, writes, held_back) = next_run(&record, table, first, &mut records);
             record = self.put_run(record, table, run, writes).await?;
-            behind = held_back.filter(|_| record.end.is_none());
+            next_record = held_back.filter(|_| record.end.is_none());
         }
-        if page.ended && record.end.is_none() {
-            record.end_object(page.broken, next);
+        if batch.ended && record.end.is_none() {
+            record.end_object(batch.broken, next);
             let writes = record.take_writes();
-            self.keep(writes).await?;
+            self.store_rows(writes).await?;
         }
         Ok(record)
     }
 
-    /// Puts different items. The record as it is afterwards commits with them.
+    /// Puts a run of records, and commits the record's progress with them.
     async fn put_run(
         &self,
         record: BulkRecord,
@@ -161,23 +161,23 @@ impl<S: Store> Engine<S> {
         writes: Vec<ItemWrite>,
     ) -> Result<BulkRecord, Exception> {
         let (before, run) = (Arc::new(record), Arc::new(run));
-        let noted = (Arc::clone(&before), Arc::clone(&run), Arc::clone(table));
-        let note = move |outcomes: &[Result<Outcome, Exception>]| {
-            let (before, run, table) = &noted;
+        let shared = (Arc::clone(&before), Arc::clone(&run), Arc::clone(table));
+        let progress_writes = move |outcomes: &[Result<Outcome, Exception>]| {
+            let (before, run, table) = &shared;
             before.after(run, table, outcomes).take_writes()
         };
-        let outcomes = self.write_each_with(writes, note).await?;
-        before.complain(&run, &outcomes);
+        let outcomes = self.write_each_with(writes, progress_writes).await?;
+        before.log_errors(&run, &outcomes);
         let spent = outcomes.iter().flatten().map(written_units).sum();
-        self.workplaces.with_pace(before.id(), |pace| pace.spend(spent));
+        self.step_state.with_rate_limiter(before.id(), |limiter| limiter.add(spent));
         let mut record = before.after(&run, table, &outcomes);
-        // They are stored already.
+        // These are committed already.
         record.take_writes();
         Ok(record)
     }
 
-    /// Writes what is left to be reported, and ends the operation, unless it was cancelled meanwhile.
-    async fn finish_bulk(&self, mut record: BulkRecord, end: End) -> Result<(), Exception> {
+    /// Writes the remaining reports and ends the operation, unless it was cancelled meanwhile.
+    async fn finish_bulk(&self, mut record: BulkRecord, end: BulkEnd) -> Result<(), Exception> {
         record.operation.status = end.status;
         record.operation.failure = end.failure;
         record.operation.ended_millis = Some(self.clock.now_millis());
@@ -191,7 +191,7 @@ impl<S: Store> Engine<S> {
             }
         }
         let id = record.id().to_owned();
-        complaints::sum_up(record.arn(), record.operation.failed_items);
+        log_error_total(record.arn(), record.operation.failed_items);
         let cancellation = cancellation_key(&id);
         let keys = vec![cancellation.clone()];
         let decision = move |rows: &Rows<'_>| {
@@ -206,7 +206,7 @@ impl<S: Store> Engine<S> {
         };
         if self.store.decide(keys, decision).await.map_err(storage_failed)? {
             self.open_bulk_operations.remove(&id);
-            self.workplaces.forget(&id);
+            self.step_state.remove(&id);
         }
         Ok(())
     }
@@ -217,19 +217,19 @@ impl<S: Store> Engine<S> {
     ) -> Result<Result<(), ExchangeFailure>, Exception> {
         let written = match self.write_reports(record, 0).await {
             Ok(()) => self.write_manifests(record).await,
-            hindered => hindered,
+            failed => failed,
         };
         match written {
             Ok(()) => Ok(Ok(())),
-            Err(Hindrance::Failure(failure)) => Ok(Err(failure)),
-            Err(Hindrance::Exception(exception)) => Err(exception),
+            Err(StepError::Failure(failure)) => Ok(Err(failure)),
+            Err(StepError::Exception(exception)) => Err(exception),
         }
     }
 
-    async fn write_manifests(&self, record: &BulkRecord) -> Result<(), Hindrance> {
+    async fn write_manifests(&self, record: &BulkRecord) -> Result<(), StepError> {
         let files = self.report_files(record)?;
         let (buckets, ended) = (self.buckets.get().cloned(), record.clone());
-        aside_with_bucket(move || {
+        run_with_bucket(move || {
             let bucket = Bucket::open(buckets.as_ref(), &ended.operation.output.target.bucket)?;
             let files_key = ended.output_key(FILES);
             let summary = ended.summary(&files_key);

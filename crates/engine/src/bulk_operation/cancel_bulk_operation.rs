@@ -1,4 +1,4 @@
-//! CancelBulkOperation: notes that a bulk operation is to end; its next step ends it.
+//! CancelBulkOperation: stores a request to cancel a bulk operation, which its next step carries out.
 
 use crate::Engine;
 use crate::bulk_operation::bulk_record::BulkRecord;
@@ -17,11 +17,11 @@ impl<S: Store> Engine<S> {
     ) -> Result<CancelBulkOperationOutput, Exception> {
         let record: BulkRecord = self.exchange(&request.arn)?;
         let keys = vec![exchange_record::key::<BulkRecord>(record.id())];
-        let noted = Write::Put { key: cancellation_key(record.id()), value: Vec::new() };
+        let cancellation = Write::Put { key: cancellation_key(record.id()), value: Vec::new() };
         let decision = move |rows: &Rows<'_>| {
             let record = rows[0].as_deref().map(exchange_record::read::<BulkRecord>).transpose();
             match record.map(|record| record.is_some_and(|record| record.is_open())) {
-                Ok(true) => Decision::commit(vec![noted.clone()], Ok(true)),
+                Ok(true) => Decision::commit(vec![cancellation.clone()], Ok(true)),
                 other => Decision::rejection(other),
             }
         };

@@ -1,4 +1,4 @@
-//! DescribeBulkOperation: a bulk operation's record.
+//! DescribeBulkOperation: describes a bulk operation.
 
 use crate::Engine;
 use partita_api::Exception;

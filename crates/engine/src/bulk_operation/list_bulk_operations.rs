@@ -1,8 +1,8 @@
-//! ListBulkOperations: the records of bulk operations, as far as they are not old.
+//! ListBulkOperations: lists the bulk operations that were started within the retention period.
 
 use crate::Engine;
 use crate::bulk_operation::bulk_record::BulkRecord;
-use crate::exchange::exchange_upkeep::KEPT_MILLIS;
+use crate::exchange::exchange_retention::RETENTION_MILLIS;
 use partita_api::Exception;
 use partita_api::bulk_operation::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
 use partita_store::Store;
@@ -12,13 +12,13 @@ impl<S: Store> Engine<S> {
         &self,
         request: ListBulkOperations,
     ) -> Result<ListBulkOperationsOutput, Exception> {
-        // Those that began before are not listed, even if they ended later.
-        let oldest = self.clock.now_millis().saturating_sub(KEPT_MILLIS);
+        // Those that started before are not listed, even if they ended later.
+        let oldest = self.clock.now_millis().saturating_sub(RETENTION_MILLIS);
         let (mut records, mut next) = self.exchanges::<BulkRecord>(&request.page)?;
         let found = records.len();
         records.retain(|record| record.operation.started_millis >= oldest);
         if records.len() < found {
-            // All that follow are older still.
+            // All following ones are older.
             next = None;
         }
         let operations: Result<Vec<_>, _> =

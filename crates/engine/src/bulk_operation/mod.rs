@@ -1,4 +1,7 @@
-//! Bulk operations: puts read from the objects of a bucket, with a report beside them.
+//! Bulk operations: StartBulkPutItems puts the records of a bucket's objects and reports those that it could not put.
+//!
+//! [`bulk_step`] advances an operation, in [`bulk_run`]s of puts; [`bulk_record`] is what is stored of it, and [`bulk_report`] what it
+//! writes about failed records.
 
 partita_api::operation_modules!(bulk_operation);
 pub mod bulk_description;

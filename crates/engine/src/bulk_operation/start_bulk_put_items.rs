@@ -1,4 +1,4 @@
-//! StartBulkPutItems: notes a bulk operation, which goes on in the background (`bulk_step.rs`).
+//! StartBulkPutItems: stores a bulk operation, which continues in the background (`bulk_step.rs`).
 
 use crate::Engine;
 use crate::bulk_operation::bulk_record::BulkRecord;
@@ -13,7 +13,7 @@ use partita_store::Store;
 use partita_value::names::table_arn;
 
 /// Operations that may be in progress at a time.
-const MOST_OPEN: usize = 50;
+const MAX_OPEN: usize = 50;
 
 impl<S: Store> Engine<S> {
     pub async fn start_bulk_put_items(
@@ -21,21 +21,22 @@ impl<S: Store> Engine<S> {
         request: StartBulkPutItems,
     ) -> Result<StartBulkPutItemsOutput, Exception> {
         let now = self.clock.now_millis();
-        let print = format!("{request:?}");
+        let fingerprint = format!("{request:?}");
         let token = request.client_token.as_ref();
-        let token = token.map(|token| ExchangeToken::new(ExchangeKind::BulkOperation, token, &print, now));
-        if let Some(record) = self.begun_before::<BulkRecord>(token.as_ref())? {
+        let token =
+            token.map(|token| ExchangeToken::new(ExchangeKind::BulkOperation, token, &fingerprint, now));
+        if let Some(record) = self.started_with_token::<BulkRecord>(token.as_ref())? {
             return Ok(StartBulkPutItemsOutput { operation: Box::new(self.describe_bulk_record(record)?) });
         }
         let table = self.catalog.named_table(&request.table)?;
-        check_is_steady(&table)?;
-        self.look_for_open::<BulkRecord>(&self.open_bulk_operations)?;
-        if self.open_bulk_operations.all().len() >= MOST_OPEN {
+        check_not_creating(&table)?;
+        self.load_open_exchanges::<BulkRecord>(&self.open_bulk_operations)?;
+        if self.open_bulk_operations.all().len() >= MAX_OPEN {
             let message =
-                format!("Subscriber limit exceeded: Only {MOST_OPEN} bulk operations can be in progress");
+                format!("Subscriber limit exceeded: Only {MAX_OPEN} bulk operations can be in progress");
             return Err(Exception::new(ExceptionKind::LimitExceededException, message));
         }
-        let record = self.begin(self.new_bulk_operation(request, &table, now), token).await?;
+        let record = self.start_exchange(self.new_bulk_operation(request, &table, now), token).await?;
         self.open_bulk_operations.add(record.id());
         self.wake_maintenance();
         Ok(StartBulkPutItemsOutput { operation: Box::new(self.describe_bulk_record(record)?) })
@@ -67,8 +68,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Neither the table nor one of its indexes is being made.
-fn check_is_steady(table: &Table) -> Result<(), Exception> {
+/// Checks that neither the table nor one of its indexes is being created.
+fn check_not_creating(table: &Table) -> Result<(), Exception> {
     check_created(&table.record)?;
     match table.indexes.iter().find(|index| index.backfilling) {
         None => Ok(()),

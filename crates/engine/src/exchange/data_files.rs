@@ -1,7 +1,7 @@
-//! The data files that an export or a bulk operation has written, a row each, until its manifest lists them.
+//! The data files that an export or bulk operation has written, one row each until its manifest lists them.
 
 use crate::Engine;
-use crate::exchange::exchange_record::{plain, read_plain};
+use crate::exchange::exchange_record::{from_json, to_json};
 use crate::key::stored_key::{self, ExchangeKind, Key};
 use crate::storage_failed;
 use partita_api::Exception;
@@ -13,23 +13,23 @@ fn key(id: &str, number: u64) -> Vec<u8> {
     Key::ExchangePart { kind: ExchangeKind::DataFile, id: id.as_bytes(), output: None, number }.to_bytes()
 }
 
-/// Stores the file with a number.
+/// The write that stores the file with this number.
 pub fn store(id: &str, number: u64, file: &DataFile) -> Write {
-    Write::Put { key: key(id, number), value: plain(file) }
+    Write::Put { key: key(id, number), value: to_json(file) }
 }
 
-/// Forgets all files up to a number.
-pub fn forget(id: &str, files: u64) -> impl Iterator<Item = Write> {
+/// The writes that delete the rows of the first `files` files.
+pub fn delete(id: &str, files: u64) -> impl Iterator<Item = Write> {
     (0..files).map(move |number| Write::Delete { key: key(id, number) })
 }
 
 impl<S: Store> Engine<S> {
-    /// The files in the order in which they were written.
+    /// The files, in the order they were written.
     pub(crate) fn data_files(&self, id: &str) -> Result<Vec<DataFile>, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let range = stored_key::exchange_parts(ExchangeKind::DataFile, id.as_bytes(), None);
         let (mut files, mut failure) = (Vec::new(), None);
-        let visit = |_: &[u8], row: &[u8]| match read_plain(row) {
+        let visit = |_: &[u8], row: &[u8]| match from_json(row) {
             Ok(file) => {
                 files.push(file);
                 ControlFlow::Continue(())

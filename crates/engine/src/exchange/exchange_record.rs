@@ -1,8 +1,8 @@
-//! Rows about exports, imports, bulk operations, backups and restores: begun once for each client token, looked up, listed,
-//! brought forward.
+//! The stored record of an export, import, bulk operation, backup or restore, generically: started once per client token, looked
+//! up, listed, and selected for its next step.
 
 use crate::Engine;
-use crate::exchange::open_ids::{OpenIds, Turn};
+use crate::exchange::open_ids::{OpenIds, StepGuard};
 use crate::key::stored_key::{self, ExchangeKind, Key};
 use crate::storage_failed;
 use partita_api::exchange::ListPage;
@@ -14,29 +14,29 @@ use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// How long a client token holds.
+/// How long a client token is valid.
 const TOKEN_MILLIS: u64 = 8 * 60 * 60 * 1_000;
 
-/// An export, import, bulk operation, backup or restore as it is stored. Fields are only ever added, with a default.
+/// The stored form of an export, import, bulk operation, backup or restore. Fields are only ever added, with a default.
 pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static {
     const KIND: ExchangeKind;
     const NOT_FOUND: ExceptionKind;
     const CONFLICT: ExceptionKind;
 
-    /// What changes from step to step. While the record is open, that is stored in a row of its own.
+    /// The part that changes with every step. While the record is open, it is stored in a separate row.
     type Progress: Serialize + DeserializeOwned;
 
     fn arn(&self) -> &str;
     fn table_arn(&self) -> &str;
 
-    /// The bucket that its steps wait for, if there is one.
+    /// The bucket that its steps use, if any.
     fn bucket(&self) -> Option<&str> {
         None
     }
     fn is_open(&self) -> bool;
     fn ended_millis(&self) -> Option<u64>;
 
-    /// None, if it is stored as a whole.
+    /// `None` if the record is stored as a whole.
     fn progress(&self) -> Option<Self::Progress>;
     fn resume(&mut self, progress: Self::Progress);
 
@@ -45,10 +45,10 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
     }
 
     fn store(&self) -> Write {
-        Write::Put { key: key::<Self>(self.id()), value: plain(self) }
+        Write::Put { key: key::<Self>(self.id()), value: to_json(self) }
     }
 
-    /// Stores how far it has come.
+    /// The write that stores its progress.
     fn store_progress(&self) -> Write {
         match self.progress() {
             Some(progress) => store_progress(self.id(), &progress),
@@ -56,12 +56,12 @@ pub trait ExchangeRecord: Clone + Send + Serialize + DeserializeOwned + 'static 
         }
     }
 
-    /// Stores its last state; there is no progress any more.
+    /// The writes that store its final state and delete its progress.
     fn store_end(&self) -> Vec<Write> {
         vec![self.store(), Write::Delete { key: progress_key(self.id()) }]
     }
 
-    fn forget(&self) -> Write {
+    fn delete(&self) -> Write {
         Write::Delete { key: key::<Self>(self.id()) }
     }
 }
@@ -70,21 +70,21 @@ pub fn not_found<R: ExchangeRecord>(arn: &str) -> Exception {
     Exception::new(R::NOT_FOUND, format!("{:?} not found: {arn}", R::KIND))
 }
 
-/// Where the record with an id is stored.
+/// The key of the record with an id.
 pub fn key<R: ExchangeRecord>(id: &str) -> Vec<u8> {
     Key::Exchange { kind: R::KIND, id: id.as_bytes() }.to_bytes()
 }
 
-/// Stores how far the record with an id has come.
+/// The write that stores the progress of the record with an id.
 pub fn store_progress(id: &str, progress: &impl Serialize) -> Write {
-    Write::Put { key: progress_key(id), value: plain(progress) }
+    Write::Put { key: progress_key(id), value: to_json(progress) }
 }
 
 fn progress_key(id: &str) -> Vec<u8> {
     Key::Exchange { kind: ExchangeKind::Progress, id: id.as_bytes() }.to_bytes()
 }
 
-pub fn plain(value: &impl Serialize) -> Vec<u8> {
+pub fn to_json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("a record is plain data"))
 }
 
@@ -94,10 +94,10 @@ pub fn id_of_arn(arn: &str) -> &str {
 
 /// A record without its progress.
 pub fn read<R: ExchangeRecord>(row: &[u8]) -> Result<R, StoreError> {
-    read_plain(row)
+    from_json(row)
 }
 
-pub fn read_plain<T: DeserializeOwned>(row: &[u8]) -> Result<T, StoreError> {
+pub fn from_json<T: DeserializeOwned>(row: &[u8]) -> Result<T, StoreError> {
     serde_json::from_slice(row).map_err(|error| StoreError::damaged(format!("an exchange's record: {error}")))
 }
 
@@ -107,13 +107,13 @@ fn read_whole<R: ExchangeRecord>(row: &[u8], snapshot: &impl Snapshot) -> Result
     if record.is_open() && record.progress().is_some() {
         let progress = snapshot.get(&progress_key(record.id()))?;
         if let Some(progress) = progress.as_deref() {
-            record.resume(read_plain(progress)?);
+            record.resume(from_json(progress)?);
         }
     }
     Ok(record)
 }
 
-/// A client token as one request uses it.
+/// The client token of a request.
 #[derive(Clone)]
 pub struct ExchangeToken {
     key: Vec<u8>,
@@ -121,7 +121,7 @@ pub struct ExchangeToken {
     now: u64,
 }
 
-/// What is stored of a token.
+/// The stored form of a client token.
 #[derive(Serialize, Deserialize)]
 pub struct StoredToken {
     id: String,
@@ -130,7 +130,7 @@ pub struct StoredToken {
 }
 
 impl ExchangeToken {
-    /// `request` is everything that must be the same when the token is used again.
+    /// `request` is everything that must be identical when the token is used again.
     pub fn new(kind: ExchangeKind, token: &str, request: &str, now: u64) -> ExchangeToken {
         let named = format!("{kind:?} {token}");
         let hash = ordered_key::token(std::iter::once(ValueRef::S(named.as_bytes())));
@@ -144,8 +144,8 @@ impl ExchangeToken {
         self.key.clone()
     }
 
-    /// The id that the token stands for already; an exception if it stands for another request.
-    pub fn judge<R: ExchangeRecord>(&self, row: Option<&[u8]>) -> Result<Option<String>, Exception> {
+    /// The id that the token was used for already; an exception if that was another request.
+    pub fn known_id<R: ExchangeRecord>(&self, row: Option<&[u8]>) -> Result<Option<String>, Exception> {
         let stored = row.and_then(|row| serde_json::from_slice::<StoredToken>(row).ok());
         match stored.filter(|stored| stored.lapses_millis > self.now) {
             None => Ok(None),
@@ -156,23 +156,23 @@ impl ExchangeToken {
         }
     }
 
-    pub fn remember(&self, id: &str) -> Write {
+    pub fn store(&self, id: &str) -> Write {
         let stored = StoredToken {
             id: id.to_owned(),
             fingerprint: self.fingerprint,
             lapses_millis: self.now + TOKEN_MILLIS,
         };
-        Write::Put { key: self.key(), value: plain(&stored) }
+        Write::Put { key: self.key(), value: to_json(&stored) }
     }
 }
 
-/// Whether a token's row means nothing any more.
+/// Whether a stored token is no longer valid.
 pub fn has_lapsed(row: &[u8], now: u64) -> bool {
     serde_json::from_slice::<StoredToken>(row).is_ok_and(|stored| stored.lapses_millis <= now)
 }
 
 impl<S: Store> Engine<S> {
-    /// An id that sorts by time: `01712345678901-a1b2c3d4`. No two have the same millisecond.
+    /// Returns an id that sorts by time: `01712345678901-a1b2c3d4`. No two ids have the same millisecond.
     pub(crate) fn new_exchange_id(&self) -> String {
         let now = self.clock.now_millis();
         let next = |last: u64| Some(now.max(last + 1));
@@ -181,8 +181,8 @@ impl<S: Store> Engine<S> {
         format!("{}-{}", stored_key::exchange_time(millis), &self.new_id()[..8])
     }
 
-    /// Stores a new record, or finds the one that its token stands for.
-    pub(crate) async fn begin<R: ExchangeRecord>(
+    /// Stores a new record, or returns the one that was started with the same token.
+    pub(crate) async fn start_exchange<R: ExchangeRecord>(
         &self,
         record: R,
         token: Option<ExchangeToken>,
@@ -192,8 +192,8 @@ impl<S: Store> Engine<S> {
         let decision = move |rows: &Rows<'_>| {
             let mut writes = vec![new.store()];
             if let Some(token) = &token {
-                match token.judge::<R>(rows[0].as_deref()) {
-                    Ok(None) => writes.push(token.remember(new.id())),
+                match token.known_id::<R>(rows[0].as_deref()) {
+                    Ok(None) => writes.push(token.store(new.id())),
                     known => return Decision::rejection(known),
                 }
             }
@@ -205,13 +205,13 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Stores rows that nothing else depends on.
-    pub(crate) async fn keep(&self, writes: Vec<Write>) -> Result<(), Exception> {
+    /// Stores rows unconditionally.
+    pub(crate) async fn store_rows(&self, writes: Vec<Write>) -> Result<(), Exception> {
         let decision = move |_: &Rows<'_>| Decision::commit(writes.clone(), ());
         self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
     }
 
-    /// The record with an id or an ARN.
+    /// Returns the record with an id or an ARN.
     pub(crate) fn exchange<R: ExchangeRecord>(&self, arn: &str) -> Result<R, Exception> {
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let row = snapshot.get(&key::<R>(id_of_arn(arn))).map_err(storage_failed)?;
@@ -220,7 +220,7 @@ impl<S: Store> Engine<S> {
         record.filter(|record| record.arn() == arn || record.id() == arn).ok_or_else(|| not_found::<R>(arn))
     }
 
-    /// A page of records, newest first, and the id behind which the next one begins.
+    /// Returns a page of records, newest first, and the id after which the next page starts.
     pub(crate) fn exchanges<R: ExchangeRecord>(
         &self,
         page: &ListPage,
@@ -238,10 +238,9 @@ impl<S: Store> Engine<S> {
         Ok((found, next))
     }
 
-    /// Finds what is not finished. All rows are read once only, after a start. One that cannot be read keeps none of the others
-    /// from being found.
-    pub(crate) fn look_for_open<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<(), Exception> {
-        if !open.begin_looking() {
+    /// Loads the ids of open exchanges once after a start, by reading all rows. A row that cannot be read is skipped.
+    pub(crate) fn load_open_exchanges<R: ExchangeRecord>(&self, open: &OpenIds) -> Result<(), Exception> {
+        if !open.begin_loading() {
             return Ok(());
         }
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
@@ -249,7 +248,7 @@ impl<S: Store> Engine<S> {
             match read::<R>(row) {
                 Ok(record) if record.is_open() => open.add_older(record.id()),
                 Ok(_) => {}
-                Err(error) => tracing::error!(%error, kind = ?R::KIND, "a row is passed over"),
+                Err(error) => tracing::error!(%error, kind = ?R::KIND, "an unreadable row is skipped"),
             }
             ControlFlow::Continue(())
         };
@@ -257,41 +256,41 @@ impl<S: Store> Engine<S> {
         snapshot.range(&range, Direction::Descending, visit).map_err(storage_failed)
     }
 
-    /// What a request with this token has begun before.
-    pub(crate) fn begun_before<R: ExchangeRecord>(
+    /// Returns what an earlier request with this token has started.
+    pub(crate) fn started_with_token<R: ExchangeRecord>(
         &self,
         token: Option<&ExchangeToken>,
     ) -> Result<Option<R>, Exception> {
         let Some(token) = token else { return Ok(None) };
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let row = snapshot.get(&token.key).map_err(storage_failed)?;
-        token.judge::<R>(row.as_deref())?.map(|id| self.exchange(&id)).transpose()
+        token.known_id::<R>(row.as_deref())?.map(|id| self.exchange(&id)).transpose()
     }
 
-    /// The record whose turn it is among those that are not finished: not one whose last step failed just now or is still
-    /// under way. Others have their turn before it comes again.
+    /// Selects the next open record to advance: not one that is backing off or has a running step. All others are selected before
+    /// it is selected again.
     pub(crate) fn due_exchange<'a, R: ExchangeRecord>(
         &self,
         open: &'a OpenIds,
-    ) -> Result<Option<(R, Turn<'a>)>, Exception> {
-        self.look_for_open::<R>(open)?;
+    ) -> Result<Option<(R, StepGuard<'a>)>, Exception> {
+        self.load_open_exchanges::<R>(open)?;
         for id in open.all() {
-            if self.pauses.is_waiting(&id) {
+            if self.backoffs.is_backing_off(&id) {
                 continue;
             }
-            // Before its record is read, so that this is what the step before has left.
-            let Some(turn) = open.take_turn(&id) else { continue };
+            // Before the record is read, so that it is what the previous step left.
+            let Some(guard) = open.begin_step(&id) else { continue };
             match self.exchange::<R>(&id) {
                 Ok(record) if record.is_open() => {
-                    if record.bucket().is_none_or(|bucket| turn.goes_to(bucket)) {
-                        open.put_last(&id);
-                        return Ok(Some((record, turn)));
+                    if record.bucket().is_none_or(|bucket| guard.reserve_bucket(bucket)) {
+                        open.move_to_back(&id);
+                        return Ok(Some((record, guard)));
                     }
                 }
-                // It has ended, and may be forgotten already.
+                // It has ended, and may be deleted already.
                 Ok(_) => open.remove(&id),
                 Err(exception) if exception.kind == R::NOT_FOUND => open.remove(&id),
-                Err(exception) => drop(self.pauses.judge(&id, Err(exception))),
+                Err(exception) => drop(self.backoffs.record(&id, Err(exception))),
             }
         }
         Ok(None)
@@ -299,12 +298,12 @@ impl<S: Store> Engine<S> {
 
     pub(crate) fn visit_exchanges<R: ExchangeRecord>(
         &self,
-        behind: Option<&str>,
+        after: Option<&str>,
         direction: Direction,
         mut visit: impl FnMut(R) -> ControlFlow<()>,
     ) -> Result<(), Exception> {
         let mut range = stored_key::all_exchanges(R::KIND);
-        if let Some(key) = behind.map(key::<R>) {
+        if let Some(key) = after.map(key::<R>) {
             match direction {
                 Direction::Ascending => range.start = stored_key::next_key_after(&key),
                 Direction::Descending => range.end = key,

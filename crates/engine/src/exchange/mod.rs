@@ -1,9 +1,13 @@
-//! What exports, imports and bulk operations have in common: their records, client tokens and objects.
+//! What exports, imports, bulk operations, backups and restores have in common.
+//!
+//! Each of them is a row ([`exchange_record`]), started once per client token. Background steps advance those that are open
+//! ([`open_ids`]), reading objects of a bucket ([`object_source`]) or listing the data files they wrote ([`data_files`]).
+//! [`exchange_retention`] deletes them after they have ended.
 
-pub mod complaints;
 pub mod data_files;
 pub mod exchange_record;
-pub mod exchange_upkeep;
+pub mod exchange_retention;
 pub mod object_source;
 pub mod open_ids;
-pub mod workplace;
+pub mod record_errors;
+pub mod step_state;

@@ -1,5 +1,5 @@
-//! The objects that an import or a bulk operation reads. One is kept open from step to step; after a restart it is opened again, and
-//! the records that are done are skipped.
+//! The objects that an import or bulk operation reads. The current one stays open between steps; after a restart it is opened again
+//! and the processed records are skipped.
 
 use crate::bucket::{Bucket, Buckets, Listed, ReadFailure, internal_failure};
 use partita_api::exchange::{ExchangeFailure, InputCompression};
@@ -10,53 +10,57 @@ use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Items read in one step.
-const PAGE_ITEMS: usize = 256;
-/// … or this many records, those included that are no items.
-const PAGE_RECORDS: usize = 4_096;
+/// A batch ends after this many items,
+const BATCH_ITEMS: usize = 256;
+/// … or this many records, valid or not,
+const BATCH_RECORDS: usize = 4_096;
 /// … or this many bytes.
-const PAGE_BYTES: u64 = 1 << 20;
-/// As much is shown of a record that is no item.
-const SHOWN_BYTES: usize = 512 << 10;
+const BATCH_BYTES: u64 = 1 << 20;
+/// The text of an invalid record is truncated to this length.
+const INVALID_TEXT_BYTES: usize = 512 << 10;
 
-/// How far the objects are read.
+/// How far the objects have been read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
-    /// The object that is being read, and how many of its records are done.
+pub struct SourcePosition {
     pub object: String,
+    /// How many records of the object have been processed.
     pub records: u64,
 }
 
-/// Where an import or a bulk operation reads.
+/// What an import or bulk operation reads, and how.
 pub struct Source {
     pub buckets: Option<Arc<dyn Buckets>>,
     pub bucket: String,
     pub prefix: String,
-    /// Another bucket that must be there.
+    /// Another bucket that must exist.
     pub output: Option<String>,
     pub compression: InputCompression,
     pub format: InputFormat,
 }
 
-/// What is kept in memory from step to step, and made again after a restart.
+/// The state of a source between two steps. It is not stored, but built again after a restart.
 #[derive(Default)]
 pub struct OpenSource {
-    /// The objects, in order. They are listed once: they must not change meanwhile.
+    /// The objects, in order. They are listed once and must not change while they are read.
     objects: Option<Vec<Listed>>,
     open: Option<OpenObject>,
 }
 
 /// What a step has read.
 pub enum Reading {
-    /// The objects were listed: the first of them, and their bytes together.
+    /// The objects were listed: the first of them, and their total size.
     Listed { first: Option<String>, bytes: u64 },
-    /// A page, and the object behind this one.
-    Page { page: Page, next: Option<String> },
+    /// A batch of records, and the object after this one.
+    Batch { batch: RecordBatch, next: Option<String> },
 }
 
 impl OpenSource {
-    /// Reads the next page; if it stands nowhere yet, only the objects are listed.
-    pub fn read(&mut self, source: &Source, place: Option<&Place>) -> Result<Reading, ExchangeFailure> {
+    /// Reads the next batch; without a position, only lists the objects.
+    pub fn read(
+        &mut self,
+        source: &Source,
+        position: Option<&SourcePosition>,
+    ) -> Result<Reading, ExchangeFailure> {
         let bucket = Bucket::open(source.buckets.as_ref(), &source.bucket)?;
         if let Some(output) = &source.output {
             Bucket::open(source.buckets.as_ref(), output)?;
@@ -65,112 +69,120 @@ impl OpenSource {
             self.objects = Some(bucket.list(&source.prefix)?);
         }
         let objects = self.objects.as_deref().unwrap_or_default();
-        let Some(place) = place else {
+        let Some(position) = position else {
             let first = objects.first().map(|listed| listed.key.clone());
             return Ok(Reading::Listed { first, bytes: objects.iter().map(|listed| listed.bytes).sum() });
         };
-        let next = objects.get(objects.partition_point(|listed| listed.key <= place.object));
+        let next = objects.get(objects.partition_point(|listed| listed.key <= position.object));
         let next = next.map(|listed| listed.key.clone());
-        let mut open = match self.open.take().filter(|open| open.place == *place) {
+        let mut open = match self.open.take().filter(|open| open.position == *position) {
             Some(open) => open,
-            None => OpenObject::at(place, &bucket, source)?,
+            None => OpenObject::at(position, &bucket, source)?,
         };
-        let page = open.page()?;
+        let batch = open.next_batch()?;
         self.open = Some(open);
-        Ok(Reading::Page { page, next })
+        Ok(Reading::Batch { batch, next })
     }
 }
 
 struct OpenObject {
-    place: Place,
+    position: SourcePosition,
     reader: ItemReader<BufReader<Box<dyn Read + Send>>>,
-    /// How much of the object itself was read, compressed as it is.
+    /// How many bytes of the stored, possibly compressed object were read.
     read_bytes: Arc<AtomicU64>,
     read_failure: ReadFailure,
 }
 
-/// A record that is no item.
-pub struct BadRecord {
+/// A record that does not contain a valid item.
+pub struct InvalidRecord {
     pub reason: String,
     pub text: String,
 }
 
-/// What a step has read.
 #[derive(Default)]
-pub struct Page {
-    pub records: Vec<Result<PutLine, BadRecord>>,
-    /// The length of the records, decompressed.
+pub struct RecordBatch {
+    pub records: Vec<Result<PutLine, InvalidRecord>>,
+    /// The decompressed size of the records.
     pub bytes: u64,
-    /// How much of the object was read until now, compressed as it is.
+    /// How many bytes of the stored, possibly compressed object were read so far.
     pub object_bytes: u64,
-    /// The object has no more.
+    /// The object has no more records.
     pub ended: bool,
-    /// Why the rest of the object cannot be understood.
+    /// Why the rest of the object cannot be parsed.
     pub broken: Option<String>,
 }
 
 impl OpenObject {
-    fn at(place: &Place, bucket: &Bucket, source: &Source) -> Result<OpenObject, ExchangeFailure> {
+    fn at(
+        position: &SourcePosition,
+        bucket: &Bucket,
+        source: &Source,
+    ) -> Result<OpenObject, ExchangeFailure> {
         let compression = match source.compression {
             InputCompression::None => Compression::None,
             InputCompression::Gzip => Compression::Gzip,
             InputCompression::Zstd => Compression::Zstd,
         };
         let read_bytes = Arc::new(AtomicU64::new(0));
-        let object = bucket.read(&place.object)?;
+        let object = bucket.read(&position.object)?;
         let read_failure = object.failure();
         let counted = Counted { source: object, read_bytes: Arc::clone(&read_bytes) };
         let text = compression.reader(BufReader::new(counted)).map_err(|_| internal_failure())?;
         let reader = ItemReader::new(BufReader::new(text), &source.format);
-        let mut open =
-            OpenObject { place: Place { records: 0, ..place.clone() }, reader, read_bytes, read_failure };
-        while open.place.records < place.records {
+        let mut open = OpenObject {
+            position: SourcePosition { records: 0, ..position.clone() },
+            reader,
+            read_bytes,
+            read_failure,
+        };
+        while open.position.records < position.records {
             match open.reader.read() {
-                Ok(NextRecord::Record(_)) => open.place.records += 1,
+                Ok(NextRecord::Record(_)) => open.position.records += 1,
                 Ok(NextRecord::Skipped(_)) => {}
                 Ok(NextRecord::End) | Err(_) => break,
             }
         }
-        open.unless_unreadable(())?;
+        open.check_readable()?;
         Ok(open)
     }
 
-    fn page(&mut self) -> Result<Page, ExchangeFailure> {
-        let (mut page, mut items, mut without_records) = (Page::default(), 0, 0);
-        while items < PAGE_ITEMS
-            && page.records.len() < PAGE_RECORDS
-            && page.bytes + without_records < PAGE_BYTES
-            && !page.ended
+    fn next_batch(&mut self) -> Result<RecordBatch, ExchangeFailure> {
+        let (mut batch, mut items, mut bytes_without_records) = (RecordBatch::default(), 0, 0);
+        while items < BATCH_ITEMS
+            && batch.records.len() < BATCH_RECORDS
+            && batch.bytes + bytes_without_records < BATCH_BYTES
+            && !batch.ended
         {
             match self.reader.read() {
                 Ok(NextRecord::Record(record)) => {
                     items += usize::from(record.put.is_ok());
-                    page.bytes += record.bytes;
-                    page.records.push(self.judged(*record));
+                    batch.bytes += record.bytes;
+                    batch.records.push(self.validated(*record));
                 }
-                Ok(NextRecord::Skipped(bytes)) => without_records += bytes,
-                Ok(NextRecord::End) => page.ended = true,
+                Ok(NextRecord::Skipped(bytes)) => bytes_without_records += bytes,
+                Ok(NextRecord::End) => batch.ended = true,
                 Err(error) => {
-                    page.broken = Some(error.to_string());
-                    page.ended = true;
+                    batch.broken = Some(error.to_string());
+                    batch.ended = true;
                 }
             }
         }
-        self.place.records += page.records.len() as u64;
-        page.object_bytes = self.read_bytes.load(Ordering::Relaxed);
-        self.unless_unreadable(page)
+        self.position.records += batch.records.len() as u64;
+        batch.object_bytes = self.read_bytes.load(Ordering::Relaxed);
+        self.check_readable()?;
+        Ok(batch)
     }
 
-    /// An object that the bucket does not give is not a malformed one: nothing can be said about its records.
-    fn unless_unreadable<T>(&self, read: T) -> Result<T, ExchangeFailure> {
-        self.read_failure.get().map_or(Ok(read), |failure| Err(failure.clone()))
+    /// An object that the bucket fails to deliver is not a malformed one: nothing is known about its records.
+    fn check_readable(&self) -> Result<(), ExchangeFailure> {
+        self.read_failure.get().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
-    fn judged(&self, record: Record) -> Result<PutLine, BadRecord> {
+    fn validated(&self, record: Record) -> Result<PutLine, InvalidRecord> {
         record.put.map_err(|reason| {
             let text = self.reader.text();
-            let shown = &text[..text.len().min(SHOWN_BYTES)];
-            BadRecord { reason, text: String::from_utf8_lossy(shown).into_owned() }
+            let truncated = &text[..text.len().min(INVALID_TEXT_BYTES)];
+            InvalidRecord { reason, text: String::from_utf8_lossy(truncated).into_owned() }
         })
     }
 }

@@ -1,47 +1,47 @@
-//! Which exports, imports, bulk operations and restores are not finished, and which of them have a step under way.
+//! Which exports, imports, bulk operations and restores are open, and which of them have a running step.
 //!
-//! A step may wait for its bucket for minutes. Meanwhile it has its turn, and steps of the others are taken beside it, few of
-//! them with the same bucket: one that does not answer keeps its own waiting, and not all threads.
+//! A step may wait for its bucket for minutes. Steps of other ids run concurrently, but only a few with the same bucket: a bucket
+//! that does not respond delays its own exchanges, and does not occupy all threads.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many steps of one kind may be under way with the same bucket.
-const STEPS_OF_A_BUCKET: usize = 2;
+/// Steps of one kind that may use the same bucket at a time.
+const STEPS_PER_BUCKET: usize = 2;
 
-/// The ids of what is not finished, of one kind.
+/// The ids of all open exchanges of one kind.
 #[derive(Default)]
 pub struct OpenIds(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
-    /// Oldest first; none until they were looked for.
+    /// Least recently advanced first; `None` until they are loaded.
     ids: Option<VecDeque<String>>,
-    /// With the bucket that each of them needs, once that is known.
-    under_way: HashMap<String, Option<String>>,
+    /// Ids with a running step, and the bucket that it uses, once that is known.
+    running: HashMap<String, Option<String>>,
 }
 
-/// That a step is taken; nobody else takes one of the same id while this lives.
-pub struct Turn<'a> {
+/// A running step; no other step of the same id starts before this is dropped.
+pub struct StepGuard<'a> {
     open: &'a OpenIds,
     id: String,
 }
 
-impl Drop for Turn<'_> {
+impl Drop for StepGuard<'_> {
     fn drop(&mut self) {
-        self.open.locked().under_way.remove(&self.id);
+        self.open.locked().running.remove(&self.id);
     }
 }
 
-impl Turn<'_> {
-    /// Whether it may go to this bucket: not if enough others are there.
-    pub fn goes_to(&self, bucket: &str) -> bool {
+impl StepGuard<'_> {
+    /// Reserves a bucket for the step, unless too many steps use it already.
+    pub fn reserve_bucket(&self, bucket: &str) -> bool {
         let mut open = self.open.locked();
-        let there = open.under_way.values().filter(|other| other.as_deref() == Some(bucket)).count();
-        if there < STEPS_OF_A_BUCKET {
-            open.under_way.insert(self.id.clone(), Some(bucket.to_owned()));
+        let users = open.running.values().filter(|other| other.as_deref() == Some(bucket)).count();
+        if users < STEPS_PER_BUCKET {
+            open.running.insert(self.id.clone(), Some(bucket.to_owned()));
         }
-        there < STEPS_OF_A_BUCKET
+        users < STEPS_PER_BUCKET
     }
 }
 
@@ -50,46 +50,47 @@ impl OpenIds {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this is the first look. From now on nothing that begins is missed, while the rows are still being read.
-    pub fn begin_looking(&self) -> bool {
+    /// Returns whether the ids still have to be loaded. From now on [`OpenIds::add`] takes effect, so that nothing that starts while
+    /// the rows are being read is missed.
+    pub fn begin_loading(&self) -> bool {
         let mut open = self.locked();
         let is_first = open.ids.is_none();
         open.ids.get_or_insert_default();
         is_first
     }
 
-    /// Notes what has begun. Before the first look there is no need to: it will be found.
+    /// Adds an exchange that has started. Before the ids are loaded this has no effect: loading will find it.
     pub fn add(&self, id: &str) {
-        self.unless_known(id, VecDeque::push_back);
+        self.add_if_unknown(id, VecDeque::push_back);
     }
 
     pub fn add_older(&self, id: &str) {
-        self.unless_known(id, VecDeque::push_front);
+        self.add_if_unknown(id, VecDeque::push_front);
     }
 
-    fn unless_known(&self, id: &str, add: fn(&mut VecDeque<String>, String)) {
+    fn add_if_unknown(&self, id: &str, add: fn(&mut VecDeque<String>, String)) {
         if let Some(ids) = self.locked().ids.as_mut().filter(|ids| !ids.iter().any(|known| known == id)) {
             add(ids, id.to_owned());
         }
     }
 
-    /// The ids now; none before the first look.
+    /// The current ids; none before they are loaded.
     pub fn all(&self) -> Vec<String> {
         self.locked().ids.iter().flatten().cloned().collect()
     }
 
-    /// None while a step of this one is under way.
-    pub fn take_turn(&self, id: &str) -> Option<Turn<'_>> {
+    /// Returns `None` while another step of this id is running.
+    pub fn begin_step(&self, id: &str) -> Option<StepGuard<'_>> {
         let mut open = self.locked();
-        if open.under_way.contains_key(id) {
+        if open.running.contains_key(id) {
             return None;
         }
-        open.under_way.insert(id.to_owned(), None);
-        Some(Turn { open: self, id: id.to_owned() })
+        open.running.insert(id.to_owned(), None);
+        Some(StepGuard { open: self, id: id.to_owned() })
     }
 
-    /// Lets the others have their turn first.
-    pub fn put_last(&self, id: &str) {
+    /// Gives all other ids precedence.
+    pub fn move_to_back(&self, id: &str) {
         self.remove(id);
         self.add(id);
     }
@@ -106,27 +107,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_step_of_each_is_under_way() {
+    fn each_id_has_one_running_step() {
         let open = OpenIds::default();
-        assert!(open.begin_looking() && !open.begin_looking());
+        assert!(open.begin_loading() && !open.begin_loading());
         ["a", "b", "a"].iter().for_each(|id| open.add(id));
         assert_eq!(open.all(), ["a", "b"]);
-        let turn = open.take_turn("a").unwrap();
-        assert!(open.take_turn("a").is_none() && open.take_turn("b").is_some());
-        open.put_last("a");
-        drop(turn);
-        assert!(open.take_turn("a").is_some());
+        let guard = open.begin_step("a").unwrap();
+        assert!(open.begin_step("a").is_none() && open.begin_step("b").is_some());
+        open.move_to_back("a");
+        drop(guard);
+        assert!(open.begin_step("a").is_some());
         assert_eq!(open.all(), ["b", "a"]);
     }
 
     #[test]
-    fn few_go_to_the_same_bucket() {
+    fn few_steps_use_the_same_bucket() {
         let open = OpenIds::default();
-        let turns = ["a", "b", "c"].map(|id| open.take_turn(id).unwrap());
-        assert_eq!(turns.each_ref().map(|turn| turn.goes_to("slow")), [true, true, false]);
-        assert!(turns[2].goes_to("other"));
-        let [first, ..] = turns;
+        let guards = ["a", "b", "c"].map(|id| open.begin_step(id).unwrap());
+        assert_eq!(guards.each_ref().map(|guard| guard.reserve_bucket("slow")), [true, true, false]);
+        assert!(guards[2].reserve_bucket("other"));
+        let [first, ..] = guards;
         drop(first);
-        assert!(open.take_turn("a").unwrap().goes_to("slow"));
+        assert!(open.begin_step("a").unwrap().reserve_bucket("slow"));
     }
 }

@@ -1,4 +1,4 @@
-//! DescribeExport: an export's record.
+//! DescribeExport: describes an export.
 
 use crate::Engine;
 use crate::export::export_step::ExportRecord;

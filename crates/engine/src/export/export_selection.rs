@@ -1,4 +1,4 @@
-//! Which items an export takes, and what of them: its `FilterSpecification` against the table's key.
+//! Which items an export contains, and which of their attributes: its `FilterSpecification`, resolved against the table's key.
 
 use crate::read::key_range::{KeyBounds, has_sort_prefix};
 use crate::read::selection::refuse_key_attributes;
@@ -12,14 +12,14 @@ use std::borrow::Cow;
 
 pub struct ExportSelection {
     filter: Option<ExportFilter>,
-    /// The items' rows that the key condition means; all, if there is none.
+    /// The range of rows that the key condition selects; all rows if `None`.
     pub rows: Option<KeyRange>,
-    /// What a sort attribute begins with, where the rows may hold others too.
+    /// A prefix of a sort attribute, which must be checked because the range may contain other values too.
     sort_prefix: Option<(String, Vec<u8>)>,
 }
 
 impl ExportSelection {
-    /// `filter` is the specification's text; `items` the space that they are in.
+    /// `filter` is the text of the specification, `items` the space of the table's items.
     pub fn new(
         filter: Option<&str>,
         (key, token_key): (&KeySchema, TokenKey),
@@ -38,26 +38,26 @@ impl ExportSelection {
         Ok(ExportSelection { filter, rows, sort_prefix })
     }
 
-    pub fn takes(&self, item: ItemRef<'_>) -> Result<bool, Exception> {
+    pub fn matches(&self, item: ItemRef<'_>) -> Result<bool, Exception> {
         let condition = self.filter.as_ref().and_then(|filter| filter.filter.as_ref());
         let prefix = self.sort_prefix.as_ref().map(|(attribute, prefix)| (attribute.as_str(), &prefix[..]));
         Ok(has_sort_prefix(item, prefix)
             && condition.map_or(Ok(true), |condition| condition.matches(Some(item)))?)
     }
 
-    /// What is shown of an item; `None` if that is all of it.
-    fn projected(&self, item: ItemRef<'_>) -> Option<Item> {
+    /// Returns the projected part of an item; `None` if that is the whole item.
+    fn projection_of(&self, item: ItemRef<'_>) -> Option<Item> {
         let projection = self.filter.as_ref().and_then(|filter| filter.projection.as_ref())?;
         Some(projection.apply(item))
     }
 
-    pub fn shown<'a>(&self, item: &'a Item) -> Cow<'a, Item> {
-        self.projected(item.view()).map_or(Cow::Borrowed(item), Cow::Owned)
+    pub fn projected<'a>(&self, item: &'a Item) -> Cow<'a, Item> {
+        self.projection_of(item.view()).map_or(Cow::Borrowed(item), Cow::Owned)
     }
 
-    /// Calls with what is shown of an item.
-    pub fn show(&self, item: ItemRef<'_>, write: impl FnOnce(ItemRef<'_>)) {
-        match self.projected(item) {
+    /// Calls `write` with the projected part of an item.
+    pub fn with_projected(&self, item: ItemRef<'_>, write: impl FnOnce(ItemRef<'_>)) {
+        match self.projection_of(item) {
             Some(part) => write(part.view()),
             None => write(item),
         }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_key_condition_the_filter_names_no_key() {
+    fn a_filter_next_to_a_key_condition_names_no_key_attribute() {
         let filter = |key_condition: &str, filter: &str| {
             refusal(&format!(
                 r#"{{{key_condition}"FilterExpression":"{filter}","ExpressionAttributeValues":{{":p":{{"S":"a"}}}}}}"#

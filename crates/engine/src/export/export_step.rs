@@ -1,6 +1,6 @@
-//! Exports in the background. What is exported was pinned in the table's history with the request. A step reads a part of what
-//! there was, writes it as a data file and stores how far it came; killed in between, it writes the same file again. Exports take
-//! turns.
+//! Advances exports in the background, in turn. The request has pinned the exported moments in the table's history. A step reads
+//! a part of the past, writes it as a data file and stores its progress; if the process is killed in between, it writes the same
+//! file again.
 
 use crate::Engine;
 use crate::bucket::bucket_output::{FILES, output_key, write_manifests};
@@ -13,7 +13,7 @@ use crate::history::{History, Moment};
 use crate::key::item_key::key_item;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
-use crate::offload::aside::{Hindrance, aside_with_bucket};
+use crate::offload::blocking_task::{StepError, run_with_bucket};
 use crate::read::work_budget::yield_now;
 use crate::verify::hex;
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus};
@@ -30,43 +30,43 @@ use partita_value::{Item, ItemRef, ValueRef, ordered_key};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// A data file has about so many bytes before it is compressed.
+/// The approximate size of a data file before compression.
 const PART_BYTES: usize = 8 << 20;
-/// A step looks at so many keys at most.
+/// The most keys that a step examines.
 const PART_KEYS: usize = 100_000;
-/// Others have their turn behind so many bytes, or keys, of a part.
+/// A part is read in slices of this many bytes or keys; in between the thread yields.
 const SLICE_BYTES: usize = 512 << 10;
 const SLICE_KEYS: usize = 2_048;
-/// More that could not be read is not listed.
-const MOST_LOST: usize = 10_000;
+/// Unreadable key ranges are listed up to this number.
+const MAX_LOST: usize = 10_000;
 
-/// An export as it is stored. Fields are only ever added, with a default.
+/// The stored record of an export. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ExportRecord {
     pub export: Export,
     pub table: String,
     /// The history in which its moments are pinned.
     pub history: u32,
-    /// The moment behind which changes are exported, and the one up to which; a full export has the same twice.
+    /// Changes after the first moment and up to the second are exported; a full export has the same moment twice.
     pub moments: [Moment; 2],
     pub key: KeySchema,
-    /// What the table's tokens are made with.
+    /// The hash key of the table's tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_key: Option<[u64; 2]>,
-    /// The last key, without its space, that is in a data file.
+    /// The last exported key, without its space.
     pub cursor: Option<Vec<u8>>,
-    /// Those that early versions stored here.
+    /// Data files written by early versions, which stored them here.
     #[serde(default)]
     pub files: Vec<DataFile>,
-    /// How many data files there are.
+    /// How many data files were written.
     #[serde(default)]
     pub written: u64,
-    /// What could not be read.
+    /// Key ranges that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostKeys>,
 }
 
-/// Stored keys whose items could not be read, and why.
+/// A range of stored keys whose items could not be read, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostKeys {
     from: String,
@@ -81,7 +81,7 @@ impl From<Damage> for LostKeys {
     }
 }
 
-/// How far an export has come.
+/// The part of a record that changes with every step.
 #[derive(Serialize, Deserialize)]
 pub struct ExportProgress {
     cursor: Option<Vec<u8>>,
@@ -130,30 +130,30 @@ impl ExchangeRecord for ExportRecord {
     }
 }
 
-/// What becomes one data file.
+/// The content of one data file.
 #[derive(Default)]
 struct Part {
     lines: Vec<u8>,
     items: u64,
     bytes: u64,
-    /// How many keys were looked at.
+    /// How many keys were examined.
     keys: usize,
     last_key: Option<Vec<u8>>,
     is_last: bool,
     lost: Vec<Damage>,
-    /// How many bytes and keys there may be at the end of the slice that is being read.
-    most_bytes: usize,
-    most_keys: usize,
+    /// The limits at which the current slice ends.
+    slice_end_bytes: usize,
+    slice_end_keys: usize,
 }
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn export_step(&self) -> Result<Progress, Exception> {
-        let Some((record, _turn)) = self.due_exchange::<ExportRecord>(&self.open_exports)? else {
+        let Some((record, _guard)) = self.due_exchange::<ExportRecord>(&self.open_exports)? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();
         let step = self.try_export(record).await;
-        Ok(self.pauses.judge(&id, step))
+        Ok(self.backoffs.record(&id, step))
     }
 
     async fn try_export(&self, mut record: ExportRecord) -> Result<Progress, Exception> {
@@ -161,13 +161,13 @@ impl<S: Store> Engine<S> {
         match self.advance_export(&mut record).await {
             Ok(Some(file)) if record.is_open() => {
                 let file = data_files::store(record.id(), record.written - 1, &file);
-                self.keep(vec![record.store_progress(), file]).await?;
+                self.store_rows(vec![record.store_progress(), file]).await?;
             }
-            Ok(_) if record.is_open() => self.keep(vec![record.store_progress()]).await?,
+            Ok(_) if record.is_open() => self.store_rows(vec![record.store_progress()]).await?,
             Ok(_) => self.end_export(record).await?,
-            Err(Hindrance::Exception(exception)) => return Err(exception),
-            Err(Hindrance::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
-            Err(Hindrance::Failure(failure)) => {
+            Err(StepError::Exception(exception)) => return Err(exception),
+            Err(StepError::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
+            Err(StepError::Failure(failure)) => {
                 record.export.status = ExchangeStatus::Failed;
                 record.export.ended_millis = Some(self.clock.now_millis());
                 record.export.failure = Some(failure);
@@ -177,17 +177,17 @@ impl<S: Store> Engine<S> {
         Ok(Progress::More)
     }
 
-    /// What it read is let go, and its data files are in the manifest.
+    /// Stores the final state, unpins the exported moments, and deletes the rows of data files, which the manifest lists now.
     async fn end_export(&self, record: ExportRecord) -> Result<(), Exception> {
         let mut writes = record.store_end();
-        writes.extend(data_files::forget(record.id(), record.written));
+        writes.extend(data_files::delete(record.id(), record.written));
         self.unpin(Space(record.history), record.id(), writes).await
     }
 
     /// Writes the next data file, if there is one, and at the end the manifests.
-    async fn advance_export(&self, record: &mut ExportRecord) -> Result<Option<DataFile>, Hindrance> {
+    async fn advance_export(&self, record: &mut ExportRecord) -> Result<Option<DataFile>, StepError> {
         if record.cursor.is_none() {
-            self.write_start(record).await?;
+            self.write_start_marker(record).await?;
         }
         let part = self.read_part(record).await?;
         let is_last = part.is_last;
@@ -198,8 +198,8 @@ impl<S: Store> Engine<S> {
         Ok(file)
     }
 
-    /// A part is read bit by bit, each out of a snapshot of its own.
-    async fn read_part(&self, record: &ExportRecord) -> Result<Part, Hindrance> {
+    /// Reads a part in slices, each from a new snapshot.
+    async fn read_part(&self, record: &ExportRecord) -> Result<Part, StepError> {
         let history = self.catalog.history(Space(record.history)).ok_or_else(internal_failure)?;
         let mut part = Part { last_key: record.cursor.clone(), ..Part::default() };
         let selection = record.selection(&history).map_err(refused)?;
@@ -216,22 +216,22 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Writes an object that says that there is an export.
-    async fn write_start(&self, record: &ExportRecord) -> Result<(), Hindrance> {
+    /// Writes the object that marks a started export.
+    async fn write_start_marker(&self, record: &ExportRecord) -> Result<(), StepError> {
         let (buckets, name) = (self.buckets.get().cloned(), record.export.target.bucket.clone());
         let key = record.key("_started");
-        aside_with_bucket(move || Bucket::open(buckets.as_ref(), &name)?.write(&key, b"")).await
+        run_with_bucket(move || Bucket::open(buckets.as_ref(), &name)?.write(&key, b"")).await
     }
 
-    /// Writes lines as a data file, and returns its bytes.
+    /// Compresses lines, writes them as a data file, and returns its bytes.
     async fn write_gzip(
         &self,
         record: &ExportRecord,
         key: String,
         lines: Vec<u8>,
-    ) -> Result<Vec<u8>, Hindrance> {
+    ) -> Result<Vec<u8>, StepError> {
         let (buckets, name) = (self.buckets.get().cloned(), record.export.target.bucket.clone());
-        aside_with_bucket(move || {
+        run_with_bucket(move || {
             let bytes = Compression::Gzip.compress(lines);
             Bucket::open(buckets.as_ref(), &name)?.write(&key, &bytes)?;
             Ok(bytes)
@@ -249,7 +249,7 @@ fn unreadable(error: StoreError) -> ExchangeFailure {
     internal_failure()
 }
 
-/// The next slice of a part of what is exported.
+/// Reads the next slice of a part.
 fn read_slice(
     snapshot: &impl Snapshot,
     history: &History,
@@ -261,21 +261,21 @@ fn read_slice(
         Some(rows) => past.within(rows.clone()),
         None => past,
     };
-    let (behind, mut failed) = (part.last_key.clone(), Ok(()));
-    let mut go_on = |added: Result<ControlFlow<()>, Exception>| {
+    let (after_key, mut failed) = (part.last_key.clone(), Ok(()));
+    let mut flow_of = |added: Result<ControlFlow<()>, Exception>| {
         added.unwrap_or_else(|exception| {
             failed = Err(exception);
             ControlFlow::Break(())
         })
     };
     match record.export.scope {
-        ExportScope::Full => past.items_at(record.moments[1], behind.as_deref(), |key, item| {
-            go_on(part.add_item(record, selection, key, item))
+        ExportScope::Full => past.items_at(record.moments[1], after_key.as_deref(), |key, item| {
+            flow_of(part.add_item(record, selection, key, item))
         })?,
         ExportScope::Incremental(window) => {
             let [after, until] = record.moments;
-            past.changes_between((after, until), behind.as_deref(), |key, change| {
-                go_on(part.add_change(record, selection, window, key, change))
+            past.changes_between((after, until), after_key.as_deref(), |key, change| {
+                flow_of(part.add_change(record, selection, window, key, change))
             })?;
         }
     }
@@ -286,8 +286,8 @@ fn read_slice(
 impl Part {
     fn begin_slice(&mut self) {
         self.is_last = true;
-        self.most_bytes = PART_BYTES.min(self.lines.len() + SLICE_BYTES);
-        self.most_keys = PART_KEYS.min(self.keys + SLICE_KEYS);
+        self.slice_end_bytes = PART_BYTES.min(self.lines.len() + SLICE_BYTES);
+        self.slice_end_keys = PART_KEYS.min(self.keys + SLICE_KEYS);
     }
 
     fn is_full(&self) -> bool {
@@ -301,19 +301,20 @@ impl Part {
         key: &[u8],
         item: Option<ItemRef<'_>>,
     ) -> Result<ControlFlow<()>, Exception> {
-        if !self.has_room_for(key) {
+        if !self.accepts(key) {
             return Ok(ControlFlow::Break(()));
         }
         let Some(item) = item else { return Ok(ControlFlow::Continue(())) };
-        if selection.takes(item)? {
-            selection.show(item, |shown| item_writer::write(record.export.format, shown, &mut self.lines));
+        if selection.matches(item)? {
+            selection
+                .with_projected(item, |item| item_writer::write(record.export.format, item, &mut self.lines));
             self.items += 1;
             self.bytes += item.size() as u64;
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// An item that came and went between the ends is not told of.
+    /// An item that was created and deleted within the window is not exported.
     fn add_change(
         &mut self,
         record: &ExportRecord,
@@ -322,18 +323,18 @@ impl Part {
         key: &[u8],
         change: Option<NetChange>,
     ) -> Result<ControlFlow<()>, Exception> {
-        if !self.has_room_for(key) {
+        if !self.accepts(key) {
             return Ok(ControlFlow::Break(()));
         }
         let Some(change) = change else { return Ok(ControlFlow::Continue(())) };
         let Some(item) = change.new.as_ref().or(change.old.as_ref()) else {
             return Ok(ControlFlow::Continue(()));
         };
-        if selection.takes(item.view())? {
+        if selection.matches(item.view())? {
             let keys = key_item(record.key.attributes(), item.view());
-            let new = change.new.as_ref().map(|item| selection.shown(item));
+            let new = change.new.as_ref().map(|item| selection.projected(item));
             let old = change.old.as_ref().filter(|_| window.view == ExportView::NewAndOldImages);
-            let old = old.map(|item| selection.shown(item));
+            let old = old.map(|item| selection.projected(item));
             let line = ChangeLine {
                 written_micros: change.written,
                 keys: keys.view(),
@@ -348,9 +349,9 @@ impl Part {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Notes that a key is looked at, unless that belongs into another slice.
-    fn has_room_for(&mut self, key: &[u8]) -> bool {
-        self.is_last = self.lines.len() < self.most_bytes && self.keys < self.most_keys;
+    /// Counts a key, unless it belongs to the next slice.
+    fn accepts(&mut self, key: &[u8]) -> bool {
+        self.is_last = self.lines.len() < self.slice_end_bytes && self.keys < self.slice_end_keys;
         if self.is_last {
             self.keys += 1;
             self.last_key = Some(key.to_vec());
@@ -370,7 +371,7 @@ impl ExportRecord {
         output_key(&self.export.target, self.id(), name)
     }
 
-    /// The data of incremental exports lie together.
+    /// The data files of all incremental exports share a prefix.
     fn data_key(&self, name: &str) -> String {
         let file = format!("{name}.{}", item_writer::file_extension(self.export.format));
         match self.export.scope {
@@ -379,23 +380,23 @@ impl ExportRecord {
         }
     }
 
-    /// Notes what could not be read; where two slices meet it may be met twice.
-    fn note_lost(&mut self, lost: Vec<Damage>) {
+    /// Records what could not be read. A range at the boundary of two slices may be reported twice.
+    fn add_lost(&mut self, lost: Vec<Damage>) {
         for keys in lost.into_iter().map(LostKeys::from) {
-            if self.lost.len() < MOST_LOST && !self.lost.contains(&keys) {
+            if self.lost.len() < MAX_LOST && !self.lost.contains(&keys) {
                 tracing::error!(export = self.export.arn, ?keys, "items could not be exported");
                 self.lost.push(keys);
             }
         }
     }
 
-    /// The list of what could not be read, if there is anything in it.
-    fn lost_list(&self) -> Option<(String, Vec<u8>)> {
+    /// The key and content of the object that lists what could not be read, if anything.
+    fn damage_report(&self) -> Option<(String, Vec<u8>)> {
         let list = serde_json::json!({ "damaged": self.lost });
         (!self.lost.is_empty()).then(|| (self.key("damaged.json"), list.to_string().into_bytes()))
     }
 
-    /// Its name depends on its number only, so that a repetition replaces it.
+    /// The name depends on the number only, so that a retry replaces the file.
     fn next_data_key(&self) -> String {
         let number = format!("{} {}", self.id(), self.written);
         let name = ordered_key::token(std::iter::once(ValueRef::S(number.as_bytes())));
@@ -404,10 +405,10 @@ impl ExportRecord {
 }
 
 impl<S: Store> Engine<S> {
-    /// Writes a data file, unless nothing was found yet.
-    async fn write_part(&self, record: &mut ExportRecord, part: Part) -> Result<Option<DataFile>, Hindrance> {
+    /// Writes a data file, unless the part is empty. A complete export has at least one.
+    async fn write_part(&self, record: &mut ExportRecord, part: Part) -> Result<Option<DataFile>, StepError> {
         record.cursor = part.last_key;
-        record.note_lost(part.lost);
+        record.add_lost(part.lost);
         if part.lines.is_empty() && !(part.is_last && record.written == 0) {
             return Ok(None);
         }
@@ -420,22 +421,22 @@ impl<S: Store> Engine<S> {
         Ok(Some(DataFile::new(key, &written, items)))
     }
 
-    /// The manifests come last: where there is a summary, the export is whole.
+    /// Writes the manifests last: an export with a summary is complete.
     async fn finish_export(
         &self,
         record: &mut ExportRecord,
         last: Option<DataFile>,
-    ) -> Result<(), Hindrance> {
+    ) -> Result<(), StepError> {
         let mut files = record.files.clone();
         files.extend(self.data_files(record.id())?);
         files.extend(last);
         let (now, done) = (self.clock.now_millis(), record.clone());
         let buckets = self.buckets.get().cloned();
-        let summary_key = aside_with_bucket(move || {
+        let summary_key = run_with_bucket(move || {
             let bucket = Bucket::open(buckets.as_ref(), &done.export.target.bucket)?;
             let files_key = done.key(FILES);
             let summary = manifest::export_summary(&done.export, now, &files_key);
-            if let Some((key, list)) = done.lost_list() {
+            if let Some((key, list)) = done.damage_report() {
                 bucket.write(&key, &list)?;
             }
             write_manifests(&bucket, |name| done.key(name), &files, &summary)

@@ -1,4 +1,4 @@
-//! ExportTableToPointInTime: pins what is exported and notes the export, which goes on in the background (`export_step.rs`).
+//! ExportTableToPointInTime: pins the exported moments and stores the export, which continues in the background (`export_step.rs`).
 
 use crate::Engine;
 use crate::backup::recovery_window::{recoverable_moment, recovery_is_off};
@@ -20,7 +20,7 @@ use partita_value::calendar::timestamp;
 use partita_value::names::table_arn;
 use std::time::Duration;
 
-/// The longest time that an incremental export may cover.
+/// The longest window of an incremental export.
 const LONGEST_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl<S: Store> Engine<S> {
@@ -33,13 +33,13 @@ impl<S: Store> Engine<S> {
             .client_token
             .as_ref()
             .map(|token| ExchangeToken::new(ExchangeKind::Export, token, &format!("{request:?}"), now));
-        let begun = |export: ExportRecord| Ok(ExportTableToPointInTimeOutput { export: export.export });
-        // AWS names the table as the request did: by its ARN.
+        let output = |export: ExportRecord| Ok(ExportTableToPointInTimeOutput { export: export.export });
+        // AWS names the table the way the request does: by its ARN.
         let no_table = |_| source_not_found(table_arn(&self.region, request.table.as_str()));
         let table = self.catalog.source_table(&request.table).map_err(no_table)?;
         let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
-        if let Some(record) = self.begun_before(token.as_ref())? {
-            return begun(record);
+        if let Some(record) = self.started_with_token(token.as_ref())? {
+            return output(record);
         }
         let scope = scope(&request, recovery, &table.record, now)?;
         self.check_length(scope)?;
@@ -49,10 +49,10 @@ impl<S: Store> Engine<S> {
             Ok(()) => {
                 self.open_exports.add(record.id());
                 self.wake_maintenance();
-                begun(self.exchange(record.id())?)
+                output(self.exchange(record.id())?)
             }
-            // The same request at the same time.
-            Err(exception) => begun(self.begun_before(token.as_ref())?.ok_or(exception)?),
+            // A concurrent request with the same token may have been first.
+            Err(exception) => output(self.started_with_token(token.as_ref())?.ok_or(exception)?),
         }
     }
 
@@ -90,7 +90,7 @@ impl<S: Store> Engine<S> {
                 (ExportScope::Full, Some(millis)) => [millis.unsigned_abs() * 1_000 + 999; 2],
                 // The moment of the decision.
                 (ExportScope::Full, None) => [0; 2],
-                // Its end is not part of a window.
+                // The end is not part of a window.
                 (ExportScope::Incremental(window), _) => {
                     [window.from_millis, window.to_millis].map(|millis| (millis * 1_000).saturating_sub(1))
                 }
@@ -104,7 +104,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Keeps what is exported until the end; the record commits with the pins.
+    /// Pins the exported moments until the export ends, and commits the record with the pins.
     async fn pin_export(
         &self,
         table: &Table,
@@ -114,15 +114,15 @@ impl<S: Store> Engine<S> {
         let (keys, clock) = (token.iter().map(ExchangeToken::key).collect(), self.clock.clone());
         let change = move |_: &TableRecord, history: &mut History, now: Moment, rows: &Rows<'_>| {
             let recovery = history.recovery.ok_or_else(|| recovery_is_off(&record.table))?;
-            let is_begun = token.as_ref().map(|token| token.judge::<ExportRecord>(rows[0].as_deref()));
-            if is_begun.transpose()?.flatten().is_some() {
-                return Err(out_of_reach());
+            let known = token.as_ref().map(|token| token.known_id::<ExportRecord>(rows[0].as_deref()));
+            if known.transpose()?.flatten().is_some() {
+                return Err(outside_window());
             }
             let earliest = recovery.earliest(clock.now_millis());
             let moments = record.moments.map(|moment| if moment == 0 { now } else { moment });
-            // Recovery may have been turned off and on since the request was looked at. The first second counts as a whole.
+            // Recovery may have been disabled and enabled again meanwhile. The first second belongs to the window as a whole.
             if moments.iter().any(|moment| moment / 1_000_000 + 1 < earliest / 1_000_000) {
-                return Err(out_of_reach());
+                return Err(outside_window());
             }
             let moments = moments.map(|moment| moment.max(earliest));
             for moment in moments {
@@ -131,7 +131,7 @@ impl<S: Store> Engine<S> {
             }
             let pinned = ExportRecord { history: history.space, moments, ..record.clone() };
             let mut writes = vec![pinned.store()];
-            writes.extend(token.iter().map(|token| token.remember(record.id())));
+            writes.extend(token.iter().map(|token| token.store(record.id())));
             Ok(writes)
         };
         self.change_history(table, keys, change).await
@@ -155,16 +155,16 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// What is exported, if recovery reaches it.
+/// The scope of an export, if it is within the recovery window.
 fn scope(
     request: &ExportTableToPointInTime,
     recovery: RecoveryRecord,
     table: &TableRecord,
     now: u64,
 ) -> Result<ExportScope, Exception> {
-    let reach = |millis: i64| recoverable_moment(recovery, millis, now).ok_or_else(out_of_reach);
+    let check = |millis: i64| recoverable_moment(recovery, millis, now).ok_or_else(outside_window);
     let Some(incremental) = request.incremental else {
-        request.at_millis.map_or(Ok(0), reach)?;
+        request.at_millis.map_or(Ok(0), check)?;
         return Ok(ExportScope::Full);
     };
     let (from, to) = (incremental.from_millis, incremental.to_millis.unwrap_or(now as i64));
@@ -174,7 +174,7 @@ fn scope(
         view: incremental.view,
     };
     check_window(window, table, now)?;
-    reach(from)?;
+    check(from)?;
     Ok(ExportScope::Incremental(window))
 }
 
@@ -194,7 +194,7 @@ fn check_window(window: ExportWindow, table: &TableRecord, now: u64) -> Result<(
     Ok(())
 }
 
-fn out_of_reach() -> Exception {
+fn outside_window() -> Exception {
     invalid_time("The specified ExportTime is outside of the point in time recovery window.".to_owned())
 }
 

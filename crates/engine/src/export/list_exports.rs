@@ -1,4 +1,4 @@
-//! ListExports: the records of exports.
+//! ListExports: lists exports, newest first.
 
 use crate::Engine;
 use crate::export::export_step::ExportRecord;

@@ -1,4 +1,6 @@
-//! Exports of a table into a bucket.
+//! Exports: ExportTableToPointInTime writes a table's items, or their changes within a time window, to a bucket.
+//!
+//! The request pins the exported moments in the table's [`crate::history`]; [`export_step`] writes the data files in the background.
 
 partita_api::operation_modules!(export);
 pub mod export_selection;

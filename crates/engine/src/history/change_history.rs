@@ -1,4 +1,4 @@
-//! Changing the history of a table: pins come and go, recovery is turned on and off.
+//! Changes the record of a history: adds and removes pins, enables and disables recovery.
 
 use crate::Engine;
 use crate::catalog::Catalog;
@@ -12,10 +12,10 @@ use crate::storage_failed;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Decision, Rows, Space, Store, Write};
 
-/// What becomes of a history in a decision.
+/// How a decision changes a history.
 pub enum HistoryChange {
     Store(Box<History>),
-    /// Nobody needs it any more.
+    /// It is no longer needed.
     End(Space),
 }
 
@@ -35,7 +35,7 @@ impl HistoryChange {
         }
     }
 
-    /// Called between a commit and the next decision only.
+    /// Updates the catalog. Must be called between the commit and the next decision.
     pub fn publish(self, catalog: &Catalog) {
         match self {
             HistoryChange::Store(history) => catalog.publish_history(*history),
@@ -45,8 +45,7 @@ impl HistoryChange {
 }
 
 impl<S: Store> Engine<S> {
-    /// Changes a table's history, which is made if there is none yet. `change` is told a moment of its own, and says
-    /// what to write beside it.
+    /// Changes a table's history, creating it if necessary. `change` gets a new moment, and returns additional writes.
     pub(crate) async fn change_history(
         &self,
         table: &Table,
@@ -63,10 +62,10 @@ impl<S: Store> Engine<S> {
             if record.id != id {
                 return Err(source_not_found(&name));
             }
-            let mut history = history_of(&catalog, record, spaces);
+            let mut history = history_or_new(&catalog, record, spaces);
             let moment = tick(rows[0].as_deref(), clock.now_millis());
             let mut writes = change(record, &mut history, moment, &rows[1..])?;
-            // No later change may come to lie before a pin, whatever the clock does.
+            // No later change may get a moment before a pin, whatever the clock does.
             let last = history.pins.iter().map(|pin| pin.moment).fold(moment, Moment::max);
             writes.push(history::store_last_moment(items, last));
             Ok(SideWrites { writes, history: Some(HistoryChange::of(history)), ..SideWrites::default() })
@@ -79,7 +78,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Changes a history, whether or not its table still is there. If the history is not, `change` is told none.
+    /// Changes a history, whether or not its table still exists. `change` gets `None` if the history does not exist.
     pub(crate) async fn change_known_history(
         &self,
         space: Space,
@@ -107,7 +106,7 @@ impl<S: Store> Engine<S> {
         self.store.decide(Vec::new(), decision).await.map_err(storage_failed)?
     }
 
-    /// Lets go of a moment, and stores what that ends.
+    /// Removes a pin, and commits `writes` with it.
     pub(crate) async fn unpin(
         &self,
         space: Space,
@@ -123,8 +122,8 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The history of a table; a new one if it has none.
-fn history_of(catalog: &Catalog, record: &mut TableRecord, spaces: &mut Spaces) -> History {
+/// The history of a table, or a new one.
+fn history_or_new(catalog: &Catalog, record: &mut TableRecord, spaces: &mut Spaces) -> History {
     match record.history.and_then(|space| catalog.history(Space(space))) {
         Some(history) => History::clone(&history),
         None => {
@@ -135,7 +134,7 @@ fn history_of(catalog: &Catalog, record: &mut TableRecord, spaces: &mut Spaces) 
     }
 }
 
-/// A backup, restore or export names a table that is not there.
+/// The exception of a backup, restore or export whose table does not exist.
 pub fn source_not_found(name: impl std::fmt::Display) -> Exception {
     Exception::new(ExceptionKind::TableNotFoundException, format!("Table not found: {name}"))
 }

@@ -1,4 +1,4 @@
-//! DescribeImport: an import's record.
+//! DescribeImport: describes an import.
 
 use crate::Engine;
 use crate::import::import_step::ImportRecord;

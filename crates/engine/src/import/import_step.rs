@@ -1,17 +1,17 @@
-//! Imports in the background. A step reads a page of records and puts the items; how far it came commits with them. When the
-//! last object is done, the table is there. Imports take turns.
+//! Advances imports in the background, in turn. A step reads a batch of records and puts the items; its progress
+//! commits with them. The table becomes active after the last object.
 
 use crate::Engine;
 use crate::bucket::failure;
 use crate::catalog::change_table::SideWrites;
 use crate::catalog::table::{Table, TableRecord};
-use crate::exchange::complaints::{self, complain};
 use crate::exchange::exchange_record::{ExchangeRecord, store_progress};
-use crate::exchange::object_source::{Page, Place, Reading, Source};
+use crate::exchange::object_source::{Reading, RecordBatch, Source, SourcePosition};
+use crate::exchange::record_errors::{RecordLocation, log_error_total, log_record_error};
 use crate::item::planned_write::plan_batched;
 use crate::key::stored_key::ExchangeKind;
 use crate::maintenance::Progress;
-use crate::offload::aside::{Hindrance, aside_with_bucket};
+use crate::offload::blocking_task::{StepError, run_with_bucket};
 use crate::write::{ItemWrite, Outcome};
 use partita_api::exchange::{ExchangeFailure, ExchangeStatus, InputFormat};
 use partita_api::import::Import;
@@ -24,18 +24,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// An import as it is stored. Fields are only ever added, with a default.
+/// The stored record of an import. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportRecord {
     pub import: Import,
     pub table: String,
-    /// None before the objects were listed.
-    #[serde(default)]
-    place: Option<Place>,
-    /// Nothing is left to be read.
+    /// `None` before the objects are listed.
+    #[serde(default, rename = "place")]
+    position: Option<SourcePosition>,
+    /// All objects have been read.
     #[serde(default)]
     is_done: bool,
-    /// What early versions stored instead of the place: all objects, which of them is being read, how many of its records are done.
+    /// What early versions stored instead of the position: all objects, the index of the current one, and its processed records.
     #[serde(default, skip_serializing)]
     objects: Option<Vec<String>>,
     #[serde(default, skip_serializing)]
@@ -44,10 +44,11 @@ pub struct ImportRecord {
     records: u64,
 }
 
-/// How far an import has come.
+/// The part of a record that changes with every step.
 #[derive(Serialize, Deserialize)]
 pub struct ImportProgress {
-    place: Option<Place>,
+    #[serde(rename = "place")]
+    position: Option<SourcePosition>,
     is_done: bool,
     processed_items: u64,
     processed_bytes: u64,
@@ -82,7 +83,7 @@ impl ExchangeRecord for ImportRecord {
     }
 
     fn progress(&self) -> Option<ImportProgress> {
-        Some(self.so_far())
+        Some(self.current_progress())
     }
 
     fn resume(&mut self, progress: ImportProgress) {
@@ -91,31 +92,32 @@ impl ExchangeRecord for ImportRecord {
         import.processed_bytes = progress.processed_bytes;
         import.imported_items = progress.imported_items;
         import.errors = progress.errors;
-        (self.place, self.is_done) = (progress.place, progress.is_done);
+        (self.position, self.is_done) = (progress.position, progress.is_done);
     }
 }
 
-/// What is known about a page before its items are put.
-struct Planned {
+/// What is known about a batch before its items are put.
+struct PlannedBatch {
     id: String,
-    /// How far the import had come before the page.
+    /// The progress before the batch.
     before: ImportProgress,
     records: u64,
     bytes: u64,
-    /// Records whose items may be put. Of items with the same key one stays; the others are no errors.
+    /// Valid records. Of items with the same key the last is put; the others are not errors.
     imported: u64,
     errors: u64,
-    place: Option<Place>,
+    /// The position after the batch.
+    position: Option<SourcePosition>,
 }
 
-impl Planned {
-    /// How far the import has come once the page has these outcomes.
+impl PlannedBatch {
+    /// Returns the progress after the batch with these outcomes.
     fn progress_after(&self, outcomes: &[Result<Outcome, Exception>]) -> ImportProgress {
         let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
         let before = &self.before;
-        let (place, is_done) = gone_to(before.place.clone(), self.place.clone());
+        let (position, is_done) = advanced_to(before.position.clone(), self.position.clone());
         ImportProgress {
-            place,
+            position,
             is_done,
             processed_items: before.processed_items + self.records,
             processed_bytes: before.processed_bytes + self.bytes,
@@ -125,51 +127,54 @@ impl Planned {
     }
 }
 
-/// Where an import stands, and whether it is done, once it has gone on: if there is no place to go to, nothing is left to be read.
-fn gone_to(before: Option<Place>, place: Option<Place>) -> (Option<Place>, bool) {
-    let is_done = place.is_none();
-    (place.or(before), is_done)
+/// Returns the position of an import after it advanced, and whether it is done: without a next position, everything is read.
+fn advanced_to(
+    before: Option<SourcePosition>,
+    next: Option<SourcePosition>,
+) -> (Option<SourcePosition>, bool) {
+    let is_done = next.is_none();
+    (next.or(before), is_done)
 }
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn import_step(&self) -> Result<Progress, Exception> {
-        let Some((record, _turn)) = self.due_exchange::<ImportRecord>(&self.open_imports)? else {
+        let Some((record, _guard)) = self.due_exchange::<ImportRecord>(&self.open_imports)? else {
             return Ok(Progress::Done);
         };
         let id = record.id().to_owned();
-        let step = self.advance_import(record.with_place()).await;
-        Ok(self.pauses.judge(&id, step))
+        let step = self.advance_import(record.with_position()).await;
+        Ok(self.backoffs.record(&id, step))
     }
 
     async fn advance_import(&self, mut record: ImportRecord) -> Result<Progress, Exception> {
         match self.read_import(&record).await {
-            Ok(Reading::Page { page, next }) => match self.table_of(&record) {
-                Ok(table) => record = self.put_page(record, &table, page, next).await?,
+            Ok(Reading::Batch { batch, next }) => match self.table_of(&record) {
+                Ok(table) => record = self.put_batch(record, &table, batch, next).await?,
                 Err(failure) => record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis()),
             },
             Ok(Reading::Listed { first, .. }) => {
-                record.go_to(first.map(|object| Place { object, records: 0 }));
-                self.keep(vec![record.store_progress()]).await?;
+                record.advance_to(first.map(|object| SourcePosition { object, records: 0 }));
+                self.store_rows(vec![record.store_progress()]).await?;
             }
-            Err(Hindrance::Exception(exception)) => return Err(exception),
-            Err(Hindrance::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
-            Err(Hindrance::Failure(failure)) => {
+            Err(StepError::Exception(exception)) => return Err(exception),
+            Err(StepError::Failure(_)) if self.has_stopped_exchanges() => return Ok(Progress::Done),
+            Err(StepError::Failure(failure)) => {
                 record.end(ExchangeStatus::Failed, Some(failure), self.clock.now_millis());
             }
         }
         record.end_if_done(self.clock.now_millis());
         if !record.is_open() {
-            self.workplaces.forget(record.id());
-            complaints::sum_up(record.arn(), record.import.errors);
+            self.step_state.remove(record.id());
+            log_error_total(record.arn(), record.import.errors);
             self.finish_import(record).await?;
         }
         Ok(Progress::More)
     }
 
-    async fn read_import(&self, record: &ImportRecord) -> Result<Reading, Hindrance> {
+    async fn read_import(&self, record: &ImportRecord) -> Result<Reading, StepError> {
         if record.is_done {
-            let (page, next) = (Page { ended: true, ..Page::default() }, None);
-            return Ok(Reading::Page { page, next });
+            let (batch, next) = (RecordBatch { ended: true, ..RecordBatch::default() }, None);
+            return Ok(Reading::Batch { batch, next });
         }
         let table = self.table_of(record)?;
         let source = Source {
@@ -180,10 +185,10 @@ impl<S: Store> Engine<S> {
             compression: record.import.compression,
             format: record.input_format(&table),
         };
-        let (mut open, place) = (self.workplaces.take_source(record.id()), record.place.clone());
-        let work = move || open.read(&source, place.as_ref()).map(|reading| (open, reading));
-        let (open, reading) = aside_with_bucket(work).await?;
-        self.workplaces.put_source_back(record.id(), open);
+        let (mut open, position) = (self.step_state.take_source(record.id()), record.position.clone());
+        let work = move || open.read(&source, position.as_ref()).map(|reading| (open, reading));
+        let (open, reading) = run_with_bucket(work).await?;
+        self.step_state.return_source(record.id(), open);
         Ok(reading)
     }
 
@@ -193,31 +198,30 @@ impl<S: Store> Engine<S> {
         table.ok_or_else(|| failure("TableNotFound", "The table was deleted during the import"))
     }
 
-    async fn put_page(
+    async fn put_batch(
         &self,
         mut record: ImportRecord,
         table: &Arc<Table>,
-        page: Page,
+        batch: RecordBatch,
         next: Option<String>,
     ) -> Result<ImportRecord, Exception> {
-        let (planned, writes) = record.planned(table, page, next);
+        let (planned, writes) = record.plan_batch(table, batch, next);
         let planned = Arc::new(planned);
-        let noted = Arc::clone(&planned);
-        let note = move |outcomes: &[Result<Outcome, Exception>]| {
-            vec![store_progress(&noted.id, &noted.progress_after(outcomes))]
+        let shared = Arc::clone(&planned);
+        let progress_writes = move |outcomes: &[Result<Outcome, Exception>]| {
+            vec![store_progress(&shared.id, &shared.progress_after(outcomes))]
         };
-        let outcomes = self.write_each_with(writes, note).await?;
+        let outcomes = self.write_each_with(writes, progress_writes).await?;
         record.resume(planned.progress_after(&outcomes));
         Ok(record)
     }
 
-    /// The record's last version and the table's readiness are stored together. Of an import whose source is not there,
-    /// no table stays.
+    /// Stores the record's final state and activates the table in one commit. If the source does not exist, the table is deleted.
     async fn finish_import(&self, record: ImportRecord) -> Result<(), Exception> {
         let name = TableName::new(&record.table);
-        if record.place.is_none() && !record.is_done {
-            self.unmake_table(name, record.import.table_id.clone()).await?;
-            return self.keep(record.store_end()).await;
+        if record.position.is_none() && !record.is_done {
+            self.delete_created_table(name, record.import.table_id.clone()).await?;
+            return self.store_rows(record.store_end()).await;
         }
         let (id, last) = (record.import.table_id.clone(), record.store_end());
         let change = move |table: &mut TableRecord, _: &mut _| {
@@ -226,19 +230,20 @@ impl<S: Store> Engine<S> {
         };
         match self.change_table(&name, change).await {
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => {
-                self.keep(record.store_end()).await
+                self.store_rows(record.store_end()).await
             }
             outcome => outcome.map(|_| ()),
         }
     }
 
-    /// Deletes the table that an import has made. Killed thereafter, the import fails again, and finds none.
-    async fn unmake_table(&self, name: TableName, id: String) -> Result<(), Exception> {
-        let is_it = move |record: &TableRecord| match record.id == id {
+    /// Deletes the table that an import has created. If the process is killed before the import ends, the import fails again and
+    /// finds no table.
+    async fn delete_created_table(&self, name: TableName, id: String) -> Result<(), Exception> {
+        let is_own = move |record: &TableRecord| match record.id == id {
             true => Ok(()),
             false => Err(Exception::resource_not_found("")),
         };
-        match self.remove_table(name, is_it).await {
+        match self.remove_table(name, is_own).await {
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => Ok(()),
             outcome => outcome.map(|_| ()),
         }
@@ -247,43 +252,48 @@ impl<S: Store> Engine<S> {
 
 impl ImportRecord {
     pub fn new(import: Import, table: String) -> ImportRecord {
-        let (place, is_done, objects, object, records) = (None, false, None, 0, 0);
-        ImportRecord { import, table, place, is_done, objects, object, records }
+        let (position, is_done, objects, object, records) = (None, false, None, 0, 0);
+        ImportRecord { import, table, position, is_done, objects, object, records }
     }
 
-    /// With the place of what an early version has begun.
-    fn with_place(mut self) -> ImportRecord {
-        if let (None, Some(objects)) = (&self.place, self.objects.take()) {
+    /// Converts the position that an early version stored.
+    fn with_position(mut self) -> ImportRecord {
+        if let (None, Some(objects)) = (&self.position, self.objects.take()) {
             let object = objects.into_iter().nth(self.object);
             let records = self.records;
-            self.go_to(object.map(|object| Place { object, records }));
+            self.advance_to(object.map(|object| SourcePosition { object, records }));
         }
         self
     }
 
-    fn go_to(&mut self, place: Option<Place>) {
-        (self.place, self.is_done) = gone_to(self.place.take(), place);
+    fn advance_to(&mut self, next: Option<SourcePosition>) {
+        (self.position, self.is_done) = advanced_to(self.position.take(), next);
     }
 
-    fn so_far(&self) -> ImportProgress {
+    fn current_progress(&self) -> ImportProgress {
         let Import { processed_items, processed_bytes, imported_items, errors, .. } = self.import;
-        let (place, is_done) = (self.place.clone(), self.is_done);
-        ImportProgress { place, is_done, processed_items, processed_bytes, imported_items, errors }
+        let (position, is_done) = (self.position.clone(), self.is_done);
+        ImportProgress { position, is_done, processed_items, processed_bytes, imported_items, errors }
     }
 
-    /// What is to be put of a page.
-    fn planned(&self, table: &Arc<Table>, page: Page, next: Option<String>) -> (Planned, Vec<ItemWrite>) {
-        let Place { object, records: done } = self.place.clone().unwrap_or_default();
+    /// Validates a batch, and returns the items to put.
+    fn plan_batch(
+        &self,
+        table: &Arc<Table>,
+        batch: RecordBatch,
+        next: Option<String>,
+    ) -> (PlannedBatch, Vec<ItemWrite>) {
+        let SourcePosition { object, records: done } = self.position.clone().unwrap_or_default();
         let mut errors = 0;
-        let mut complain = |record: Option<u64>, reason: &str| {
-            let place = complaints::Place { operation: self.arn(), object: &object, record };
-            complain(self.import.errors + errors, place, reason);
+        let mut count_error = |record: Option<u64>, reason: &str| {
+            let location = RecordLocation { operation: self.arn(), object: &object, record };
+            log_record_error(self.import.errors + errors, location, reason);
             errors += 1;
         };
         let (mut imported, mut writes) = (0, HashMap::new());
-        let records = page.records.len() as u64;
-        for (number, record) in (done + 1..).zip(page.records) {
-            let write = record.map_err(|bad| bad.reason).and_then(|put| {
+        let records = batch.records.len() as u64;
+        for (number, record) in (done + 1..).zip(batch.records) {
+            let write = record.map_err(|invalid| invalid.reason).and_then(|put| {
                 plan_batched(table, BatchWrite::Put(put.item)).map_err(|exception| exception.message)
             });
             match write {
@@ -291,18 +301,18 @@ impl ImportRecord {
                     imported += 1;
                     writes.insert(write.key.stored.clone(), write);
                 }
-                Err(reason) => complain(Some(number), &reason),
+                Err(reason) => count_error(Some(number), &reason),
             }
         }
-        if let Some(reason) = &page.broken {
-            complain(None, reason);
+        if let Some(reason) = &batch.broken {
+            count_error(None, reason);
         }
-        let place = match page.ended {
-            true => next.map(|object| Place { object, records: 0 }),
-            false => Some(Place { object, records: done + records }),
+        let position = match batch.ended {
+            true => next.map(|object| SourcePosition { object, records: 0 }),
+            false => Some(SourcePosition { object, records: done + records }),
         };
-        let (id, before) = (self.id().to_owned(), self.so_far());
-        let planned = Planned { id, before, records, bytes: page.bytes, imported, errors, place };
+        let (id, before) = (self.id().to_owned(), self.current_progress());
+        let planned = PlannedBatch { id, before, records, bytes: batch.bytes, imported, errors, position };
         (planned, writes.into_values().collect())
     }
 

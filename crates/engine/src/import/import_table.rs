@@ -1,4 +1,4 @@
-//! ImportTable: makes the table and notes the import, which goes on in the background (`import_step.rs`).
+//! ImportTable: creates the table and stores the import, which continues in the background (`import_step.rs`).
 
 use crate::Engine;
 use crate::catalog::store_record;
@@ -30,9 +30,9 @@ impl<S: Store> Engine<S> {
         keys.extend(token.iter().map(ExchangeToken::key));
         let (catalog, new, token_key) = (self.catalog.clone(), record.clone(), self.new_token_key()?);
         let decision = move |rows: &Rows<'_>| {
-            // A repeated request finds its own table.
+            // First, because a repeated request finds the table it created.
             if let Some(token) = &token {
-                match token.judge::<ImportRecord>(rows[2].as_deref()) {
+                match token.known_id::<ImportRecord>(rows[2].as_deref()) {
                     Ok(None) => {}
                     known => return Decision::rejection(known),
                 }
@@ -41,12 +41,12 @@ impl<S: Store> Engine<S> {
                 return Decision::rejection(Err(already_exists(&request.table)));
             }
             let mut spaces = catalog.spaces(rows[1].as_deref());
-            let made = (new.import.table_id.clone(), token_key);
-            let mut table = new_record(&request.table, made, now, &mut spaces);
+            let identity = (new.import.table_id.clone(), token_key);
+            let mut table = new_record(&request.table, identity, now, &mut spaces);
             table.importing = true;
             let mut writes = [store_record(&table), spaces.store()].concat();
             writes.push(new.store());
-            writes.extend(token.iter().map(|token| token.remember(new.id())));
+            writes.extend(token.iter().map(|token| token.store(new.id())));
             let catalog = catalog.clone();
             Decision { writes, answer: Ok(None), on_commit: Some(Box::new(move || catalog.publish(table))) }
         };

@@ -1,4 +1,4 @@
-//! ListImports: the records of imports.
+//! ListImports: lists imports, newest first.
 
 use crate::Engine;
 use crate::import::import_step::ImportRecord;

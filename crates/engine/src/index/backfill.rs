@@ -30,7 +30,7 @@ impl<S: Store> Engine<S> {
         for table in self.catalog.all().values() {
             if let Some(space) = backfilling_space(table) {
                 let name = format!("backfill in table {}", table.name);
-                progress = progress.and(self.pauses.step(&name, self.fill_page(table, space)).await);
+                progress = progress.and(self.backoffs.step(&name, self.fill_page(table, space)).await);
             }
         }
         Ok(progress)

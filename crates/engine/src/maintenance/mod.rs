@@ -1,15 +1,16 @@
-//! Work in the background, in small bounded steps: mending the catalog, filling new indexes, expiring items, forgetting
-//! client tokens and old exports, trimming streams and histories, exports, imports, bulk operations and restores. Whoever runs
-//! the engine calls [`Engine::step`] of each kind of work again and again, side by side: none needs another, and one that is
-//! slow or fails keeps none of the others waiting.
+//! Background work, in small bounded steps: repairing the catalog, backfilling indexes, expiring items, deleting lapsed client
+//! tokens and old exports, trimming streams and histories, running exports, imports, bulk operations and restores.
+//!
+//! The host calls [`Engine::step`] for each kind of [`Work`] repeatedly and concurrently. The kinds do not depend on each other:
+//! one that is slow or fails delays no other. A failing task is retried with [`backoff`].
 
-pub mod pauses;
+pub mod backoff;
 
 use crate::Engine;
 use partita_api::Exception;
 use partita_store::Store;
 
-/// Whether another step is due at once.
+/// Whether another step is due immediately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     More,
@@ -26,7 +27,7 @@ impl Progress {
     }
 }
 
-/// A kind of work.
+/// A kind of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Catalog,
@@ -57,15 +58,15 @@ impl Work {
         Work::BulkOperations,
     ];
 
-    /// Whether a step may wait for somebody's bucket. Then steps of the same kind may be taken beside it: each is of another
-    /// export, import or bulk operation.
+    /// Whether a step may wait for a bucket. Then several steps of this kind may run concurrently, each for another export,
+    /// import or bulk operation.
     pub fn may_wait_for_a_bucket(self) -> bool {
         matches!(self, Work::Exports | Work::Imports | Work::BulkOperations)
     }
 }
 
 impl<S: Store> Engine<S> {
-    /// One step of everything there is to do. A step that fails keeps none of the others from its turn.
+    /// Runs one step of every kind of work. A step that fails does not prevent the others.
     pub async fn maintain(&self) -> Result<Progress, Exception> {
         let mut outcome = Ok(Progress::Done);
         for work in Work::ALL {
@@ -75,18 +76,17 @@ impl<S: Store> Engine<S> {
         outcome
     }
 
-    /// One step of a kind of work. Those that read and write buckets may wait for one for as long as the bucket's kind
-    /// allows.
+    /// Runs one step of a kind of work. Steps that use a bucket may wait for it as long as the bucket's implementation does.
     pub async fn step(&self, work: Work) -> Result<Progress, Exception> {
         match work {
             Work::Catalog => self.catalog_step().await,
             Work::Backfills => self.backfill_step().await,
             Work::Expiry => self.expire_step().await,
-            Work::Tokens => self.forget_tokens_step().await,
+            Work::Tokens => self.delete_lapsed_tokens_step().await,
             Work::Streams => self.stream_step().await,
             Work::Histories => self.history_step().await,
             Work::Restores => self.restore_step().await,
-            Work::EndedExchanges => self.forget_exchanges_step().await,
+            Work::EndedExchanges => self.delete_ended_exchanges_step().await,
             Work::Exports => self.export_step().await,
             Work::Imports => self.import_step().await,
             Work::BulkOperations => self.bulk_step().await,

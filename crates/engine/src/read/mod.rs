@@ -13,7 +13,7 @@ use crate::capacity::{Consistency, Consumption, read_units};
 use crate::catalog::Catalog;
 use crate::catalog::table::{Index, Table};
 use crate::key::item_key::{ItemKey, key_item};
-use crate::offload::heavy_work::{HEAVY_WORK, Verdict};
+use crate::offload::heavy_work::{ConditionResult, HEAVY_WORK};
 use crate::read::key_range::{ExpectedPartition, has_sort_prefix};
 use crate::read::selection::{no_index, resume_after, resume_at};
 use crate::read::work_budget::{WorkBudget, yield_now};
@@ -142,7 +142,7 @@ pub async fn read_page<S: Store>(
             }
             Pause::Evaluate(key, row) => {
                 if let Some(filter) = request.filter {
-                    reader.verdict = Some(Verdict::of(filter, Some(row)).await?);
+                    reader.verdict = Some(ConditionResult::evaluate(filter, Some(row)).await?);
                 }
                 resume_at(range, request.direction, key)
             }
@@ -186,7 +186,7 @@ struct PageReader<'a> {
     fetched_bytes: usize,
     fetched: Consumption,
     /// The result of the filter on the last row that took long.
-    verdict: Option<Verdict>,
+    verdict: Option<ConditionResult>,
     /// How often that result was of no use, because the row had changed meanwhile.
     retries: u32,
 }

@@ -1,4 +1,4 @@
-//! DescribeStream: a stream's record and a page of its shards, in the order of their ids.
+//! DescribeStream: describes a stream and a page of its shards, in the order of their ids.
 
 use crate::Engine;
 use crate::storage_failed;

@@ -1,4 +1,4 @@
-//! GetRecords: the records of a shard from an iterator on: a thousand of them, or a megabyte.
+//! GetRecords: returns records of a shard, starting at an iterator: up to a thousand, or a megabyte.
 
 use crate::Engine;
 use crate::key::stored_key;
@@ -15,12 +15,12 @@ use partita_value::limits;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-/// Records from a shard.
-struct Page {
+/// Consecutive records of a shard.
+struct RecordPage {
     records: Vec<ChangeRecord>,
-    /// The smallest number that was not looked at.
+    /// The smallest sequence number that was not read.
     next: u64,
-    /// Whether no record is left behind it.
+    /// Whether there are no more records.
     is_last: bool,
 }
 
@@ -36,10 +36,10 @@ impl<S: Store> Engine<S> {
         let Some(shard) = stream.shard(iterator.shard) else {
             return Err(Exception::resource_not_found(messages::SHARD_NOT_FOUND));
         };
-        // After the look at the catalog: of a shard that is closed there, the snapshot has every record.
+        // Taken after reading the catalog, so that it contains every record of a shard that is closed there.
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
-        let gone = trimmed_through(&snapshot, stream, shard.number)?;
-        if iterator.next != 0 && iterator.next <= gone {
+        let trimmed_to = trimmed_through(&snapshot, stream, shard.number)?;
+        if iterator.next != 0 && iterator.next <= trimmed_to {
             return Err(trimmed());
         }
         let page = read_page(&snapshot, stream, shard, iterator.next.max(shard.first), request.limit)?;
@@ -60,20 +60,20 @@ fn read_page(
     shard: &Shard,
     from: u64,
     limit: u32,
-) -> Result<Page, Exception> {
-    let mut page = Page { records: Vec::new(), next: from, is_last: true };
+) -> Result<RecordPage, Exception> {
+    let mut page = RecordPage { records: Vec::new(), next: from, is_last: true };
     let mut bytes = 0;
-    let mut behind = None;
-    let (met_damage, has_records) = (Cell::new(false), Cell::new(false));
+    let mut after_damage = None;
+    let (found_damage, has_records) = (Cell::new(false), Cell::new(false));
     let visit = |key: &[u8], row: &[u8]| {
         let record =
             stored_key::sequence_of(key).and_then(|sequence| stream_record::decode(stream, sequence, row));
         let Some(record) = record else {
-            met_damage.set(true);
+            found_damage.set(true);
             return if has_records.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         };
-        if met_damage.get() {
-            behind = Some(record.sequence);
+        if found_damage.get() {
+            after_damage = Some(record.sequence);
             return ControlFlow::Break(());
         }
         bytes += record.size_bytes();
@@ -90,25 +90,25 @@ fn read_page(
     };
     let damaged = |damage: Damage| {
         tracing::error!(stream = stream.label, %damage, "records of a stream are damaged");
-        met_damage.set(true);
+        found_damage.set(true);
         if has_records.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let range = stored_key::changes_from(stream.space(), shard.number, from);
     snapshot.range_past_damage(&range, Direction::Ascending, visit, damaged).map_err(storage_failed)?;
-    match (met_damage.get(), page.records.is_empty()) {
+    match (found_damage.get(), page.records.is_empty()) {
         (false, _) => Ok(page),
-        // What stands before the damage comes first.
-        (true, false) => Ok(Page { is_last: false, ..page }),
-        (true, true) => Err(unreadable_records(behind)),
+        // Records before the damage are returned first.
+        (true, false) => Ok(RecordPage { is_last: false, ..page }),
+        (true, true) => Err(unreadable_records(after_damage)),
     }
 }
 
-fn unreadable_records(behind: Option<SequenceNumber>) -> Exception {
-    let way_on = match behind {
+fn unreadable_records(after_damage: Option<SequenceNumber>) -> Exception {
+    let advice = match after_damage {
         Some(number) => format!("an iterator AT_SEQUENCE_NUMBER {number} goes on behind them"),
         None => "there are none behind them yet".to_owned(),
     };
     Exception::internal(format!(
-        "Internal server error: the next records of the stream are damaged and cannot be read; {way_on}"
+        "Internal server error: the next records of the stream are damaged and cannot be read; {advice}"
     ))
 }

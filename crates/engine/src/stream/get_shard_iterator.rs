@@ -1,4 +1,4 @@
-//! GetShardIterator: a place in a shard, as bytes.
+//! GetShardIterator: returns a position in a shard as an opaque iterator.
 
 use crate::Engine;
 use crate::storage_failed;

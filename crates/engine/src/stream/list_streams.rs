@@ -1,4 +1,4 @@
-//! ListStreams: in the order of tables and labels.
+//! ListStreams: lists streams, ordered by table and label.
 
 use crate::Engine;
 use partita_api::Exception;

@@ -1,21 +1,23 @@
-//! A stream as the catalog keeps it: whose changes it tells, how, and its shards.
+//! Streams: the changes of a table's items, in shards, as the catalog and GetRecords know them.
 //!
 //! ```text
 //!  tokens 0 ──────────────────────────────────────── 2³²
-//!         │ shard 0   │ shard 1   │ shard 2   │ shard 3   │  each open one takes a range of tokens
-//!         │ shard 4   │ 5    │ 6  │ shard 7   │ shard 8   │  later: their children take the same ranges
+//!         │ shard 0   │ shard 1   │ shard 2   │ shard 3   │  each open shard covers a range of tokens
+//!         │ shard 4   │ 5    │ 6  │ shard 7   │ shard 8   │  later: their children cover the same ranges
 //! ```
-//! Every item's token lies in the range of exactly one open shard, and a shard's children lie in its range;
-//! so an item's records are in order in one shard, and then in that shard's child. All shards of a stream
-//! share one sequence of numbers, from which follows that a child's numbers are larger than its parent's.
+//! Every item's token is in the range of exactly one open shard, and the children of a shard divide its range. So the records
+//! of an item are in order within one shard, and then within that shard's child. All shards of a stream share one sequence of
+//! numbers, so that the numbers of a child are larger than its parent's.
+//!
+//! The writer adds a [`stream_record`] with every change; [`stream_maintenance`] rolls shards and trims records.
 
 partita_api::operation_modules!(stream);
 pub mod read_stream;
 pub mod shard_iterator;
 pub mod stream_lifecycle;
+pub mod stream_maintenance;
 pub mod stream_options;
 pub mod stream_record;
-pub mod stream_upkeep;
 
 use crate::catalog::catalog_rows::put_record;
 use crate::catalog::table::TableRecord;
@@ -31,7 +33,7 @@ use serde::{Deserialize, Serialize};
 /// The number of a stream's first record.
 pub const FIRST_SEQUENCE: u64 = 1;
 
-/// What is stored of a stream; it outlives its table. Fields are only ever added, with a default.
+/// The stored record of a stream, which outlives its table. Fields are only ever added, with a default.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stream {
     pub table: String,
@@ -41,9 +43,9 @@ pub struct Stream {
     pub key: KeySchema,
     pub space: u32,
     pub created_at_millis: u64,
-    /// When it was disabled or its table deleted: all of its shards are closed then.
+    /// When it was disabled or its table deleted; from then on all of its shards are closed.
     pub ended_at_millis: Option<u64>,
-    /// In the order in which they were opened, which is that of their ids.
+    /// In the order they were opened, which is the order of their ids.
     pub shards: Vec<Shard>,
 }
 
@@ -52,18 +54,18 @@ pub struct Shard {
     pub number: u32,
     pub parent: Option<String>,
     pub opened_at_millis: u64,
-    /// No record has a smaller number.
+    /// The smallest sequence number that a record may have.
     pub first: u64,
-    /// None until it is closed and has children.
+    /// `None` until it is closed and has children.
     pub closed: Option<Closed>,
-    /// The first and the last of the tokens' leading four bytes that it takes.
+    /// The range of leading four bytes of the tokens that it covers, inclusive.
     pub tokens: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Closed {
     pub at_millis: u64,
-    /// No record has a larger number.
+    /// The largest sequence number that a record may have.
     pub last: u64,
 }
 
@@ -72,13 +74,13 @@ impl Shard {
         format!("shardId-{:020}-{:08x}", self.opened_at_millis, self.number)
     }
 
-    /// Whether it was closed before this moment.
-    pub fn is_bygone(&self, before: u64) -> bool {
+    /// Whether it was closed before this time.
+    pub fn is_closed_before(&self, before: u64) -> bool {
         self.closed.is_some_and(|closed| closed.at_millis < before)
     }
 
-    /// Whether an item with this token has its changes here.
-    pub fn takes(&self, token: &Token) -> bool {
+    /// Whether the changes of an item with this token belong here.
+    pub fn covers(&self, token: &Token) -> bool {
         let [a, b, c, d, ..] = *token;
         let leading = u32::from_be_bytes([a, b, c, d]);
         self.tokens.0 <= leading && leading <= self.tokens.1
@@ -86,7 +88,7 @@ impl Shard {
 }
 
 impl Stream {
-    /// A new stream of a table. `is_taken` knows the names that must not be used again.
+    /// Creates a stream of a table. `is_taken` returns whether a name is in use.
     pub fn new(
         table: &TableRecord,
         view: StreamViewType,
@@ -113,7 +115,7 @@ impl Stream {
             ended_at_millis: None,
             shards: Vec::new(),
         };
-        for tokens in parts((0, u32::MAX), options.shards) {
+        for tokens in split_range((0, u32::MAX), options.shards) {
             stream.open_shard(None, tokens, FIRST_SEQUENCE, now);
         }
         stream
@@ -132,7 +134,7 @@ impl Stream {
         let shard = Shard {
             number: before.map_or(0, |shard| shard.number + 1),
             parent,
-            // Ids sort as the shards do, even if the clock was set back.
+            // Ids sort in shard order even if the clock was set back.
             opened_at_millis: before.map_or(now, |shard| shard.opened_at_millis.max(now)),
             first,
             closed: None,
@@ -141,28 +143,28 @@ impl Stream {
         self.shards.push(shard);
     }
 
-    /// The shard that takes an item's changes now.
+    /// The open shard for the changes of an item with this token.
     pub fn shard_of(&self, token: &Token) -> Option<&Shard> {
-        // The newest are the open ones.
-        self.shards.iter().rev().find(|shard| shard.closed.is_none() && shard.takes(token))
+        // Open shards are the newest.
+        self.shards.iter().rev().find(|shard| shard.closed.is_none() && shard.covers(token))
     }
 
     pub fn shard(&self, number: u32) -> Option<&Shard> {
         self.shards.iter().find(|shard| shard.number == number)
     }
 
-    /// The last number a shard can have, if it is closed. `next` is the number of the stream's next record.
+    /// The last sequence number of a shard, if it is closed. `next` is the number of the stream's next record.
     pub fn last_of(&self, shard: &Shard, next: u64) -> Option<u64> {
         match (shard.closed, self.ended_at_millis) {
             (Some(closed), _) => Some(closed.last),
-            // Never smaller than the first, though an empty shard has neither.
+            // Not smaller than the first, even for an empty shard.
             (None, Some(_)) => Some((next - 1).max(shard.first)),
             (None, None) => None,
         }
     }
 
-    /// The open shards that should go on in children, and whether they are full.
-    pub fn due(&self, next: u64, now: u64, options: &StreamOptions) -> Vec<(u32, bool)> {
+    /// The open shards that should be replaced by children, and whether they are full.
+    pub fn shards_to_roll(&self, next: u64, now: u64, options: &StreamOptions) -> Vec<(u32, bool)> {
         if self.ended_at_millis.is_some() {
             return Vec::new();
         }
@@ -175,16 +177,16 @@ impl Stream {
         due.collect()
     }
 
-    /// Closes the shards that are due and opens their children. `next` is the number of the next record and
-    /// becomes the last of the closed shards, so that also an empty shard has a number of its own.
+    /// Closes the shards that are due and opens their children. `next` is the number of the next record; it becomes the last
+    /// number of the closed shards, so that even an empty shard has a number of its own.
     pub fn roll(&mut self, next: u64, now: u64, options: &StreamOptions) {
         let mut open = self.shards.iter().filter(|shard| shard.closed.is_none()).count() as u32;
-        for (number, is_full) in self.due(next, now, options) {
+        for (number, is_full) in self.shards_to_roll(next, now, options) {
             let Some(shard) = self.shards.iter_mut().find(|shard| shard.number == number) else { continue };
             shard.closed = Some(Closed { at_millis: now, last: next });
             let (id, tokens) = (shard.id(), shard.tokens);
-            let children = if is_full && open < options.most_open_shards { 2 } else { 1 };
-            let parts = parts(tokens, children);
+            let children = if is_full && open < options.max_open_shards { 2 } else { 1 };
+            let parts = split_range(tokens, children);
             open += parts.len() as u32 - 1;
             for part in parts {
                 self.open_shard(Some(id.clone()), part, next + 1, now);
@@ -192,23 +194,23 @@ impl Stream {
         }
     }
 
-    /// Forgets closed shards of which nothing is left; their children still name them.
-    pub fn forget_bygone(&mut self, before: u64) {
-        self.shards.retain(|shard| !shard.is_bygone(before));
+    /// Removes shards whose records are all trimmed; their children still name them as parents.
+    pub fn remove_closed_before(&mut self, before: u64) {
+        self.shards.retain(|shard| !shard.is_closed_before(before));
     }
 
-    pub fn bygone(&self, before: u64) -> impl Iterator<Item = &Shard> {
-        self.shards.iter().filter(move |shard| shard.is_bygone(before))
+    pub fn closed_before(&self, before: u64) -> impl Iterator<Item = &Shard> {
+        self.shards.iter().filter(move |shard| shard.is_closed_before(before))
     }
 
-    /// The writes that store it.
+    /// The writes that store this record.
     pub fn store(&self) -> [Write; 2] {
         put_record(Key::Stream { space: self.space() }, self)
     }
 }
 
-/// Divides a range into equal parts, the last of which takes what is left over.
-fn parts((from, to): (u32, u32), count: u32) -> Vec<(u32, u32)> {
+/// Divides a range into equal parts; the last one includes the remainder.
+fn split_range((from, to): (u32, u32), count: u32) -> Vec<(u32, u32)> {
     let each = (u64::from(to) - u64::from(from) + 1) / u64::from(count.max(1));
     if count < 2 || each == 0 {
         return vec![(from, to)];
@@ -235,7 +237,7 @@ mod tests {
             ended_at_millis: None,
             shards: vec![],
         };
-        parts((0, u32::MAX), options.shards)
+        split_range((0, u32::MAX), options.shards)
             .into_iter()
             .for_each(|part| stream.open_shard(None, part, FIRST_SEQUENCE, 1_000));
         stream
@@ -248,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_no_gaps() {
+    fn a_split_range_has_no_gaps() {
         for (range, count) in [((0, u32::MAX), 4), ((0, u32::MAX), 3), ((5, 11), 2), ((5, 5), 2), ((5, 6), 2)]
         {
-            let parts = parts(range, count);
+            let parts = split_range(range, count);
             assert_eq!((parts[0].0, parts[parts.len() - 1].1), range);
             assert!(parts.windows(2).all(|pair| pair[0].1 + 1 == pair[1].0), "{parts:?}");
             assert!(parts.iter().all(|part| part.0 <= part.1), "{parts:?}");
@@ -259,19 +261,19 @@ mod tests {
     }
 
     #[test]
-    fn every_token_is_taken_by_one_open_shard_and_then_by_its_child() {
+    fn every_token_is_covered_by_one_open_shard_and_then_by_its_child() {
         let options = StreamOptions { shard_records: 100, ..StreamOptions::default() };
         let mut stream = stream(&options);
         let (mut next, mut now) = (1, 1_000);
         for round in 0..20 {
             let before = stream.clone();
-            // Full at every other round, too old at the others.
+            // Alternately full and too old.
             (next, now) = if round % 2 == 0 { (next + 500, now + 1) } else { (next, now + 5 * 3_600_000) };
             stream.roll(next, now, &options);
             next += 1;
             for leading in [0, 1, u32::MAX / 4, u32::MAX / 3, u32::MAX / 2, u32::MAX - 1, u32::MAX] {
-                let takers = stream.shards.iter().filter(|shard| shard.closed.is_none());
-                assert_eq!(takers.filter(|shard| shard.takes(&token(leading))).count(), 1);
+                let covering = stream.shards.iter().filter(|shard| shard.closed.is_none());
+                assert_eq!(covering.filter(|shard| shard.covers(&token(leading))).count(), 1);
                 let (parent, child) =
                     (before.shard_of(&token(leading)).unwrap(), stream.shard_of(&token(leading)).unwrap());
                 assert_eq!(child.parent, Some(parent.id()));
@@ -281,18 +283,18 @@ mod tests {
             }
         }
         let open = stream.shards.iter().filter(|shard| shard.closed.is_none()).count();
-        assert_eq!(open, options.most_open_shards as usize);
+        assert_eq!(open, options.max_open_shards as usize);
     }
 
     #[test]
-    fn young_shards_stay_and_bygone_ones_are_forgotten() {
+    fn recent_shards_stay_and_those_closed_long_ago_are_removed() {
         let options = StreamOptions { shard_lifetime: Duration::from_secs(10), ..StreamOptions::default() };
         let mut stream = stream(&options);
-        assert_eq!(stream.due(5, 10_999, &options), []);
+        assert_eq!(stream.shards_to_roll(5, 10_999, &options), []);
         stream.roll(5, 11_000, &options);
         assert_eq!(stream.shards.len(), 8);
-        assert_eq!(stream.bygone(11_000).count(), 0);
-        stream.forget_bygone(11_001);
+        assert_eq!(stream.closed_before(11_000).count(), 0);
+        stream.remove_closed_before(11_001);
         assert_eq!(stream.shards.len(), 4);
         assert!(stream.shards.iter().all(|shard| shard.parent.is_some() && shard.closed.is_none()));
     }
@@ -304,11 +306,11 @@ mod tests {
         assert_eq!(last_of(&stream, 8), None);
         stream.ended_at_millis = Some(2_000);
         assert_eq!((last_of(&stream, 8), last_of(&stream, 1)), (Some(7), Some(1)));
-        assert_eq!(stream.due(u64::MAX, u64::MAX / 2, &StreamOptions::default()), []);
+        assert_eq!(stream.shards_to_roll(u64::MAX, u64::MAX / 2, &StreamOptions::default()), []);
     }
 
     #[test]
-    fn ids_have_the_length_of_awss() {
+    fn ids_are_as_long_as_on_aws() {
         assert_eq!(stream(&StreamOptions::default()).shards[1].id(), "shardId-00000000000000001000-00000001");
     }
 }

@@ -1,4 +1,4 @@
-//! What the operations on streams share: finding a stream, its next number, how far it is trimmed.
+//! Shared by the operations on streams: looking up a stream, its next sequence number, how far it is trimmed.
 
 use crate::Engine;
 use crate::key::stored_key::{self, Key};
@@ -12,25 +12,25 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 impl<S: Store> Engine<S> {
-    /// The stream a request names; the error names it as the request did.
+    /// Returns the stream that a request names; the error repeats the request's ARN.
     pub(crate) fn named_stream(&self, name: &StreamName, arn: &str) -> Result<Arc<Stream>, Exception> {
         let stream = self.catalog.stream(name);
         stream.ok_or_else(|| Exception::resource_not_found(messages::stream_not_found(arn)))
     }
 }
 
-/// The number in a row of one number.
+/// The number in a row that holds a single number.
 pub fn read_number(row: Option<&[u8]>) -> Option<u64> {
     row.and_then(|row| row.first_chunk::<8>()).map(|number| u64::from_be_bytes(*number))
 }
 
-/// The number that the stream's next record gets.
+/// The sequence number of the stream's next record.
 pub fn next_sequence(snapshot: &impl Snapshot, stream: &Stream) -> Result<u64, Exception> {
     let row = snapshot.get(&Key::NextSequence { of: stream.space() }.to_bytes()).map_err(storage_failed)?;
     Ok(read_number(row.as_deref()).unwrap_or(FIRST_SEQUENCE))
 }
 
-/// The number of the last record that was trimmed from a shard; 0 if none was.
+/// The sequence number of the last record trimmed from a shard; 0 if there is none.
 pub fn trimmed_through(snapshot: &impl Snapshot, stream: &Stream, shard: u32) -> Result<u64, Exception> {
     let row =
         snapshot.get(&Key::ShardTrim { space: stream.space(), shard }.to_bytes()).map_err(storage_failed)?;
@@ -41,8 +41,8 @@ pub fn trimmed() -> Exception {
     Exception::new(ExceptionKind::TrimmedDataAccessException, messages::TRIMMED_DATA)
 }
 
-/// The smallest number from which on no record of a shard is older than a moment. Records are in the order
-/// of their times, so the range is halved until it is found.
+/// The smallest sequence number from which no record of a shard is older than `millis`. Records are ordered by time, so this is a
+/// binary search.
 pub fn first_not_older(
     snapshot: &impl Snapshot,
     stream: &Stream,

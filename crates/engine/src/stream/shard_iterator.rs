@@ -1,26 +1,26 @@
-//! Shard iterators: where a reader stands in a shard, given to it as bytes that it gives back.
+//! Shard iterators: the position of a reader in a shard, as opaque bytes that the client sends back.
 //!
 //! ```text
-//! space (4) │ shard (4) │ next number (8) │ issued at, in milliseconds (8) │ seal (16)
+//! space (4) │ shard (4) │ next number (8) │ issued at, in milliseconds (8) │ checksum (16)
 //! ```
-//! The seal is a hash of the rest and of the stream's identity. It finds mistakes; it keeps no secret, for
-//! whoever may ask for records may ask for an iterator at any place as well.
+//! The checksum is a hash of the rest and of the stream's identity. It detects mistakes; it need not be secret, because a client
+//! that may read records may also request an iterator at any position.
 
 use crate::stream::Stream;
 use partita_api::{Exception, ExceptionKind, messages};
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 
-/// How long an iterator holds.
+/// How long an iterator is valid.
 const LIFETIME_MILLIS: u64 = 15 * 60 * 1_000;
-const SEAL_BYTES: usize = 16;
+const CHECKSUM_BYTES: usize = 16;
 
-/// A place in a shard.
+/// A position in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardIterator {
     pub space: u32,
     pub shard: u32,
-    /// The smallest number to be read; 0 is whatever is the oldest then.
+    /// The smallest sequence number to read; 0 is the oldest record at that time.
     pub next: u64,
     pub issued_at_millis: u64,
 }
@@ -32,11 +32,11 @@ impl ShardIterator {
         bytes.extend(self.shard.to_be_bytes());
         bytes.extend(self.next.to_be_bytes());
         bytes.extend(self.issued_at_millis.to_be_bytes());
-        bytes.extend(seal(&bytes, stream));
+        bytes.extend(checksum(&bytes, stream));
         bytes
     }
 
-    /// Reads what was given out. The seal is not looked at yet: the stream it depends on is named inside.
+    /// Decodes an iterator. [`ShardIterator::check`] verifies the checksum once the stream named here is found.
     pub fn read(bytes: &[u8]) -> Result<ShardIterator, Exception> {
         ShardIterator::split(bytes).ok_or_else(invalid)
     }
@@ -46,7 +46,7 @@ impl ShardIterator {
         let (shard, rest) = rest.split_first_chunk::<4>()?;
         let (next, rest) = rest.split_first_chunk::<8>()?;
         let (issued_at, rest) = rest.split_first_chunk::<8>()?;
-        (rest.len() == SEAL_BYTES).then_some(ShardIterator {
+        (rest.len() == CHECKSUM_BYTES).then_some(ShardIterator {
             space: u32::from_be_bytes(*space),
             shard: u32::from_be_bytes(*shard),
             next: u64::from_be_bytes(*next),
@@ -54,7 +54,7 @@ impl ShardIterator {
         })
     }
 
-    /// That it is one of this stream's, and not too old.
+    /// Checks that the iterator belongs to this stream and has not expired.
     pub fn check(self, bytes: &[u8], stream: &Stream, now: u64) -> Result<(), Exception> {
         if self.to_bytes(stream) != bytes {
             return Err(invalid());
@@ -70,7 +70,7 @@ pub fn invalid() -> Exception {
     Exception::validation(messages::INVALID_SHARD_ITERATOR)
 }
 
-fn seal(bytes: &[u8], stream: &Stream) -> [u8; SEAL_BYTES] {
+fn checksum(bytes: &[u8], stream: &Stream) -> [u8; CHECKSUM_BYTES] {
     let mut hasher = SipHasher24::new();
     hasher.write(stream.table_id.as_bytes());
     hasher.write(stream.label.as_bytes());

@@ -1,4 +1,4 @@
-//! How a table's stream starts and ends.
+//! Starts and ends a table's stream.
 
 use crate::catalog::Catalog;
 use crate::catalog::spaces::Spaces;
@@ -25,7 +25,7 @@ pub fn start_stream(
     stream
 }
 
-/// The table's stream once it is disabled: it takes no more records and stays readable.
+/// The record of a table's stream after it is disabled: it gets no more records and stays readable.
 pub fn ended_stream(record: &TableRecord, now: u64, catalog: &Catalog) -> Option<Stream> {
     let label = record.stream.as_ref()?.label.clone();
     let stream = catalog.stream(&StreamName { table: record.name.clone(), label })?;

@@ -1,22 +1,22 @@
-//! How long streams keep their records, and when their shards change.
+//! How long streams retain records, and when their shards are rolled.
 
 use std::time::Duration;
 
-/// As long as AWS keeps a shard open within the time it keeps records: four hours of twenty-four.
+/// Retention divided by shard lifetime, as on AWS: a shard is open for four of twenty-four hours.
 const LIFETIMES_IN_RETENTION: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// Records older than this are trimmed, and ended streams forgotten.
+    /// Records older than this are trimmed, and streams that ended before are deleted.
     pub retention: Duration,
-    /// The open shards of a new stream.
+    /// The number of shards of a new stream.
     pub shards: u32,
-    /// A shard is closed after this time, and goes on in a child.
+    /// A shard is closed after this time and replaced by one child,
     pub shard_lifetime: Duration,
-    /// … or in two, if its stream took this many records meanwhile,
+    /// … or by two, once its stream has received this many records since the shard was opened,
     pub shard_records: u64,
-    /// … as long as there are not more open shards than this.
-    pub most_open_shards: u32,
+    /// … as long as there are fewer open shards than this.
+    pub max_open_shards: u32,
 }
 
 impl StreamOptions {
@@ -26,7 +26,7 @@ impl StreamOptions {
             shards: 4,
             shard_lifetime: retention / LIFETIMES_IN_RETENTION,
             shard_records: 1_000_000,
-            most_open_shards: 16,
+            max_open_shards: 16,
         }
     }
 

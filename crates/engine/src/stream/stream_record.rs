@@ -1,9 +1,9 @@
-//! A change as a row of a stream: written by the writer, read by GetRecords.
+//! The stored form of a change in a stream: written by the writer, read by GetRecords.
 //!
 //! ```text
 //! milliseconds since 1970 (8) │ event (1) │ keys │ new image │ old image     each: length (4), encoded item
 //! ```
-//! An image that the stream's view does not show, or that there is not, has no bytes.
+//! An image that does not exist, or that the stream's view excludes, has length 0.
 
 use crate::key::item_key::key_item;
 use crate::stream::Stream;
@@ -18,13 +18,13 @@ use std::hash::Hasher;
 const EVENTS: [(u8, ChangeEvent); 4] =
     [(1, ChangeEvent::Insert), (2, ChangeEvent::Modify), (3, ChangeEvent::Remove), (4, ChangeEvent::Expire)];
 
-/// The row that tells of a change.
+/// Encodes a change.
 pub fn encode(stream: &Stream, change: &Change<'_>, expires: bool, now: u64) -> Vec<u8> {
     let keys = key_item(stream.key.attributes(), change.item());
-    let shows_new = matches!(stream.view, StreamViewType::NewImage | StreamViewType::NewAndOldImages);
-    let shows_old = matches!(stream.view, StreamViewType::OldImage | StreamViewType::NewAndOldImages);
-    let new = change.after().filter(|_| shows_new);
-    let old = change.before().filter(|_| shows_old);
+    let has_new = matches!(stream.view, StreamViewType::NewImage | StreamViewType::NewAndOldImages);
+    let has_old = matches!(stream.view, StreamViewType::OldImage | StreamViewType::NewAndOldImages);
+    let new = change.after().filter(|_| has_new);
+    let old = change.before().filter(|_| has_old);
     let parts = [Some(keys.view()), new, old].map(|item| item.map_or(&[][..], |item| item.bytes()));
     let event = change.event(expires);
     let byte = EVENTS.iter().find(|(_, known)| *known == event).map_or(0, |(byte, _)| *byte);
@@ -32,14 +32,14 @@ pub fn encode(stream: &Stream, change: &Change<'_>, expires: bool, now: u64) -> 
     row.extend(now.to_be_bytes());
     row.push(byte);
     for part in parts {
-        // An item has far less than four gigabytes.
+        // An item is far smaller than four gigabytes.
         row.extend((part.len() as u32).to_be_bytes());
         row.extend(part);
     }
     row
 }
 
-/// The change that a row tells of; `None` if it is no such row.
+/// Decodes a change; `None` if the row is malformed.
 pub fn decode(stream: &Stream, sequence: u64, row: &[u8]) -> Option<ChangeRecord> {
     let (created_at, rest) = row.split_first_chunk::<8>()?;
     let (byte, rest) = rest.split_first()?;
@@ -57,7 +57,7 @@ pub fn decode(stream: &Stream, sequence: u64, row: &[u8]) -> Option<ChangeRecord
     })
 }
 
-/// When the change was made, in milliseconds since 1970.
+/// The time of the change, in milliseconds since 1970.
 pub fn created_at_millis(row: &[u8]) -> u64 {
     row.first_chunk::<8>().map_or(0, |millis| u64::from_be_bytes(*millis))
 }
@@ -68,7 +68,7 @@ fn split_item(bytes: &[u8]) -> Option<(Option<Item>, &[u8])> {
     Some((Item::from_bytes(item.to_vec()), rest))
 }
 
-/// The same whenever the record is read, and no other record's.
+/// The id of a record: unique, and the same whenever the record is read.
 fn id(stream: &Stream, sequence: u64) -> u128 {
     let mut hasher = SipHasher24::new();
     hasher.write(stream.table_id.as_bytes());

@@ -98,7 +98,7 @@ fn leave_items(
         let moment = tick(rows[0].as_deref(), now);
         let counters = Counters::read(rows[1].as_deref());
         writes.push(pin_backup(&table.record, &mut history, moment, counters, last_backup));
-        history.turn_recovery_off(moment);
+        history.disable_recovery(moment);
     }
     history.table_deleted = true;
     let change = HistoryChange::of(history);

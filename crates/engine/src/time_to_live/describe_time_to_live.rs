@@ -1,4 +1,4 @@
-//! DescribeTimeToLive: whether a table's items expire.
+//! DescribeTimeToLive: returns whether a table's items expire, and by which attribute.
 
 use crate::Engine;
 use partita_api::Exception;
@@ -11,7 +11,7 @@ impl<S: Store> Engine<S> {
         request: DescribeTimeToLive,
     ) -> Result<DescribeTimeToLiveOutput, Exception> {
         let table = self.catalog.named_table(&request.table)?;
-        // Enabled from the first moment: expiry of older items only begins once they were looked through.
+        // Reported as enabled at once, although older items expire only after the backfill has reached them.
         Ok(match &table.expiry {
             Some(expiry) => DescribeTimeToLiveOutput {
                 status: TimeToLiveStatus::Enabled,

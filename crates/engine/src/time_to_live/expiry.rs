@@ -1,4 +1,4 @@
-//! Expiry: deletes items whose time has come, in the order of their times; forgets lapsed client tokens.
+//! Deletes expired items, in the order of their expiry times, and lapsed client tokens.
 
 use crate::Engine;
 use crate::catalog::table::Table;
@@ -15,9 +15,9 @@ use partita_value::{Item, ItemRef};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Rows removed in one step.
-pub const STEP: usize = 256;
-/// Times further in the past than this are taken for mistakes and do not expire.
+/// Rows deleted in one step.
+pub const STEP_ROWS: usize = 256;
+/// Expiry times further in the past than this are considered mistakes, as on AWS: such items do not expire.
 const OLDEST_SECONDS: u64 = 5 * 365 * 24 * 60 * 60;
 
 impl<S: Store> Engine<S> {
@@ -25,14 +25,14 @@ impl<S: Store> Engine<S> {
         let mut progress = Progress::Done;
         for table in self.catalog.all().values() {
             let name = format!("expiry in table {}", table.name);
-            progress = progress.and(self.pauses.step(&name, self.expire_in(table)).await);
+            progress = progress.and(self.backoffs.step(&name, self.expire_in(table)).await);
         }
         Ok(progress)
     }
 
     async fn expire_in(&self, table: &Arc<Table>) -> Result<Progress, Exception> {
         let writes = self.expired(table)?;
-        let more = writes.len() == STEP;
+        let more = writes.len() == STEP_ROWS;
         if !writes.is_empty() {
             self.write_each(writes).await?;
         }
@@ -55,7 +55,7 @@ impl<S: Store> Engine<S> {
         Ok(keys.into_iter().map(expire).collect())
     }
 
-    pub(crate) async fn forget_tokens_step(&self) -> Result<Progress, Exception> {
+    pub(crate) async fn delete_lapsed_tokens_step(&self) -> Result<Progress, Exception> {
         let now = self.clock.now_seconds();
         let range = stored_key::lapsed_before(now);
         let lapsed =
@@ -63,13 +63,13 @@ impl<S: Store> Engine<S> {
         if lapsed.is_empty() {
             return Ok(Progress::Done);
         }
-        let more = lapsed.len() == STEP;
+        let more = lapsed.len() == STEP_ROWS;
         let token_keys: Vec<_> =
             lapsed.iter().map(|(_, hash)| Key::ClientToken { hash: *hash }.to_bytes()).collect();
         let keys = token_keys.clone();
         let decision = move |rows: &Rows<'_>| {
             let times = lapsed.iter().map(|(key, _)| Write::Delete { key: key.clone() });
-            // A token that was used again since has a later time.
+            // A token that has been used again has a later time.
             let tokens = token_keys.iter().zip(rows).filter(|(_, row)| has_lapsed(row.as_deref(), now));
             let tokens = tokens.map(|(key, _)| Write::Delete { key: key.clone() });
             Decision::commit(times.chain(tokens).collect(), ())
@@ -78,7 +78,7 @@ impl<S: Store> Engine<S> {
         Ok(Progress::of(more))
     }
 
-    /// What `take` makes of the first rows of a range that can be read, as many as one step may have.
+    /// Collects what `take` returns for the first readable rows of a range, up to the limit of one step.
     pub(crate) fn first_rows<T>(
         &self,
         range: &KeyRange,
@@ -87,7 +87,7 @@ impl<S: Store> Engine<S> {
         let mut taken = Vec::new();
         let visit = |key: &[u8], row: &[u8]| {
             taken.extend(take(key, row));
-            if taken.len() < STEP { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if taken.len() < STEP_ROWS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let damaged = |_| ControlFlow::Continue(());

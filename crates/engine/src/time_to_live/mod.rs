@@ -1,4 +1,5 @@
-//! Time to live, and the expiry of items.
+//! Time to live: UpdateTimeToLive selects the attribute with an item's expiry time, and [`expiry`] deletes expired items in the
+//! background.
 
 partita_api::operation_modules!(time_to_live);
 pub mod expiry;

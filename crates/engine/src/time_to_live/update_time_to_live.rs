@@ -1,4 +1,4 @@
-//! UpdateTimeToLive: gives a table an order of expiry, which is made like an index, or takes it away.
+//! UpdateTimeToLive: adds expiry entries to a table, which are backfilled like an index, or removes them.
 
 use crate::Engine;
 use crate::catalog::change_table::{SideWrites, check_created};
@@ -8,8 +8,8 @@ use partita_api::Exception;
 use partita_api::time_to_live::update_time_to_live::{UpdateTimeToLive, UpdateTimeToLiveOutput};
 use partita_store::{Space, Store};
 
-/// A change rests for an hour before the next.
-const REST_MILLIS: u64 = 3_600_000;
+/// The minimum time between two changes.
+const CHANGE_INTERVAL_MILLIS: u64 = 3_600_000;
 
 impl<S: Store> Engine<S> {
     pub async fn update_time_to_live(
@@ -33,7 +33,7 @@ fn change(
 ) -> Result<SideWrites, Exception> {
     check_created(record)?;
     check_differs(record, request)?;
-    if record.time_to_live_changed_millis.is_some_and(|last| now < last + REST_MILLIS) {
+    if record.time_to_live_changed_millis.is_some_and(|last| now < last + CHANGE_INTERVAL_MILLIS) {
         return Err(Exception::validation(
             "Time to live has been modified multiple times within a fixed interval",
         ));
@@ -50,7 +50,7 @@ fn change(
     }
 }
 
-/// The request turns on what is off, or off what is on by this attribute.
+/// Checks that the request enables what is disabled, or disables what is enabled with this attribute.
 fn check_differs(record: &TableRecord, request: &UpdateTimeToLive) -> Result<(), Exception> {
     match (&record.time_to_live, request.enabled) {
         (Some(current), _) if current.attribute != request.attribute => Err(Exception::validation(format!(

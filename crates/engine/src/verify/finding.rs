@@ -1,19 +1,19 @@
-//! What a verification tells while it runs and in the end.
+//! What a verification reports, while it runs and at the end.
 
 use crate::key::stored_key::all_rows;
 use partita_store::{Damage, KeyRange, Space, Write};
 use std::fmt;
 
-/// Something that is not as it should be.
+/// Something that is damaged or inconsistent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub kind: FindingKind,
-    /// The table that it belongs to, if it belongs to one.
+    /// The table it belongs to, if any.
     pub table: Option<String>,
-    /// The stored row's key, or the first of several.
+    /// The key of the row, or of the first of several rows.
     pub key: Vec<u8>,
     pub text: String,
-    /// What would make it right, where items tell what that is: entries and totals follow from them.
+    /// The writes that repair it, if the right content follows from items.
     pub remedy: Vec<Write>,
 }
 
@@ -23,34 +23,34 @@ pub enum FindingKind {
     Damaged,
     /// A row is not what its key says.
     Undecodable,
-    /// A key that means nothing.
+    /// A key without a meaning.
     UnknownRow,
-    /// A record of the catalog that fits no other.
+    /// A catalog record that contradicts others.
     WrongCatalog,
-    /// A row of a space that nobody has.
+    /// A row of a space without an owner.
     Ownerless,
-    /// An item that is not where its key attributes say.
+    /// An item under another key than its key attributes determine.
     Misplaced,
-    /// An item without its entry in an index or in the order of expiry.
+    /// An item without its index entry or expiry entry.
     MissingEntry,
     /// An entry without its item.
     StaleEntry,
-    /// An entry that does not hold what its item has.
+    /// An entry whose content differs from its item.
     DifferentEntry,
     WrongCounter,
-    /// The size of an item collection.
+    /// The stored size of an item collection.
     WrongCollection,
     /// A stream lacks records.
     MissingRecord,
     WrongRecord,
-    /// A row of a history, or a backup that has none.
+    /// A row of a history, or a backup that is not pinned.
     WrongPast,
     /// A client request token.
     WrongToken,
 }
 
 impl FindingKind {
-    /// Its name, for people and programs.
+    /// The name in reports and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Damaged => "damaged",
@@ -78,8 +78,8 @@ impl Finding {
         Finding { kind, table, key, text: text.into(), remedy: Vec::new() }
     }
 
-    /// The same, mended by making its row this one, or by removing it.
-    pub fn mended_by(mut self, row: Option<Vec<u8>>) -> Finding {
+    /// Adds the repair: replacing the row, or deleting it.
+    pub fn repaired_by(mut self, row: Option<Vec<u8>>) -> Finding {
         let key = self.key.clone();
         self.remedy.push(match row {
             Some(value) => Write::Put { key, value },
@@ -88,10 +88,11 @@ impl Finding {
         self
     }
 
-    /// Of what is made anew out of the items once it is gone. A range that begins in another space stays.
-    pub fn of_damage_beside_items(table: &str, space: Space, damage: Damage) -> Finding {
+    /// The finding for damaged rows that are derived from items, and can therefore be deleted. A range that starts in another space
+    /// is not repaired.
+    pub fn of_derived_damage(table: &str, space: Space, damage: Damage) -> Finding {
         let finding = Finding::of_damage(Some(table), damage);
-        if all_rows(space).contains(&finding.key) { finding.mended_by(None) } else { finding }
+        if all_rows(space).contains(&finding.key) { finding.repaired_by(None) } else { finding }
     }
 
     pub fn of_damage(table: Option<&str>, damage: Damage) -> Finding {
@@ -115,7 +116,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The beginning of a key, as people see it.
+/// A key in hexadecimal digits, truncated.
 pub fn hex(key: &[u8]) -> String {
     let mut text: String = key.iter().take(48).map(|byte| format!("{byte:02x}")).collect();
     if key.len() > 48 {
@@ -124,17 +125,17 @@ pub fn hex(key: &[u8]) -> String {
     text
 }
 
-/// How far a verification has come.
+/// The progress of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub rows: u64,
-    /// About how many rows there are.
+    /// The approximate number of rows.
     pub expected_rows: u64,
-    /// What is looked at.
+    /// What is being checked.
     pub at: String,
 }
 
-/// What is told as it happens.
+/// What a running verification reports.
 #[derive(Clone, Debug)]
 pub enum Event {
     Finding(Finding),
@@ -143,12 +144,12 @@ pub enum Event {
     Progress(Progress),
 }
 
-/// What there is to say in the end.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub rows: u64,
     pub findings: u64,
     pub not_compared: u64,
-    /// Whether it came to the end.
+    /// Whether everything was checked.
     pub finished: bool,
 }

@@ -1,101 +1,101 @@
-//! The database checks itself: every row is what its key says, and what is kept twice agrees.
+//! Verifies a database: every row is what its key says, and redundant data agree.
 //!
-//! | looked at | what must hold |
+//! | checked | what must hold |
 //! |---|---|
-//! | catalog | records can be read, lie under their own keys and name what is there; every space has one owner |
-//! | items | canonical bytes, key attributes of the schema's types, the row lies where they say |
-//! | indexes, order of expiry | each item has its entries, as they should be; each entry has its item |
-//! | counters, item collections | rows and bytes are what there is |
-//! | streams | records can be read, are in the right shard, and no number is missing |
-//! | histories, backups | rows can be read, lie under their item's key, at moments that have been; backups are kept |
-//! | tokens, exports, imports … | records can be read; tokens and the times they lapse at fit each other |
+//! | catalog | records can be read, have their own keys and refer to existing records; every space has one owner |
+//! | items | canonical bytes, key attributes of the schema's types, stored under the key they determine |
+//! | indexes, expiry entries | each item has its entries, with the right content; each entry has its item |
+//! | counters, item collections | rows and bytes match the stored ones |
+//! | streams | records can be read, are in the right shard, and no sequence number is missing |
+//! | histories, backups | rows can be read, have their item's key and a moment in the past; backups are pinned |
+//! | tokens, exports, imports … | records can be read; every token has an entry with its expiry time, and vice versa |
 //!
-//! A decision commits as a whole, so within one snapshot all of this holds, whatever is written meanwhile. The walk takes
-//! pages out of a snapshot and takes a new one from time to time ([`Pace`]); what it compares row by row is always of one
-//! snapshot. Totals are compared only if the snapshot lasted for the whole of what they count; otherwise that is told
-//! ([`Event::NotCompared`]) and is no finding. Alone with the database one snapshot lasts for everything.
+//! A decision commits atomically, so all of this holds within one snapshot, whatever is written meanwhile. Pages are read from a
+//! snapshot that is replaced from time to time ([`Pace`]); rows are always compared within one snapshot. Totals are compared only
+//! if one snapshot lasted for everything they count; otherwise that is reported ([`Event::NotCompared`]) and is not a finding.
+//! Without concurrent work one snapshot lasts for the whole verification.
 //!
-//! Nothing here depends on the catalog that runs: a damaged database can be looked at before it can be opened.
+//! Nothing here uses the engine's catalog: a damaged database can be verified before it can be opened.
 
-mod catalog;
-mod entries;
+mod check_catalog;
+mod check_entries;
+mod check_histories;
+mod check_items;
+mod check_records;
+mod check_streams;
 mod finding;
-mod histories;
-mod items;
-mod records;
-mod streams;
-mod walk;
+mod verification;
 
+pub(crate) use check_items::shown_key;
 pub use finding::{Event, Finding, FindingKind, Progress, Summary, hex};
-pub(crate) use items::shown_key;
 
 use crate::Engine;
 use crate::clock::Clock;
 use partita_store::{Decision, Rows, Store, StoreError};
 use std::ops::ControlFlow;
 use std::time::Duration;
-use walk::{Ended, Outcome, Verification};
+use verification::{EarlyEnd, Outcome, Verification};
 
-/// Rows that are mended in one commit.
-const MENDED_TOGETHER: usize = 1_024;
+/// Rows repaired in one commit.
+const REPAIRED_PER_COMMIT: usize = 1_024;
 
-/// How a verification goes beside others.
+/// How a verification shares the database with other work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// For how long a snapshot may be held; without a limit if nobody writes. A store keeps what a snapshot sees, so
-    /// its file may grow meanwhile.
-    hold: Option<Duration>,
-    /// The pause behind every page.
-    rest: Option<Duration>,
+    /// How long a snapshot may be held; unlimited if there are no writers. A store retains what a snapshot sees, so its file may grow
+    /// meanwhile.
+    max_snapshot_age: Option<Duration>,
+    /// The pause after every page.
+    pause: Option<Duration>,
 }
 
 impl Pace {
-    /// Nobody else uses the database.
-    pub const ALONE: Pace = Pace { hold: None, rest: None };
-    /// A server answers requests meanwhile.
+    /// There is no other work.
+    pub const ALONE: Pace = Pace { max_snapshot_age: None, pause: None };
+    /// A server handles requests meanwhile.
     pub const BESIDE_OTHERS: Pace =
-        Pace { hold: Some(Duration::from_secs(3)), rest: Some(Duration::from_millis(1)) };
+        Pace { max_snapshot_age: Some(Duration::from_secs(3)), pause: Some(Duration::from_millis(1)) };
 
-    /// A snapshot for every page, for tests of what that must not break.
+    /// A new snapshot for every page, for tests.
     #[doc(hidden)]
-    pub const RESTLESS: Pace = Pace { hold: Some(Duration::ZERO), rest: None };
+    pub const RESTLESS: Pace = Pace { max_snapshot_age: Some(Duration::ZERO), pause: None };
 }
 
 impl<S: Store> Engine<S> {
-    /// Verifies the database while it runs. Takes a thread for as long as it lasts.
+    /// Verifies the database while the engine runs. Occupies the calling thread.
     pub fn verify(
         &self,
         pace: Pace,
-        tell: impl FnMut(Event) -> ControlFlow<()>,
+        on_event: impl FnMut(Event) -> ControlFlow<()>,
     ) -> Result<Summary, StoreError> {
-        verify(&self.store, &self.clock, pace, tell)
+        verify(&self.store, &self.clock, pace, on_event)
     }
 }
 
-/// Verifies the database in a store. `tell` hears of what is found and of progress, and may end it.
+/// Verifies the database in a store. `on_event` is called with findings and progress, and may end the verification.
 pub fn verify<S: Store>(
     store: &S,
     clock: &Clock,
     pace: Pace,
-    mut tell: impl FnMut(Event) -> ControlFlow<()>,
+    mut on_event: impl FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Summary, StoreError> {
-    let mut verification = Verification::new(store, clock, pace, &mut tell)?;
+    let mut verification = Verification::new(store, clock, pace, &mut on_event)?;
     match verification.run() {
         Ok(()) => verification.summary.finished = true,
-        Err(Ended::Stopped) => {}
-        Err(Ended::Failed(error)) => return Err(error),
+        Err(EarlyEnd::Stopped) => {}
+        Err(EarlyEnd::Failed(error)) => return Err(error),
     }
     Ok(verification.summary)
 }
 
-/// Mends what follows from items: entries of indexes and of the order of expiry, and totals. Only for a database that
-/// nobody else uses meanwhile. Says how many rows were written. What that changes in turn shows when it is verified again.
+/// Repairs what can be derived from items: index entries, expiry entries and totals. The database must not be used otherwise
+/// meanwhile. Returns how many rows were written. A repair may require further ones, which the next verification finds.
 pub async fn mend<S: Store>(store: &S, findings: Vec<Finding>) -> Result<usize, StoreError> {
     let writes: Vec<_> = findings.into_iter().flat_map(|finding| finding.remedy).collect();
     let count = writes.len();
-    for some in writes.chunks(MENDED_TOGETHER) {
-        let some = some.to_vec();
-        store.decide(Vec::new(), move |_: &Rows<'_>| Decision::commit(some.clone(), ())).await?;
+    for chunk in writes.chunks(REPAIRED_PER_COMMIT) {
+        let chunk = chunk.to_vec();
+        store.decide(Vec::new(), move |_: &Rows<'_>| Decision::commit(chunk.clone(), ())).await?;
     }
     Ok(count)
 }

@@ -26,7 +26,7 @@ use crate::capacity::Consumption;
 use crate::catalog::table::Table;
 use crate::catalog::{Catalog, lost_stream_or_history};
 use crate::clock::Clock;
-use crate::history::{self, Keeping};
+use crate::history::{self, Retention};
 use crate::key::item_key::ItemKey;
 use crate::key::stored_key::Key;
 use crate::storage_failed;
@@ -316,9 +316,9 @@ impl PendingCommit {
                 add(Key::NextSequence { of: stream.space() }.to_bytes());
             }
             if let Some(history) = write.table.history.and_then(|space| self.catalog.history(space)) {
-                add(match history.keeping() {
-                    Keeping::Every => history::last_moment_key(history.items()),
-                    Keeping::FirstAt(moment) => past_key(&history, write, moment),
+                add(match history.retention() {
+                    Retention::Every => history::last_moment_key(history.items()),
+                    Retention::FirstAt(moment) => past_key(&history, write, moment),
                 });
             }
         }

@@ -7,7 +7,7 @@
 //! are prepared again. After [`MAX_ATTEMPTS`] the write fails and can be retried: the writer is not held up by it.
 
 use crate::catalog::table::Table;
-use crate::offload::heavy_work::{HEAVY_WORK, elsewhere};
+use crate::offload::heavy_work::{HEAVY_WORK, offload};
 use crate::read::work_budget::{WorkBudget, yield_now};
 use crate::storage_failed;
 use crate::write::ItemWrite;
@@ -125,5 +125,5 @@ async fn prepare(
         let draft = Draft::new(&table, &writes[number], item);
         PreparedDraft { table, row, draft }
     };
-    if work <= HEAVY_WORK { Ok(make()) } else { elsewhere(work, make).await }
+    if work <= HEAVY_WORK { Ok(make()) } else { offload(work, make).await }
 }

@@ -3,7 +3,7 @@
 //! A write may need rows that were not read for this commit: they are collected, and the decision is made again with them.
 
 use crate::history::past;
-use crate::history::{self, History, Keeping, Moment};
+use crate::history::{self, History, Moment, Retention};
 use crate::key::stored_key::{Key, within_space};
 use crate::stream::read_stream::read_number;
 use crate::stream::stream_record;
@@ -81,9 +81,9 @@ impl<'r> RowBatch<'r> {
 
     /// Adds what an item was before a change to a history.
     pub fn record_in_history(&mut self, history: &History, now: u64, write: &ItemWrite, change: &Change<'_>) {
-        let moment = match history.keeping() {
-            Keeping::Every => self.moment(history, now),
-            Keeping::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
+        let moment = match history.retention() {
+            Retention::Every => self.moment(history, now),
+            Retention::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
                 // The history has no row yet, so this is the first change.
                 Some(None) => Some(moment),
                 Some(Some(_)) | None => None,

@@ -1,4 +1,4 @@
-//! A store in memory of which a test can damage rows: they cannot be read until they are written anew.
+//! A store in memory whose rows a test can damage: they cannot be read until they are overwritten.
 
 use partita_store::{
     Counters, Damage, Decision, Direction, Health, KeyRange, Rows, Snapshot, Store, StoreError, Usage, Write,
@@ -15,7 +15,7 @@ type Keys = Arc<Mutex<BTreeSet<Vec<u8>>>>;
 pub struct DamagingStore {
     pub rows: Arc<MemoryStore>,
     damaged: Keys,
-    /// All rows of these keys are lost, and nobody knows which there were.
+    /// All rows in these ranges are lost, and it is unknown which keys existed.
     lost: Arc<Mutex<Vec<KeyRange>>>,
 }
 
@@ -68,12 +68,12 @@ impl Snapshot for DamagedSnapshot {
         direction: Direction,
         visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut met = None;
+        let mut found = None;
         self.range_past_damage(range, direction, visit, |damage| {
-            met = Some(damage);
+            found = Some(damage);
             ControlFlow::Break(())
         })?;
-        met.map_or(Ok(()), |damage| Err(StoreError::Damaged(damage)))
+        found.map_or(Ok(()), |damage| Err(StoreError::Damaged(damage)))
     }
 
     fn range_past_damage(
@@ -83,11 +83,11 @@ impl Snapshot for DamagedSnapshot {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         mut damaged: impl FnMut(Damage) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let mut told = None;
+        let mut reported = None;
         self.rows.range(range, direction, |key, row| match self.lost(key) {
-            Some(damage) if told.as_ref() == Some(&damage) => ControlFlow::Continue(()),
+            Some(damage) if reported.as_ref() == Some(&damage) => ControlFlow::Continue(()),
             Some(damage) => {
-                told = Some(damage.clone());
+                reported = Some(damage.clone());
                 damaged(damage)
             }
             None if self.damaged.contains(key) => damaged(damage_of(key)),
@@ -109,16 +109,16 @@ impl Store for DamagingStore {
         keys: Vec<Vec<u8>>,
         mut decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let met = keys.iter().find(|key| self.is_damaged(key)).map(|key| damage_of(key));
+        let found = keys.iter().find(|key| self.is_damaged(key)).map(|key| damage_of(key));
         let damaged = Arc::clone(&self.damaged);
-        let decided = met.is_none().then(|| {
+        let decided = found.is_none().then(|| {
             self.rows.decide(keys, move |rows| {
                 let decided = decision(rows);
                 let counts = |write: &Write| match write {
                     Write::Count { key, .. } => damaged.lock().unwrap().contains(key),
                     _ => false,
                 };
-                // Nothing of it is written then.
+                // The whole decision fails then.
                 if decided.writes.iter().any(counts) {
                     return Decision::rejection(None);
                 }
@@ -133,7 +133,7 @@ impl Store for DamagingStore {
         async move {
             match decided {
                 Some(decided) => decided.await?.ok_or_else(|| StoreError::damaged("counters")),
-                None => Err(StoreError::Damaged(met.unwrap())),
+                None => Err(StoreError::Damaged(found.unwrap())),
             }
         }
     }
@@ -143,13 +143,13 @@ impl Store for DamagingStore {
         keys: Vec<Vec<u8>>,
         mut decision: impl FnMut(&Rows<'_>, &[usize]) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        let places: Vec<_> = (0..keys.len()).filter(|place| self.is_damaged(&keys[*place])).collect();
+        let indexes: Vec<_> = (0..keys.len()).filter(|index| self.is_damaged(&keys[*index])).collect();
         let damaged = Arc::clone(&self.damaged);
         self.rows.decide(keys, move |rows| {
             let mut readable = rows.to_vec();
-            places.iter().for_each(|place| readable[*place] = None);
-            let mut decided = decision(&readable, &places);
-            count_from_nothing(&damaged, &mut decided.writes);
+            indexes.iter().for_each(|index| readable[*index] = None);
+            let mut decided = decision(&readable, &indexes);
+            reset_damaged_counters(&damaged, &mut decided.writes);
             heal(&damaged, &decided.writes);
             decided
         })
@@ -164,15 +164,15 @@ impl Store for DamagingStore {
     }
 }
 
-fn count_from_nothing(damaged: &Keys, writes: &mut Vec<Write>) {
+fn reset_damaged_counters(damaged: &Keys, writes: &mut Vec<Write>) {
     let is_damaged = |key: &Vec<u8>| damaged.lock().unwrap().contains(key);
-    let begun = |write: &Write| match write {
+    let damaged_key = |write: &Write| match write {
         Write::Count { key, .. } if is_damaged(key) => Some(key.clone()),
         _ => None,
     };
-    let anew: BTreeSet<_> = writes.iter().filter_map(begun).collect();
+    let reset: BTreeSet<_> = writes.iter().filter_map(damaged_key).collect();
     let put = |key: Vec<u8>| Write::Put { key, value: Counters::default().to_row() };
-    writes.splice(0..0, anew.into_iter().map(put));
+    writes.splice(0..0, reset.into_iter().map(put));
 }
 
 fn heal(damaged: &Keys, writes: &[Write]) {

@@ -6,7 +6,7 @@ use super::{Mode, ModelWatch, Models};
 use hyper::Method;
 use partita_api::Exception;
 use partita_design::{Source, read, report};
-use partita_engine::offload::heavy_work::elsewhere;
+use partita_engine::offload::heavy_work::offload;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Models {
     ) -> Result<Vec<u8>, Exception> {
         let work = if *method == Method::PUT { ATTACH_WORK } else { body.len() };
         let (models, method, query) = (Arc::clone(self), method.clone(), query.to_owned());
-        elsewhere(work, move || models.handle_now(&method, &query, &body)).await?
+        offload(work, move || models.handle_now(&method, &query, &body)).await?
     }
 
     fn handle_now(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {

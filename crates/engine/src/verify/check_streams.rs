@@ -1,11 +1,11 @@
-//! Streams: every record is one, in the shard that takes its item, and no number is missing.
+//! Checks streams: every record is readable and in the shard that covers its item, and no sequence number is missing.
 //!
-//! All shards share one sequence of numbers, so gaps show only when all of them are looked at together. That is done a
-//! window of numbers at a time, each out of one snapshot.
+//! All shards share one sequence of numbers, so that gaps are visible only across all of them. Therefore a window of numbers is read
+//! from all shards at a time, within one snapshot.
 
+use super::check_items::is_empty;
 use super::finding::{Finding, FindingKind, hex};
-use super::items::is_empty;
-use super::walk::{Outcome, Seen, Verification, page, record};
+use super::verification::{Outcome, Verification, Visited, page, record};
 use crate::catalog::table::TableRecord;
 use crate::key::item_key::fits;
 use crate::key::stored_key::{self, Key};
@@ -17,7 +17,7 @@ use partita_value::ordered_key::{self, TokenKey};
 use partita_value::{Item, ValueRef, canonical};
 use std::ops::ControlFlow;
 
-/// Numbers looked at together.
+/// Sequence numbers checked at a time.
 const WINDOW: u64 = 16_384;
 
 impl<S: Store> Verification<'_, S> {
@@ -26,24 +26,24 @@ impl<S: Store> Verification<'_, S> {
         let at = format!("stream {} of {}", known.label, known.table);
         let mut from = None;
         loop {
-            // As it is now: it may have new shards, be trimmed, or be gone.
+            // The current record: the stream may have new shards, be trimmed, or be deleted.
             let Some(stream) = record::<Stream>(&self.snapshot, &key)? else { return Ok(()) };
             let view = StreamView::of(&self.snapshot, &stream)?;
             let mut findings = Vec::new();
-            let from_here = match from {
+            let window_start = match from {
                 Some(from) => from,
                 None => {
                     view.check_strays(&self.snapshot, &mut findings)?;
                     view.start(&self.snapshot)?
                 }
             };
-            let rows = view.check_window(&self.snapshot, from_here, &mut findings)?;
+            let rows = view.check_window(&self.snapshot, window_start, &mut findings)?;
             self.report(findings)?;
-            self.rest(rows, &at)?;
-            if from_here.saturating_add(WINDOW) > view.next {
+            self.finish_page(rows, &at)?;
+            if window_start.saturating_add(WINDOW) > view.next {
                 return Ok(());
             }
-            from = Some(from_here + WINDOW);
+            from = Some(window_start + WINDOW);
         }
     }
 }
@@ -55,9 +55,9 @@ struct StreamView<'a> {
     next: u64,
     /// How far each shard is trimmed, in the stream's order of shards.
     trimmed: Vec<u64>,
-    /// Records up to this number may be gone by right.
+    /// Records up to this number may have been trimmed.
     floor: u64,
-    /// What the tokens of its table are made with; not known once the table is gone.
+    /// The hash key of its table's tokens; unknown once the table is deleted.
     token_key: Option<TokenKey>,
 }
 
@@ -74,11 +74,11 @@ impl<'a> StreamView<'a> {
         for shard in &stream.shards {
             trimmed.push(number(Key::ShardTrim { space, shard: shard.number })?.unwrap_or(0));
         }
-        // A shard whose parent is forgotten begins behind all that its parent had.
+        // A shard whose parent was removed starts after all records of its parent.
         let is_known = |id: &String| stream.shards.iter().any(|shard| shard.id() == *id);
-        let heirs =
+        let orphans =
             stream.shards.iter().filter(|shard| shard.parent.as_ref().is_some_and(|id| !is_known(id)));
-        let floor = heirs.map(|shard| shard.first - 1).chain(trimmed.iter().copied()).max().unwrap_or(0);
+        let floor = orphans.map(|shard| shard.first - 1).chain(trimmed.iter().copied()).max().unwrap_or(0);
         let table = record::<TableRecord>(snapshot, &Key::TableRecord { name: &stream.table }.to_bytes())?;
         let table = table.filter(|table| table.id == stream.table_id);
         let token_key = table.map(|table| table.token_key.map_or(TokenKey::FIXED, TokenKey::new));
@@ -89,7 +89,7 @@ impl<'a> StreamView<'a> {
         Finding::new(kind, Some(&self.stream.table), key, text)
     }
 
-    /// The first number that there is or should be.
+    /// The first sequence number that exists or should exist.
     fn start(&self, snapshot: &impl Snapshot) -> Result<u64, StoreError> {
         let mut start = self.floor + 1;
         for shard in &self.stream.shards {
@@ -103,7 +103,7 @@ impl<'a> StreamView<'a> {
         Ok(start)
     }
 
-    /// Rows of the stream's space that belong to no shard.
+    /// Checks for rows of the stream's space that belong to no shard.
     fn check_strays(&self, snapshot: &impl Snapshot, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
         let space = self.stream.space();
         let all = stored_key::all_rows(space);
@@ -123,7 +123,7 @@ impl<'a> StreamView<'a> {
         Ok(())
     }
 
-    /// Looks at the records with numbers from `from` on, of all shards; the last window goes on to the end.
+    /// Checks the records of all shards with numbers starting at `from`; the last window extends to the end.
     fn check_window(
         &self,
         snapshot: &impl Snapshot,
@@ -131,7 +131,7 @@ impl<'a> StreamView<'a> {
         findings: &mut Vec<Finding>,
     ) -> Result<u64, StoreError> {
         let is_last = from.saturating_add(WINDOW) > self.next;
-        let mut window = Window { from, seen: vec![false; WINDOW as usize], is_unsure: false };
+        let mut window = Window { from, seen: vec![false; WINDOW as usize], is_incomplete: false };
         let mut rows = 0;
         for (shard, trimmed) in self.stream.shards.iter().zip(&self.trimmed) {
             let mut range = stored_key::changes_from(self.stream.space(), shard.number, from);
@@ -139,8 +139,8 @@ impl<'a> StreamView<'a> {
                 range.end = stored_key::changes_from(self.stream.space(), shard.number, from + WINDOW).start;
             }
             loop {
-                let page = page(snapshot, &range, |seen| {
-                    self.check_row(shard, *trimmed, seen, &mut window, findings);
+                let page = page(snapshot, &range, |visited| {
+                    self.check_row(shard, *trimmed, visited, &mut window, findings);
                     Ok(())
                 })?;
                 rows += page.rows;
@@ -148,7 +148,7 @@ impl<'a> StreamView<'a> {
                 range.start = next;
             }
         }
-        if !window.is_unsure {
+        if !window.is_incomplete {
             self.check_gaps(&window, findings);
         }
         Ok(rows)
@@ -158,41 +158,43 @@ impl<'a> StreamView<'a> {
         &self,
         shard: &Shard,
         trimmed: u64,
-        seen: Seen<'_>,
+        visited: Visited<'_>,
         window: &mut Window,
         findings: &mut Vec<Finding>,
     ) {
-        let (key, row) = match seen {
-            Seen::Row(key, row) => (key, row),
-            Seen::Damage(damage) => {
-                window.is_unsure = true;
+        let (key, row) = match visited {
+            Visited::Row(key, row) => (key, row),
+            Visited::Damage(damage) => {
+                window.is_incomplete = true;
                 findings.push(Finding::of_damage(Some(&self.stream.table), damage));
                 return;
             }
         };
         let flaw = match stored_key::sequence_of(key).filter(|_| key.len() == 16) {
-            None => Some((FindingKind::UnknownRow, "a row of a stream that is not known")),
+            None => Some((FindingKind::UnknownRow, "an unknown row of a stream")),
             Some(number) if !window.mark(number) => {
                 Some((FindingKind::WrongRecord, "two records have its number"))
             }
             Some(number) if number >= self.next => {
-                Some((FindingKind::WrongRecord, "its number is not given away yet"))
+                Some((FindingKind::WrongRecord, "its number is not assigned yet"))
             }
             Some(number)
                 if number < shard.first || shard.closed.is_some_and(|closed| number > closed.last) =>
             {
-                Some((FindingKind::WrongRecord, "its number is not of its shard"))
+                Some((FindingKind::WrongRecord, "its number is outside its shard"))
             }
-            Some(number) if number <= trimmed => Some((FindingKind::WrongRecord, "it should be trimmed")),
+            Some(number) if number <= trimmed => {
+                Some((FindingKind::WrongRecord, "it should have been trimmed"))
+            }
             Some(number) => check_record((self.stream, self.token_key), shard, number, row),
         };
         findings
             .extend(flaw.map(|(kind, text)| self.finding(kind, key, format!("a stream's record: {text}"))));
     }
 
-    /// Numbers that no record has, though one should.
+    /// Finds missing sequence numbers.
     fn check_gaps(&self, window: &Window, findings: &mut Vec<Finding>) {
-        // Closing a shard takes a number.
+        // Closing a shard uses a number.
         let is_taken = |number| {
             let closed = self.stream.shards.iter().filter_map(|shard| shard.closed);
             number <= self.floor || closed.into_iter().any(|closed| closed.last == number)
@@ -216,30 +218,30 @@ impl<'a> StreamView<'a> {
     }
 }
 
-/// The numbers seen in a window.
+/// The sequence numbers found in a window.
 struct Window {
     from: u64,
     seen: Vec<bool>,
-    /// Not all could be read.
-    is_unsure: bool,
+    /// Not all rows could be read.
+    is_incomplete: bool,
 }
 
 impl Window {
-    /// Notes a number; says whether it is new. Numbers behind the window are not noted.
+    /// Marks a number, and returns whether it is new. Numbers after the window are not marked.
     fn mark(&mut self, number: u64) -> bool {
-        let place = usize::try_from(number - self.from).ok().and_then(|place| self.seen.get_mut(place));
-        place.is_none_or(|seen| !std::mem::replace(seen, true))
+        let slot = usize::try_from(number - self.from).ok().and_then(|index| self.seen.get_mut(index));
+        slot.is_none_or(|seen| !std::mem::replace(seen, true))
     }
 
     fn seen(&self, number: u64) -> bool {
         usize::try_from(number - self.from)
             .ok()
-            .and_then(|place| self.seen.get(place))
+            .and_then(|index| self.seen.get(index))
             .is_some_and(|seen| *seen)
     }
 }
 
-/// What is wrong with a record.
+/// Checks the content of a record.
 fn check_record(
     (stream, token_key): (&Stream, Option<TokenKey>),
     shard: &Shard,
@@ -262,6 +264,6 @@ fn check_record(
     }
     let partition = stream.key.partition.iter();
     let values = partition.map(|attribute| change.keys.get(&attribute.name).unwrap_or(ValueRef::Null));
-    let is_taken = token_key.is_none_or(|key| shard.takes(&ordered_key::keyed_token(key, values)));
+    let is_taken = token_key.is_none_or(|key| shard.covers(&ordered_key::keyed_token(key, values)));
     (!is_taken).then_some((FindingKind::WrongRecord, "its item belongs to another shard"))
 }

@@ -1,4 +1,4 @@
-//! The background work of streams: shards go on in children, old records are trimmed, ended streams forgotten.
+//! Background work of streams: rolls shards, trims old records, deletes ended streams.
 
 use crate::Engine;
 use crate::catalog::catalog_rows;
@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 /// Records trimmed in one step.
-const STEP: usize = 256;
+const STEP_RECORDS: usize = 256;
 
 impl<S: Store> Engine<S> {
     pub(crate) async fn stream_step(&self) -> Result<Progress, Exception> {
@@ -24,14 +24,14 @@ impl<S: Store> Engine<S> {
         let oldest = now.saturating_sub(self.stream_options.retention_millis());
         let mut progress = Progress::Done;
         for (name, stream) in self.catalog.streams().iter() {
-            let work = format!("upkeep of stream {}/{}", name.table, name.label);
-            let step = self.keep_stream_up(name, stream, now, oldest);
-            progress = progress.and(self.pauses.step(&work, step).await);
+            let work = format!("maintenance of stream {}/{}", name.table, name.label);
+            let step = self.maintain_stream(name, stream, now, oldest);
+            progress = progress.and(self.backoffs.step(&work, step).await);
         }
         Ok(progress)
     }
 
-    async fn keep_stream_up(
+    async fn maintain_stream(
         &self,
         name: &StreamName,
         stream: &Stream,
@@ -39,7 +39,7 @@ impl<S: Store> Engine<S> {
         oldest: u64,
     ) -> Result<Progress, Exception> {
         if stream.ended_at_millis.is_some_and(|at| at < oldest) {
-            self.forget_stream(name).await?;
+            self.delete_stream(name).await?;
             return Ok(Progress::Done);
         }
         let mut trimmed = Progress::Done;
@@ -47,15 +47,15 @@ impl<S: Store> Engine<S> {
             trimmed = trimmed.and(self.trim(stream, shard, oldest).await?);
         }
         if trimmed == Progress::Done {
-            self.change_shards(name, stream, now, oldest).await?;
+            self.roll_shards(name, stream, now, oldest).await?;
         }
         Ok(trimmed)
     }
 
-    /// Removes the oldest records of a shard: those from before a moment, and all if it was closed before it. One that cannot
-    /// be read is older than the record behind it.
+    /// Deletes the records of a shard that are older than `oldest`, or all of them if the shard was closed before. An unreadable
+    /// record counts as old if the record after it is.
     async fn trim(&self, stream: &Stream, shard: &Shard, oldest: u64) -> Result<Progress, Exception> {
-        let is_bygone = shard.is_bygone(oldest);
+        let is_closed_before = shard.is_closed_before(oldest);
         let mut trimmed = Vec::new();
         let unreadable = RefCell::new(Vec::new());
         {
@@ -63,8 +63,8 @@ impl<S: Store> Engine<S> {
             let from = trimmed_through(&snapshot, stream, shard.number)? + 1;
             let range = stored_key::changes_from(stream.space(), shard.number, from);
             let visit = |key: &[u8], row: &[u8]| {
-                let is_kept = !is_bygone && stream_record::created_at_millis(row) >= oldest;
-                if is_kept || trimmed.len() >= STEP {
+                let is_retained = !is_closed_before && stream_record::created_at_millis(row) >= oldest;
+                if is_retained || trimmed.len() >= STEP_RECORDS {
                     return ControlFlow::Break(());
                 }
                 trimmed.append(&mut unreadable.borrow_mut());
@@ -82,7 +82,7 @@ impl<S: Store> Engine<S> {
         let Some(last) = trimmed.last().and_then(|key| stored_key::sequence_of(key)) else {
             return Ok(Progress::Done);
         };
-        let progress = Progress::of(trimmed.len() >= STEP);
+        let progress = Progress::of(trimmed.len() >= STEP_RECORDS);
         let through = Write::Put {
             key: Key::ShardTrim { space: stream.space(), shard: shard.number }.to_bytes(),
             value: last.to_be_bytes().to_vec(),
@@ -94,8 +94,8 @@ impl<S: Store> Engine<S> {
         Ok(progress)
     }
 
-    /// Gives shards that are due their children, and forgets those of which all is trimmed.
-    async fn change_shards(
+    /// Replaces shards that are due by their children, and removes those whose records are all trimmed.
+    async fn roll_shards(
         &self,
         name: &StreamName,
         stream: &Stream,
@@ -104,24 +104,26 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Exception> {
         let options = self.stream_options;
         let next = next_sequence(&self.store.snapshot().map_err(storage_failed)?, stream)?;
-        if stream.due(next, now, &options).is_empty() && stream.bygone(oldest).next().is_none() {
+        if stream.shards_to_roll(next, now, &options).is_empty()
+            && stream.closed_before(oldest).next().is_none()
+        {
             return Ok(());
         }
         let key = Key::NextSequence { of: stream.space() }.to_bytes();
         let (catalog, name, keys) = (self.catalog.clone(), name.clone(), vec![key.clone()]);
         let decision = move |rows: &Rows<'_>| {
-            // As it is now: it may have been disabled meanwhile.
+            // The current record: the stream may have been disabled meanwhile.
             let Some(stream) = catalog.stream(&name) else { return Decision::rejection(()) };
             let mut stream = Stream::clone(&stream);
             let mut next = read_number(rows[0].as_deref()).unwrap_or(FIRST_SEQUENCE);
             let space = stream.space();
-            let bygone: Vec<_> = stream.bygone(oldest).map(|shard| shard.number).collect();
-            let mut writes: Vec<_> = bygone
+            let removed: Vec<_> = stream.closed_before(oldest).map(|shard| shard.number).collect();
+            let mut writes: Vec<_> = removed
                 .into_iter()
                 .map(|shard| Write::Delete { key: Key::ShardTrim { space, shard }.to_bytes() })
                 .collect();
-            stream.forget_bygone(oldest);
-            if !stream.due(next, now, &options).is_empty() {
+            stream.remove_closed_before(oldest);
+            if !stream.shards_to_roll(next, now, &options).is_empty() {
                 stream.roll(next, now, &options);
                 next += 1;
             }
@@ -134,7 +136,7 @@ impl<S: Store> Engine<S> {
         self.store.decide(keys, decision).await.map_err(storage_failed)
     }
 
-    async fn forget_stream(&self, name: &StreamName) -> Result<(), Exception> {
+    async fn delete_stream(&self, name: &StreamName) -> Result<(), Exception> {
         let (catalog, name) = (self.catalog.clone(), name.clone());
         let decision = move |_: &Rows<'_>| {
             let Some(stream) = catalog.stream(&name) else { return Decision::rejection(()) };

@@ -1,4 +1,4 @@
-//! Exports and imports are listed for 90 days after they ended, and their client tokens hold eight hours.
+//! Exports and imports are listed for 90 days after they ended, and their client tokens are valid for eight hours.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use crate::support;
@@ -28,7 +28,7 @@ fn database(folder: &Path) -> Database<EmbeddedStore> {
     database
 }
 
-/// How many exports, imports and tokens are stored once the engine is gone.
+/// Closes the database, and counts the stored exports, imports and tokens.
 fn rows_left(database: Database<EmbeddedStore>, folder: &Path) -> usize {
     drop(database);
     let mut count = 0;
@@ -41,7 +41,7 @@ fn rows_left(database: Database<EmbeddedStore>, folder: &Path) -> usize {
     count
 }
 
-/// A table that can be exported.
+/// Creates a table that can be exported.
 async fn create_table(database: &Database<EmbeddedStore>) {
     database.run("CreateTable", TABLE).await;
     let on = r#"{"TableName": "Exported", "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}"#;
@@ -58,7 +58,7 @@ async fn export(database: &Database<EmbeddedStore>, token: &str) -> String {
 }
 
 #[tokio::test]
-async fn exports_and_imports_are_forgotten_after_ninety_days() {
+async fn exports_and_imports_are_deleted_after_ninety_days() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(folder.path());
     create_table(&database).await;
@@ -91,7 +91,7 @@ async fn exports_and_imports_are_forgotten_after_ninety_days() {
 }
 
 #[tokio::test]
-async fn what_has_not_ended_is_not_forgotten() {
+async fn open_exports_are_not_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let database = database(folder.path());
     create_table(&database).await;
@@ -103,19 +103,19 @@ async fn what_has_not_ended_is_not_forgotten() {
 }
 
 #[tokio::test]
-async fn tokens_are_forgotten_once_they_have_lapsed() {
+async fn tokens_are_deleted_once_they_have_lapsed() {
     const EXPORTS: usize = 600;
     let folder = tempfile::tempdir().unwrap();
-    // Without buckets: exports fail at once.
+    // Without buckets, exports fail immediately.
     let database = Database::new(open(folder.path()));
     create_table(&database).await;
     for number in 0..EXPORTS {
         export(&database, &format!("token {number}")).await;
     }
-    let held = export(&database, "token 1").await;
+    let first = export(&database, "token 1").await;
     database.advance_seconds(8 * HOUR);
     let again = export(&database, "token 1").await;
-    assert_ne!(held, again);
+    assert_ne!(first, again);
     for _ in 0..10 {
         database.maintain().await;
     }

@@ -1,7 +1,7 @@
-//! The catalog: every record is one, and they fit together. Every space belongs to one of them.
+//! Checks the catalog: all records are readable and consistent, and every space has exactly one owner.
 
 use super::finding::{Finding, FindingKind};
-use super::walk::{Found, Outcome, Seen, Verification, find, page};
+use super::verification::{Lookup, Outcome, Verification, Visited, find, page};
 use crate::catalog::catalog_rows::{self, CatalogRows};
 use crate::catalog::spaces::Spaces;
 use crate::catalog::table::{Table, TableRecord};
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// The records of the catalog that can be read.
+/// The readable records of the catalog.
 #[derive(Default)]
 pub struct Records {
     pub tables: Vec<TableRecord>,
@@ -22,7 +22,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records that one snapshot has.
+    /// The records of one snapshot.
     fn of(stored: &CatalogRows) -> Records {
         Records {
             tables: stored.records(stored_key::all_table_records()).collect(),
@@ -31,7 +31,7 @@ impl Records {
         }
     }
 
-    /// Records that lie under other keys than their own.
+    /// Finds records under other keys than their own.
     fn misplaced(&self, stored: &CatalogRows) -> Vec<Finding> {
         let tables = self.tables.iter().map(|record| Key::TableRecord { name: &record.name }.to_bytes());
         let streams = self.streams.iter().map(|stream| Key::Stream { space: stream.space() }.to_bytes());
@@ -40,16 +40,14 @@ impl Records {
             tables.chain(streams).chain(histories).chain([Key::NextSpace.to_bytes()]).collect();
         let records =
             [stored_key::all_table_records(), stored_key::all_streams(), stored_key::all_histories()];
-        let judge = |key: &Vec<u8>| match records.iter().any(|range| range.contains(key)) {
-            true => {
-                wrong(FindingKind::WrongCatalog, key, "a record of the catalog lies where another belongs")
-            }
-            false => wrong(FindingKind::UnknownRow, key, "a row of the catalog that is not known"),
+        let finding = |key: &Vec<u8>| match records.iter().any(|range| range.contains(key)) {
+            true => wrong(FindingKind::WrongCatalog, key, "a catalog record is stored under another key"),
+            false => wrong(FindingKind::UnknownRow, key, "an unknown row of the catalog"),
         };
-        stored.rows.keys().filter(|key| !own.contains(*key)).map(judge).collect()
+        stored.rows.keys().filter(|key| !own.contains(*key)).map(finding).collect()
     }
 
-    /// Who has which space. A space with two owners is told of.
+    /// The owner of each space. Adds a finding for a space with two owners.
     fn owners(&self, findings: &mut Vec<Finding>) -> BTreeMap<u32, String> {
         let mut owned = Vec::new();
         for record in &self.tables {
@@ -79,29 +77,29 @@ impl Records {
         owners
     }
 
-    /// Records that name others which are not there.
+    /// Finds references to records that do not exist.
     fn dangling(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for record in &self.tables {
             let table = Table::new(record.clone());
             let key = Key::TableRecord { name: &record.name }.to_bytes();
-            let mut tell = |text: &str| {
+            let mut add = |text: &str| {
                 findings.push(Finding::new(FindingKind::WrongCatalog, Some(&record.name), &key, text));
             };
             if table.stream.is_some_and(|name| !self.streams.iter().any(|stream| stream.name() == name)) {
-                tell("its stream is not there");
+                add("its stream does not exist");
             }
             let history = |space: u32| {
                 self.histories.iter().any(|history| history.space == space && history.items == record.space)
             };
             if record.history.is_some_and(|space| !history(space)) {
-                tell("its history is not there");
+                add("its history does not exist");
             }
         }
         findings
     }
 
-    /// What the numbers in the rows kept beside the spaces may be about.
+    /// Whether a space may have a row of this family.
     fn has_side_rows(&self, owners: &BTreeMap<u32, String>, side: SideRow, space: u32) -> bool {
         match side {
             SideRow::Counters | SideRow::BackfillCursor => owners.contains_key(&space),
@@ -118,12 +116,12 @@ fn wrong(kind: FindingKind, key: &[u8], text: impl Into<String>) -> Finding {
 }
 
 impl<S: Store> Verification<'_, S> {
-    /// The records of the catalog, and what is wrong with it. All of it comes out of one snapshot.
+    /// Checks the catalog within one snapshot, and returns its records.
     pub fn check_catalog(&mut self) -> Outcome<Records> {
         let stored = CatalogRows::read(&self.snapshot)?;
         let records = Records::of(&stored);
         let mut findings = unreadable_rows(&stored);
-        findings.extend(unlike_copies(&stored));
+        findings.extend(different_copies(&stored));
         findings.extend(records.misplaced(&stored));
         let owners = records.owners(&mut findings);
         findings.extend(records.dangling());
@@ -132,22 +130,22 @@ impl<S: Store> Verification<'_, S> {
         check_side_rows(&self.snapshot, &records, &owners, &mut ownerless)?;
         check_ownerless(&self.snapshot, &owners, &mut ownerless)?;
         if !stored.lost.is_empty() {
-            // Whose they are may be what is lost.
+            // The record of the owner may be what is lost.
             ownerless.iter_mut().for_each(|finding| finding.remedy.clear());
         }
         findings.append(&mut ownerless);
         for space in owners.keys().map(|space| Space(*space)) {
-            if let Found::Row(row) = find(&self.snapshot, &Key::Counters { of: space }.to_bytes())? {
+            if let Lookup::Row(row) = find(&self.snapshot, &Key::Counters { of: space }.to_bytes())? {
                 self.expected_rows += u64::try_from(Counters::read(Some(&row)).rows).unwrap_or(0);
             }
         }
         self.report(findings)?;
-        self.rest(0, "the catalog")?;
+        self.finish_page(0, "the catalog")?;
         Ok(records)
     }
 }
 
-/// Rows of which one copy or both cannot be read. What neither tells is lost: to mend that is to let it go.
+/// Finds rows of which a copy is unreadable. A row without a readable copy is lost; the repair deletes it.
 fn unreadable_rows(stored: &CatalogRows) -> Vec<Finding> {
     let mut findings: Vec<_> = stored
         .damages
@@ -156,7 +154,7 @@ fn unreadable_rows(stored: &CatalogRows) -> Vec<Finding> {
             let row = damage.keys.as_ref().and_then(KeyRange::row).map(stored_key::copied_catalog_row);
             let table = row.as_deref().and_then(stored_key::table_of_record).map(str::to_owned);
             let finding = Finding::of_damage(table.as_deref(), damage.clone());
-            row.map_or(finding.clone(), |key| made_whole(finding, stored, &key))
+            row.map_or(finding.clone(), |key| with_repair(finding, stored, &key))
         })
         .collect();
     for key in &stored.undecodable {
@@ -166,16 +164,16 @@ fn unreadable_rows(stored: &CatalogRows) -> Vec<Finding> {
             key,
             "a record of the catalog is not readable",
         );
-        findings.push(made_whole(finding, stored, key));
+        findings.push(with_repair(finding, stored, key));
     }
     findings
 }
 
-/// Says what becomes of a row of the catalog, and does it.
-fn made_whole(mut finding: Finding, stored: &CatalogRows, key: &[u8]) -> Finding {
+/// Adds the repair of a catalog row: from its other copy, or by deletion.
+fn with_repair(mut finding: Finding, stored: &CatalogRows, key: &[u8]) -> Finding {
     match stored.rows.get(key) {
         Some(row) => {
-            finding.text.push_str("; the other copy is whole");
+            finding.text.push_str("; the other copy is intact");
             finding.remedy.extend(catalog_rows::put(key.to_vec(), row.clone()));
         }
         None => {
@@ -186,32 +184,33 @@ fn made_whole(mut finding: Finding, stored: &CatalogRows, key: &[u8]) -> Finding
     finding
 }
 
-/// Second copies that are missing, are not like their rows, or have none.
-fn unlike_copies(stored: &CatalogRows) -> Vec<Finding> {
-    let is_told = |key: &Vec<u8>| {
+/// Finds second copies that are missing, differ from their rows, or have no row.
+fn different_copies(stored: &CatalogRows) -> Vec<Finding> {
+    let is_reported = |key: &Vec<u8>| {
         let copy = stored_key::catalog_copy(key);
         let keys = |damage: &Damage| {
             damage.keys.as_ref().is_some_and(|keys| keys.contains(key) || keys.contains(&copy))
         };
         stored.undecodable.contains(key) || stored.damages.iter().any(keys)
     };
-    let unlike = stored.incomplete.iter().filter(|key| stored.has_copies && !is_told(key)).map(|key| {
-        let finding = Finding::new(
-            FindingKind::WrongCatalog,
-            stored_key::table_of_record(key),
-            key,
-            "its second copy is not like it",
-        );
-        Finding { remedy: catalog_rows::put(key.clone(), stored.rows[key].clone()).to_vec(), ..finding }
-    });
+    let different =
+        stored.incomplete.iter().filter(|key| stored.has_copies && !is_reported(key)).map(|key| {
+            let finding = Finding::new(
+                FindingKind::WrongCatalog,
+                stored_key::table_of_record(key),
+                key,
+                "its second copy differs",
+            );
+            Finding { remedy: catalog_rows::put(key.clone(), stored.rows[key].clone()).to_vec(), ..finding }
+        });
     let stale = stored.stale_copies.keys().map(|copy| {
-        wrong(FindingKind::WrongCatalog, copy, "a second copy of a row of the catalog that is not there")
-            .mended_by(None)
+        wrong(FindingKind::WrongCatalog, copy, "a second copy of a catalog row that does not exist")
+            .repaired_by(None)
     });
-    unlike.chain(stale).collect()
+    different.chain(stale).collect()
 }
 
-/// The space that is given away next was never given away before.
+/// Checks that the space to allocate next has no owner.
 fn check_next_space(
     snapshot: &impl Snapshot,
     owners: &BTreeMap<u32, String>,
@@ -219,18 +218,18 @@ fn check_next_space(
 ) -> Result<(), StoreError> {
     let key = Key::NextSpace.to_bytes();
     let next = match find(snapshot, &key)? {
-        Found::Unreadable => return Ok(()),
-        Found::Row(row) => Spaces::after(Some(&row)).take(),
-        Found::Nothing => Spaces::after(None).take(),
+        Lookup::Unreadable => return Ok(()),
+        Lookup::Row(row) => Spaces::after(Some(&row)).take(),
+        Lookup::Nothing => Spaces::after(None).take(),
     };
     if let Some((last, owner)) = owners.last_key_value().filter(|(last, _)| **last >= next) {
-        let text = format!("space {next} would be given away next, but {owner} has {last}");
+        let text = format!("space {next} would be allocated next, but {owner} has {last}");
         findings.push(wrong(FindingKind::WrongCatalog, &key, text));
     }
     Ok(())
 }
 
-/// Counters, cursors and sequences belong to spaces that somebody has.
+/// Checks that counters, cursors and sequences belong to spaces with an owner.
 fn check_side_rows(
     snapshot: &impl Snapshot,
     records: &Records,
@@ -240,10 +239,10 @@ fn check_side_rows(
     for side in [SideRow::Counters, SideRow::BackfillCursor, SideRow::NextSequence] {
         let mut range = side.all();
         loop {
-            let page = page(snapshot, &range, |seen| {
-                let (key, row) = match seen {
-                    Seen::Row(key, row) => (key, row),
-                    Seen::Damage(damage) => {
+            let page = page(snapshot, &range, |visited| {
+                let (key, row) = match visited {
+                    Visited::Row(key, row) => (key, row),
+                    Visited::Damage(damage) => {
                         findings.push(Finding::of_damage(None, damage));
                         return Ok(());
                     }
@@ -257,8 +256,8 @@ fn check_side_rows(
                     SideRow::NextSequence => row.len() == 8,
                 };
                 if !is_owned {
-                    let text = format!("{side:?} of a space that nobody has");
-                    findings.push(wrong(FindingKind::Ownerless, key, text).mended_by(None));
+                    let text = format!("{side:?} of a space without an owner");
+                    findings.push(wrong(FindingKind::Ownerless, key, text).repaired_by(None));
                 } else if !is_whole {
                     findings.push(wrong(FindingKind::Undecodable, key, format!("{side:?} cannot be read")));
                 }
@@ -271,7 +270,7 @@ fn check_side_rows(
     Ok(())
 }
 
-/// Spaces that nobody has are empty.
+/// Checks that spaces without an owner are empty.
 fn check_ownerless(
     snapshot: &impl Snapshot,
     owners: &BTreeMap<u32, String>,
@@ -285,12 +284,12 @@ fn check_ownerless(
             findings.push(finding);
         }
     }
-    let behind = KeyRange { start: copies.end, end: vec![u8::MAX; 5] };
-    findings.extend(first_of(snapshot, &behind)?.map(|(_, finding)| finding));
+    let after_copies = KeyRange { start: copies.end, end: vec![u8::MAX; 5] };
+    findings.extend(first_of(snapshot, &after_copies)?.map(|(_, finding)| finding));
     Ok(())
 }
 
-/// The first space that has rows, and what to say of it if nobody has it.
+/// The first space with rows, and the finding if it has no owner.
 fn first_of(snapshot: &impl Snapshot, range: &KeyRange) -> Result<Option<(Space, Finding)>, StoreError> {
     let first = RefCell::new(None);
     let take = |key: &[u8], finding: Finding| {
@@ -299,7 +298,7 @@ fn first_of(snapshot: &impl Snapshot, range: &KeyRange) -> Result<Option<(Space,
         ControlFlow::Break(())
     };
     let visit = |key: &[u8], _: &[u8]| {
-        let mut finding = wrong(FindingKind::Ownerless, key, "rows of a space that nobody has");
+        let mut finding = wrong(FindingKind::Ownerless, key, "rows of a space without an owner");
         finding
             .remedy
             .extend(key.first_chunk::<4>().map(|space| Write::DropSpace(Space(u32::from_be_bytes(*space)))));

@@ -1,7 +1,7 @@
-//! Items: each is whole, lies where its key attributes say, and has its entries; totals and collections add up.
+//! Checks items: each is readable, stored under the key of its attributes, and has its entries; totals and collections add up.
 
 use super::finding::{Finding, FindingKind};
-use super::walk::{Found, Outcome, Seen, Tally, Verification, counters_of, find, page};
+use super::verification::{Lookup, Outcome, Tally, Verification, Visited, counters_of, find, page};
 use crate::catalog::table::{IndexKind, Table, TableRecord};
 use crate::index::backfill::entry_in;
 use crate::key::item_key::{ItemKey, fits};
@@ -10,8 +10,8 @@ use partita_store::{Counters, KeyRange, Snapshot, Space, Store, StoreError};
 use partita_value::{ItemRef, ValueRef, canonical};
 use std::ops::ControlFlow;
 
-/// Something that holds entries of items: an index, or the order of expiry.
-pub struct EntryHolder<'a> {
+/// A space with entries of items: an index, or the expiry entries.
+pub struct EntrySpace<'a> {
     pub name: String,
     pub space: Space,
     pub backfilling: bool,
@@ -19,18 +19,18 @@ pub struct EntryHolder<'a> {
     table: &'a Table,
 }
 
-impl<'a> EntryHolder<'a> {
-    /// All that a table has.
-    pub fn all(table: &'a Table) -> Vec<EntryHolder<'a>> {
-        let indexes = table.indexes.iter().map(|index| EntryHolder {
+impl<'a> EntrySpace<'a> {
+    /// All entry spaces of a table.
+    pub fn all(table: &'a Table) -> Vec<EntrySpace<'a>> {
+        let indexes = table.indexes.iter().map(|index| EntrySpace {
             name: format!("index {}", index.name),
             space: index.space,
             backfilling: index.backfilling,
             is_local: index.kind == IndexKind::Local,
             table,
         });
-        let expiry = table.expiry.iter().map(|expiry| EntryHolder {
-            name: "the order of expiry".to_owned(),
+        let expiry = table.expiry.iter().map(|expiry| EntrySpace {
+            name: "the expiry entries".to_owned(),
             space: expiry.space,
             backfilling: expiry.backfilling,
             is_local: false,
@@ -46,30 +46,30 @@ impl<'a> EntryHolder<'a> {
 }
 
 impl<S: Store> Verification<'_, S> {
-    /// The items of a table, and what is kept about them.
+    /// Checks the items of a table, their entries and totals.
     pub fn check_items(&mut self, known: &TableRecord) -> Outcome<()> {
         let mut range = stored_key::all_rows(Space(known.space));
-        let mut tally = Tally::begun_in(self.age);
-        let mut collection = CollectionTally::begun_in(self.age);
+        let mut tally = Tally::started_in(self.snapshot_number);
+        let mut collection = CollectionTally::started_in(self.snapshot_number);
         loop {
             let Some(table) = self.table(known)? else { return Ok(()) };
-            let holders = EntryHolder::all(&table);
+            let holders = EntrySpace::all(&table);
             let mut findings = Vec::new();
             let snapshot = &self.snapshot;
-            collection.now = self.age;
-            let page = page(snapshot, &range, |seen| {
-                let (key, row) = match seen {
-                    Seen::Row(key, row) => (key, row),
-                    Seen::Damage(damage) => {
-                        tally.is_unsure = true;
-                        collection.blur();
+            collection.snapshot_number = self.snapshot_number;
+            let page = page(snapshot, &range, |visited| {
+                let (key, row) = match visited {
+                    Visited::Row(key, row) => (key, row),
+                    Visited::Damage(damage) => {
+                        tally.is_incomplete = true;
+                        collection.mark_incomplete();
                         findings.push(Finding::of_damage(Some(table.name.as_str()), damage));
                         return Ok(());
                     }
                 };
                 let Some(item) = checked_item(&table, key, row, &mut findings) else {
-                    tally.is_unsure = true;
-                    collection.blur();
+                    tally.is_incomplete = true;
+                    collection.mark_incomplete();
                     return Ok(());
                 };
                 tally.add(item.size());
@@ -82,13 +82,13 @@ impl<S: Store> Verification<'_, S> {
                 collection.finish(snapshot, &table, &mut findings)?;
             }
             self.report(findings)?;
-            let Some(next) = next else { return self.sum_up(known, &tally, collection, page.rows) };
-            self.rest(page.rows, &known.name)?;
+            let Some(next) = next else { return self.finish_items(known, &tally, collection, page.rows) };
+            self.finish_page(page.rows, &known.name)?;
             range.start = next;
         }
     }
 
-    fn sum_up(
+    fn finish_items(
         &mut self,
         known: &TableRecord,
         tally: &Tally,
@@ -98,15 +98,15 @@ impl<S: Store> Verification<'_, S> {
         self.compare(&known.name, "its items", Space(known.space), tally)?;
         if collection.not_compared > 0 {
             let count = collection.not_compared;
-            self.note(format!(
+            self.report_not_compared(format!(
                 "table {}: the sizes of {count} item collections were not compared",
                 known.name
             ))?;
         }
-        self.rest(rows, &known.name)
+        self.finish_page(rows, &known.name)
     }
 
-    /// Sizes of item collections that have no items.
+    /// Checks for sizes of item collections without items.
     pub fn check_collections(&mut self, known: &TableRecord) -> Outcome<()> {
         let Some(space) = known.collections.map(Space) else { return Ok(()) };
         let mut range = stored_key::all_rows(space);
@@ -116,24 +116,24 @@ impl<S: Store> Verification<'_, S> {
             }
             let mut findings = Vec::new();
             let snapshot = &self.snapshot;
-            let page = page(snapshot, &range, |seen| {
-                match seen {
-                    Seen::Row(key, row) => findings.extend(check_collection(snapshot, known, key, row)?),
-                    Seen::Damage(damage) => {
-                        findings.push(Finding::of_damage_beside_items(&known.name, space, damage));
+            let page = page(snapshot, &range, |visited| {
+                match visited {
+                    Visited::Row(key, row) => findings.extend(check_collection(snapshot, known, key, row)?),
+                    Visited::Damage(damage) => {
+                        findings.push(Finding::of_derived_damage(&known.name, space, damage));
                     }
                 }
                 Ok(())
             })?;
             self.report(findings)?;
-            self.rest(page.rows, &known.name)?;
+            self.finish_page(page.rows, &known.name)?;
             let Some(next) = page.next else { return Ok(()) };
             range.start = next;
         }
     }
 }
 
-/// The row as an item, if it is one and lies where it should.
+/// Returns the row as an item, if it is one and has the right key.
 pub fn checked_item<'a>(
     table: &Table,
     key: &[u8],
@@ -146,16 +146,16 @@ pub fn checked_item<'a>(
         return None;
     }
     let item = ItemRef::new(row)?;
-    if !is_at(table, item, stored_key::within_space(key)) {
-        let text = format!("item {} lies where another belongs", shown_key(table, item));
+    if !belongs_at(table, item, stored_key::within_space(key)) {
+        let text = format!("item {} is stored under another key", shown_key(table, item));
         findings.push(Finding::new(FindingKind::Misplaced, name, key, text));
         return None;
     }
     Some(item)
 }
 
-/// Whether the item has its key attributes, and they say that it belongs to this key, which is without its space.
-pub fn is_at(table: &Table, item: ItemRef<'_>, within: &[u8]) -> bool {
+/// Whether the item has its key attributes, and they determine this key, which has no space.
+pub fn belongs_at(table: &Table, item: ItemRef<'_>, within: &[u8]) -> bool {
     table.key.attributes().all(|attribute| fits(attribute, item))
         && stored_key::within_space(&ItemKey::of_stored_item(table, item).stored) == within
 }
@@ -163,7 +163,7 @@ pub fn is_at(table: &Table, item: ItemRef<'_>, within: &[u8]) -> bool {
 /// Checks that an item has its entries; returns the bytes of those in local indexes.
 fn check_entries_of(
     snapshot: &impl Snapshot,
-    holders: &[EntryHolder<'_>],
+    holders: &[EntrySpace<'_>],
     item: ItemRef<'_>,
     findings: &mut Vec<Finding>,
 ) -> Result<usize, StoreError> {
@@ -176,38 +176,44 @@ fn check_entries_of(
             local_bytes += entry.size;
         }
         let (kind, text) = match find(snapshot, &entry.key)? {
-            Found::Row(row) if row == entry.value => continue,
-            Found::Nothing if holder.backfilling => continue,
-            Found::Unreadable => continue,
-            Found::Row(_) => (FindingKind::DifferentEntry, "its entry is not as it should be of"),
-            Found::Nothing => (FindingKind::MissingEntry, "it has no entry of"),
+            Lookup::Row(row) if row == entry.value => continue,
+            Lookup::Nothing if holder.backfilling => continue,
+            Lookup::Unreadable => continue,
+            Lookup::Row(_) => (FindingKind::DifferentEntry, "a different entry of"),
+            Lookup::Nothing => (FindingKind::MissingEntry, "no entry of"),
         };
         let finding = holder.finding(kind, &entry.key, text, item);
-        findings.push(finding.mended_by(Some(entry.value.into_owned())));
+        findings.push(finding.repaired_by(Some(entry.value.into_owned())));
     }
     Ok(local_bytes)
 }
 
-/// The size of the item collection that is being walked through.
+/// The size of the item collection that is being read.
 struct CollectionTally {
     partition: Option<Token>,
     tally: Tally,
-    /// The number of the present snapshot.
-    now: u64,
-    /// The next collection may have begun with rows that cannot be read.
-    is_blurred: bool,
+    /// The current snapshot.
+    snapshot_number: u64,
+    /// The next collection may start with unreadable rows.
+    next_is_incomplete: bool,
     not_compared: u64,
 }
 
 impl CollectionTally {
-    fn begun_in(age: u64) -> CollectionTally {
-        let tally = Tally::begun_in(age);
-        CollectionTally { partition: None, tally, now: age, is_blurred: false, not_compared: 0 }
+    fn started_in(snapshot_number: u64) -> CollectionTally {
+        let tally = Tally::started_in(snapshot_number);
+        CollectionTally {
+            partition: None,
+            tally,
+            snapshot_number,
+            next_is_incomplete: false,
+            not_compared: 0,
+        }
     }
 
-    fn blur(&mut self) {
-        self.tally.is_unsure = true;
-        self.is_blurred = true;
+    fn mark_incomplete(&mut self) {
+        self.tally.is_incomplete = true;
+        self.next_is_incomplete = true;
     }
 
     fn add(
@@ -221,14 +227,15 @@ impl CollectionTally {
         let partition = stored_key::within_space(key).first_chunk::<16>().copied();
         if self.partition != partition {
             self.finish(snapshot, table, findings)?;
-            self.tally = Tally { is_unsure: self.is_blurred, ..Tally::begun_in(self.now) };
-            (self.partition, self.is_blurred) = (partition, false);
+            self.tally =
+                Tally { is_incomplete: self.next_is_incomplete, ..Tally::started_in(self.snapshot_number) };
+            (self.partition, self.next_is_incomplete) = (partition, false);
         }
         self.tally.counted += added;
         Ok(())
     }
 
-    /// Holds what was counted against what is stored.
+    /// Compares the counted size with the stored one.
     fn finish(
         &mut self,
         snapshot: &impl Snapshot,
@@ -236,25 +243,25 @@ impl CollectionTally {
         findings: &mut Vec<Finding>,
     ) -> Result<(), StoreError> {
         let (Some(token), Some(space)) = (self.partition.take(), table.collections) else { return Ok(()) };
-        if self.tally.is_unsure || self.tally.age != self.now {
+        if self.tally.is_incomplete || self.tally.snapshot_number != self.snapshot_number {
             self.not_compared += 1;
             return Ok(());
         }
         let key = Key::Collection { space, token }.to_bytes();
         let found = find(snapshot, &key)?;
-        if matches!(found, Found::Unreadable) || counters_of(&found) == Some(self.tally.counted) {
+        if matches!(found, Lookup::Unreadable) || counters_of(&found) == Some(self.tally.counted) {
             return Ok(());
         }
         let Counters { rows, bytes } = self.tally.counted;
         let text =
-            format!("an item collection has {rows} items and {bytes} bytes, but other totals are kept");
+            format!("an item collection has {rows} items and {bytes} bytes, but other totals are stored");
         let finding = Finding::new(FindingKind::WrongCollection, Some(table.name.as_str()), &key, text);
-        findings.push(finding.mended_by(Some(self.tally.counted.to_row())));
+        findings.push(finding.repaired_by(Some(self.tally.counted.to_row())));
         Ok(())
     }
 }
 
-/// What is wrong with the row of a collection: it is malformed, or there is no such collection.
+/// Checks the row of a collection: whether it is malformed, or the collection does not exist.
 fn check_collection(
     snapshot: &impl Snapshot,
     table: &TableRecord,
@@ -269,10 +276,10 @@ fn check_collection(
         return Ok(None);
     }
     let prefix = stored_key::partition_prefix(Space(table.space), token);
-    let text = "totals are kept of an item collection that is empty";
+    let text = "totals are stored for an empty item collection";
     let is_empty = is_empty(snapshot, &stored_key::rows_beginning_with(prefix))?;
     let finding = || Finding::new(FindingKind::WrongCollection, Some(&table.name), key, text);
-    Ok(is_empty.then(|| finding().mended_by(None)))
+    Ok(is_empty.then(|| finding().repaired_by(None)))
 }
 
 /// Whether a range has neither rows nor damage.
@@ -286,7 +293,7 @@ pub fn is_empty(snapshot: &impl Snapshot, range: &KeyRange) -> Result<bool, Stor
     Ok(is_empty.get())
 }
 
-/// The key attributes of an item, as people read them.
+/// The key attributes of an item as readable text.
 pub fn shown_key(table: &Table, item: ItemRef<'_>) -> String {
     let shown = |value: ValueRef<'_>| match value {
         ValueRef::S(text) | ValueRef::N(text) => String::from_utf8_lossy(text).into_owned(),

@@ -1,8 +1,8 @@
-//! Entries of indexes and of the order of expiry: each stands for an item that is there and has it.
+//! Checks index entries and expiry entries: each belongs to an existing item.
 
+use super::check_items::{EntrySpace, shown_key};
 use super::finding::{Finding, FindingKind};
-use super::items::{EntryHolder, shown_key};
-use super::walk::{Found, Outcome, Seen, Tally, Verification, find, page};
+use super::verification::{Lookup, Outcome, Tally, Verification, Visited, find, page};
 use crate::catalog::table::{Table, TableRecord};
 use crate::index::backfill::entry_in;
 use crate::key::item_key::{ItemKey, fits};
@@ -11,10 +11,10 @@ use partita_store::{Snapshot, Space, Store, StoreError};
 use partita_value::{ItemRef, canonical};
 
 impl<S: Store> Verification<'_, S> {
-    /// All entries of all indexes of a table.
+    /// Checks all entries of a table.
     pub fn check_entries(&mut self, known: &TableRecord) -> Outcome<()> {
         let Some(table) = self.table(known)? else { return Ok(()) };
-        for space in EntryHolder::all(&table).into_iter().map(|holder| holder.space) {
+        for space in EntrySpace::all(&table).into_iter().map(|holder| holder.space) {
             self.check_entries_in(known, space)?;
         }
         Ok(())
@@ -22,25 +22,25 @@ impl<S: Store> Verification<'_, S> {
 
     fn check_entries_in(&mut self, known: &TableRecord, space: Space) -> Outcome<()> {
         let mut range = stored_key::all_rows(space);
-        let mut tally = Tally::begun_in(self.age);
+        let mut tally = Tally::started_in(self.snapshot_number);
         loop {
             let Some(table) = self.table(known)? else { return Ok(()) };
-            let holders = EntryHolder::all(&table);
+            let holders = EntrySpace::all(&table);
             // The index may have been deleted meanwhile.
             let Some(holder) = holders.iter().find(|holder| holder.space == space) else { return Ok(()) };
             let mut findings = Vec::new();
             let snapshot = &self.snapshot;
-            let page = page(snapshot, &range, |seen| {
-                let checked = match seen {
-                    Seen::Row(key, row) => check_entry(snapshot, &table, holder, key, row, &mut findings)?,
-                    Seen::Damage(damage) => {
-                        findings.push(Finding::of_damage_beside_items(table.name.as_str(), space, damage));
+            let page = page(snapshot, &range, |visited| {
+                let checked = match visited {
+                    Visited::Row(key, row) => check_entry(snapshot, &table, holder, key, row, &mut findings)?,
+                    Visited::Damage(damage) => {
+                        findings.push(Finding::of_derived_damage(table.name.as_str(), space, damage));
                         None
                     }
                 };
                 match checked {
                     Some(bytes) => tally.add(bytes),
-                    None => tally.is_unsure = true,
+                    None => tally.is_incomplete = true,
                 }
                 Ok(())
             })?;
@@ -49,18 +49,18 @@ impl<S: Store> Verification<'_, S> {
             if page.next.is_none() {
                 self.compare(&known.name, &name, space, &tally)?;
             }
-            self.rest(page.rows, &format!("{}, {name}", known.name))?;
+            self.finish_page(page.rows, &format!("{}, {name}", known.name))?;
             let Some(next) = page.next else { return Ok(()) };
             range.start = next;
         }
     }
 }
 
-/// Checks one entry; returns its size, if it is an entry at all.
+/// Checks an entry; returns its size, if it is readable.
 fn check_entry(
     snapshot: &impl Snapshot,
     table: &Table,
-    holder: &EntryHolder<'_>,
+    holder: &EntrySpace<'_>,
     key: &[u8],
     row: &[u8],
     findings: &mut Vec<Finding>,
@@ -68,29 +68,29 @@ fn check_entry(
     let name = Some(table.name.as_str());
     let flaw = canonical::check_item(row).err();
     let Some(entry) = ItemRef::new(row).filter(|_| flaw.is_none()) else {
-        let text = format!("{}: no entry: {}", holder.name, flaw.unwrap_or_default());
+        let text = format!("{}: not an entry: {}", holder.name, flaw.unwrap_or_default());
         findings.push(Finding::new(FindingKind::Undecodable, name, key, text));
         return Ok(None);
     };
     if !table.key.attributes().all(|attribute| fits(attribute, entry)) {
-        let text = format!("{}: an entry does not hold the key of an item", holder.name);
+        let text = format!("{}: an entry does not contain the key of an item", holder.name);
         findings.push(Finding::new(FindingKind::Undecodable, name, key, text));
         return Ok(Some(entry.size()));
     }
     let item_key = ItemKey::of_stored_item(table, entry);
     let is_stale = match find(snapshot, &item_key.stored)? {
-        Found::Unreadable => false,
-        Found::Nothing => true,
-        Found::Row(row) => {
+        Lookup::Unreadable => false,
+        Lookup::Nothing => true,
+        Lookup::Row(row) => {
             let expected = ItemRef::new(&row).and_then(|item| entry_in(table, holder.space, &item_key, item));
             let is_expected = expected.is_some_and(|expected| expected.key == key);
-            // Of an item that cannot be read nothing is known.
+            // Nothing is known about an unreadable item.
             !is_expected && canonical::check_item(&row).is_ok()
         }
     };
     if is_stale {
-        let text = format!("{}: an entry stands for no such item {}", holder.name, shown_key(table, entry));
-        findings.push(Finding::new(FindingKind::StaleEntry, name, key, text).mended_by(None));
+        let text = format!("{}: an entry without its item {}", holder.name, shown_key(table, entry));
+        findings.push(Finding::new(FindingKind::StaleEntry, name, key, text).repaired_by(None));
     }
     Ok(Some(entry.size()))
 }

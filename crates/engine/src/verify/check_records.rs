@@ -1,8 +1,9 @@
-//! Client request tokens, both ways; and the records of exports, imports, bulk operations, backups and restores.
+//! Checks client tokens against their expiry times, both ways, and the records of exports, imports, bulk operations, backups and
+//! restores.
 
+use super::check_histories::check_backup;
 use super::finding::{Finding, FindingKind};
-use super::histories::check_backup;
-use super::walk::{Found, Outcome, Verification, find};
+use super::verification::{Lookup, Outcome, Verification, find};
 use crate::backup::backup_record::BackupRecord;
 use crate::backup::restore_step::RestoreRecord;
 use crate::bulk_operation::bulk_record::BulkRecord;
@@ -42,7 +43,7 @@ fn wrong_token(key: &[u8], text: &str) -> Finding {
     Finding::new(FindingKind::WrongToken, None, key, text)
 }
 
-/// A token lapses at a time by which it is found.
+/// Checks that a token has an entry with the time it lapses.
 fn check_token(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Option<Finding>, StoreError> {
     let hash = stored_key::within_space(key).as_array::<16>();
     let (Some(hash), Some(lapses_at), 24) = (hash, row.first_chunk::<8>(), row.len()) else {
@@ -50,11 +51,11 @@ fn check_token(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Optio
     };
     let lapses_at = u64::from_be_bytes(*lapses_at);
     let time = Key::ClientTokenTime { lapses_at, hash: *hash }.to_bytes();
-    let is_lost = matches!(find(snapshot, &time)?, Found::Nothing);
-    Ok(is_lost.then(|| wrong_token(key, "a client token would never be forgotten")))
+    let is_lost = matches!(find(snapshot, &time)?, Lookup::Nothing);
+    Ok(is_lost.then(|| wrong_token(key, "a client token would never be deleted")))
 }
 
-/// A time at which a token lapses stands for a token; those of tokens that were used again may have lapsed before.
+/// Checks that an entry with an expiry time has its token. Entries of tokens that were used again may have lapsed before.
 fn check_token_time(
     snapshot: &impl Snapshot,
     now: u64,
@@ -80,22 +81,22 @@ fn check_token_time(
         )));
     };
     let token = Key::ClientToken { hash: *hash }.to_bytes();
-    let is_lost = u64::from_be_bytes(*lapses_at) > now && matches!(find(snapshot, &token)?, Found::Nothing);
+    let is_lost = u64::from_be_bytes(*lapses_at) > now && matches!(find(snapshot, &token)?, Lookup::Nothing);
     Ok(is_lost.then(|| wrong_token(key, "a client token is lost: its transaction may be repeated")))
 }
 
-/// What is wrong with a record of this space.
+/// Checks a record of an export, import and so on.
 fn check_exchange(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Option<Finding>, StoreError> {
     let Some((kind, id)) = stored_key::exchange_kind_and_id(key) else {
-        return Ok(Some(Finding::new(FindingKind::UnknownRow, None, key, "a row that is not known")));
+        return Ok(Some(Finding::new(FindingKind::UnknownRow, None, key, "an unknown row")));
     };
-    let is_good = match kind {
+    let is_valid = match kind {
         ExchangeKind::Export => has_id::<ExportRecord>(row, id),
         ExchangeKind::Import => has_id::<ImportRecord>(row, id),
         ExchangeKind::BulkOperation => has_id::<BulkRecord>(row, id),
         ExchangeKind::Restore => has_id::<RestoreRecord>(row, id),
         ExchangeKind::Token => serde_json::from_slice::<StoredToken>(row).is_ok(),
-        // What they are of depends on whose they are; that one knows its own kind.
+        // The type depends on the kind of its owner.
         ExchangeKind::Progress => serde_json::from_slice::<serde_json::Value>(row).is_ok(),
         ExchangeKind::DataFile => serde_json::from_slice::<DataFile>(row).is_ok(),
         ExchangeKind::Report => std::str::from_utf8(row).is_ok(),
@@ -106,7 +107,7 @@ fn check_exchange(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Op
         },
     };
     let text = format!("the record of a {kind:?} cannot be read");
-    Ok((!is_good).then(|| Finding::new(FindingKind::Undecodable, None, key, text)))
+    Ok((!is_valid).then(|| Finding::new(FindingKind::Undecodable, None, key, text)))
 }
 
 fn has_id<R: ExchangeRecord>(row: &[u8], id: &[u8]) -> bool {

@@ -1,9 +1,9 @@
-//! Histories: every row tells what an item was, under that item's key and a moment that has been. Backups have theirs.
+//! Checks histories: every row is a former state of an item, under the item's key and a moment in the past; backups are pinned.
 
-use super::catalog::Records;
+use super::check_catalog::Records;
+use super::check_items::{belongs_at, checked_item};
 use super::finding::{Finding, FindingKind};
-use super::items::{checked_item, is_at};
-use super::walk::{Outcome, Seen, Verification, page, record};
+use super::verification::{Outcome, Verification, Visited, page, record};
 use crate::backup::backup_record::BackupRecord;
 use crate::catalog::table::Table;
 use crate::exchange::exchange_record::ExchangeRecord;
@@ -24,26 +24,26 @@ impl<S: Store> Verification<'_, S> {
             let Some(history) = record::<History>(&self.snapshot, &key)? else { return Ok(()) };
             let last = last_moment(&self.snapshot, &history)?;
             let mut findings = Vec::new();
-            let page = page(&self.snapshot, &range, |seen| {
-                findings.extend(match seen {
-                    Seen::Row(key, row) => check_row(&history, table.as_ref(), last, key, row),
-                    Seen::Damage(damage) => Some(Finding::of_damage(Some(&history.table), damage)),
+            let page = page(&self.snapshot, &range, |visited| {
+                findings.extend(match visited {
+                    Visited::Row(key, row) => check_row(&history, table.as_ref(), last, key, row),
+                    Visited::Damage(damage) => Some(Finding::of_damage(Some(&history.table), damage)),
                 });
                 Ok(())
             })?;
             self.report(findings)?;
-            self.rest(page.rows, &at)?;
+            self.finish_page(page.rows, &at)?;
             let Some(next) = page.next else { break };
             range.start = next;
         }
         match table.filter(|_| known.table_deleted) {
-            Some(table) => self.check_left_items(known, &table),
+            Some(table) => self.check_remaining_items(known, &table),
             None => Ok(()),
         }
     }
 
-    /// The items of a deleted table that its backups need.
-    fn check_left_items(&mut self, known: &History, table: &Table) -> Outcome<()> {
+    /// Checks the items of a deleted table that its backups need.
+    fn check_remaining_items(&mut self, known: &History, table: &Table) -> Outcome<()> {
         let range = stored_key::all_rows(known.items());
         self.walk(range, &format!("the deleted table {}", known.table), |_, key, row, findings| {
             checked_item(table, key, row, findings);
@@ -51,7 +51,7 @@ impl<S: Store> Verification<'_, S> {
         })
     }
 
-    /// What the table is, or was when a backup was made of it.
+    /// Returns the table, or its former state in a backup.
     fn table_of(&self, history: &History, records: &Records) -> Outcome<Option<Table>> {
         let known = records.tables.iter().find(|record| record.space == history.items);
         if let Some(record) = known {
@@ -67,7 +67,7 @@ impl<S: Store> Verification<'_, S> {
     }
 }
 
-/// The last moment that a change of the table can have.
+/// The latest moment that a change of the table may have.
 fn last_moment(snapshot: &impl Snapshot, history: &History) -> Result<u64, StoreError> {
     let last = match snapshot.get(&last_moment_key(history.items())) {
         Ok(row) => read_number(row.as_deref()).unwrap_or(0),
@@ -78,30 +78,33 @@ fn last_moment(snapshot: &impl Snapshot, history: &History) -> Result<u64, Store
 }
 
 fn check_row(history: &History, table: Option<&Table>, last: u64, key: &[u8], row: &[u8]) -> Option<Finding> {
-    let tell = |kind, text: String| Some(Finding::new(kind, Some(&history.table), key, text));
+    let finding = |kind, text: String| Some(Finding::new(kind, Some(&history.table), key, text));
     let Some((item, moment)) = stored_key::item_and_moment(key).filter(|(item, _)| item.len() >= 16) else {
-        return tell(FindingKind::UnknownRow, "a row of a history that is not known".to_owned());
+        return finding(FindingKind::UnknownRow, "an unknown row of a history".to_owned());
     };
     if moment > last {
-        return tell(FindingKind::WrongPast, format!("moment {moment} lies behind the last one, {last}"));
+        return finding(FindingKind::WrongPast, format!("moment {moment} is after the last one, {last}"));
     }
     let was = match past::read_row(row) {
         Ok(Some(was)) => was,
         Ok(None) => return None,
-        Err(flaw) => return tell(FindingKind::Undecodable, format!("a row of a history: {flaw}")),
+        Err(flaw) => return finding(FindingKind::Undecodable, format!("a row of a history: {flaw}")),
     };
     if let Err(flaw) = canonical::check_item(was) {
-        return tell(FindingKind::Undecodable, format!("what an item was: {flaw}"));
+        return finding(FindingKind::Undecodable, format!("a former state of an item: {flaw}"));
     }
     let is_misplaced =
-        table.is_some_and(|table| ItemRef::new(was).is_none_or(|was| !is_at(table, was, item)));
+        table.is_some_and(|table| ItemRef::new(was).is_none_or(|was| !belongs_at(table, was, item)));
     match is_misplaced {
-        true => tell(FindingKind::Misplaced, "what an item was lies under another's key".to_owned()),
+        true => finding(
+            FindingKind::Misplaced,
+            "a former state of an item is stored under another key".to_owned(),
+        ),
         false => None,
     }
 }
 
-/// What is wrong with a backup: its history is gone, or does not keep its moment.
+/// Checks that a backup's history exists and has its moment pinned.
 pub fn check_backup(
     snapshot: &impl Snapshot,
     backup: &BackupRecord,
@@ -109,10 +112,10 @@ pub fn check_backup(
 ) -> Result<Option<Finding>, StoreError> {
     let history_key = Key::History { space: backup.history() }.to_bytes();
     let history = record::<History>(snapshot, &history_key)?;
-    let keeps = |history: &History| {
+    let has_pin = |history: &History| {
         history.pins.iter().any(|pin| pin.holder == backup.id() && pin.moment == backup.moment)
     };
-    let is_kept = history.as_ref().is_some_and(keeps);
-    let text = format!("backup {}: nothing keeps what the table was", backup.details.arn);
-    Ok((!is_kept).then(|| Finding::new(FindingKind::WrongPast, Some(&backup.table.name), key, text)))
+    let is_pinned = history.as_ref().is_some_and(has_pin);
+    let text = format!("backup {}: its moment is not pinned in the history", backup.details.arn);
+    Ok((!is_pinned).then(|| Finding::new(FindingKind::WrongPast, Some(&backup.table.name), key, text)))
 }

@@ -1,4 +1,4 @@
-//! The background work of histories: rows that nobody needs are trimmed, system backups expire, histories end.
+//! Background work of histories: trims rows that are no longer needed, expires system backups, deletes unneeded histories.
 
 use crate::Engine;
 use crate::backup::backup_record::BackupRecord;
@@ -17,24 +17,24 @@ use partita_value::names::TableName;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Rows looked at in one step.
-const LOOKED: usize = 4_096;
-/// … or so many that are removed.
-const REMOVED: usize = 512;
+/// A step ends after this many scanned rows,
+const SCANNED_ROWS: usize = 4_096;
+/// … or this many rows to remove.
+const REMOVED_ROWS: usize = 512;
 
-/// What a step of trimming has found.
+/// The result of scanning rows for a trim.
 #[derive(Default)]
-struct Looked {
+struct TrimScan {
     rows: usize,
     unneeded: Vec<Unneeded>,
     last: Option<Vec<u8>>,
     is_last: bool,
 }
 
-/// A row that nobody needs, as far as is known.
+/// A row that was not needed when it was scanned.
 struct Unneeded {
     key: Vec<u8>,
-    /// The moment of the item's row before it that stays, and its own.
+    /// The moment of the item's preceding row that stays.
     previous: Moment,
     moment: Moment,
 }
@@ -44,17 +44,17 @@ impl<S: Store> Engine<S> {
         let mut progress = Progress::Done;
         for history in self.catalog.histories().values() {
             let name = format!("the history of {} in space {}", history.table, history.space);
-            progress = progress.and(self.pauses.step(&name, self.keep_history_up(history)).await);
+            progress = progress.and(self.backoffs.step(&name, self.maintain_history(history)).await);
         }
         Ok(progress)
     }
 
-    async fn keep_history_up(&self, history: &Arc<History>) -> Result<Progress, Exception> {
+    async fn maintain_history(&self, history: &Arc<History>) -> Result<Progress, Exception> {
         let now = self.clock.now_millis();
         if history.pins.iter().any(|pin| pin.expires_millis.is_some_and(|at| at <= now)) {
             self.expire_pins(history, now).await?;
         } else if !history.is_needed() {
-            self.end_history(history).await?;
+            self.delete_history(history).await?;
         } else if history.trim_is_due(now) {
             return self.trim_history(history, now).await;
         }
@@ -64,23 +64,23 @@ impl<S: Store> Engine<S> {
     async fn expire_pins(&self, history: &History, now: u64) -> Result<(), Exception> {
         let change = move |history: Option<&mut History>| {
             let Some(history) = history else { return Ok(Vec::new()) };
-            let is_over = |at: Option<u64>| at.is_some_and(|at| at <= now);
-            let over: Vec<String> = history
+            let has_expired = |at: Option<u64>| at.is_some_and(|at| at <= now);
+            let expired: Vec<String> = history
                 .pins
                 .iter()
-                .filter(|pin| is_over(pin.expires_millis))
+                .filter(|pin| has_expired(pin.expires_millis))
                 .map(|pin| pin.holder.clone())
                 .collect();
-            over.iter().for_each(|holder| history.unpin(holder));
-            Ok(over.iter().map(|id| Write::Delete { key: key::<BackupRecord>(id) }).collect())
+            expired.iter().for_each(|holder| history.unpin(holder));
+            Ok(expired.iter().map(|id| Write::Delete { key: key::<BackupRecord>(id) }).collect())
         };
         self.change_known_history(history.space(), change).await
     }
 
-    /// Ends a history that nobody needs; with it go the items of a table that is deleted.
-    async fn end_history(&self, history: &History) -> Result<(), Exception> {
+    /// Deletes a history that is not needed, with the items if its table is deleted.
+    async fn delete_history(&self, history: &History) -> Result<(), Exception> {
         if history.table_deleted {
-            return self.end_deleted_table(history.space()).await;
+            return self.delete_items_and_history(history.space()).await;
         }
         let (space, catalog) = (history.space(), self.catalog.clone());
         let change = move |record: &mut TableRecord, _: &mut Spaces| {
@@ -93,13 +93,13 @@ impl<S: Store> Engine<S> {
             Ok(SideWrites { writes, history: Some(HistoryChange::End(space)), ..SideWrites::default() })
         };
         match self.change_table(&TableName::new(&history.table), change).await {
-            // It was deleted meanwhile: the next step sees it.
+            // The table was deleted meanwhile: the next step handles that.
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => Ok(()),
             outcome => outcome.map(|_| ()),
         }
     }
 
-    async fn end_deleted_table(&self, space: Space) -> Result<(), Exception> {
+    async fn delete_items_and_history(&self, space: Space) -> Result<(), Exception> {
         let catalog = self.catalog.clone();
         let decision = move |_: &Rows<'_>| {
             let Some(history) = catalog.history(space).filter(|history| !history.is_needed()) else {
@@ -115,32 +115,32 @@ impl<S: Store> Engine<S> {
         self.store.decide(Vec::new(), decision).await.map_err(storage_failed)
     }
 
-    /// Looks through some rows and removes those that nobody needs. What is looked at may be newer than what was known about pins
-    /// then, and pins may have come since: who needs what is judged again when rows are removed.
+    /// Scans some rows and removes those that are not needed. `history` may be older than the scanned rows, and pins may have been
+    /// added since, so that the rows are checked again when they are removed.
     async fn trim_history(&self, history: &Arc<History>, now: u64) -> Result<Progress, Exception> {
-        let looked = self.look_through(history, now)?;
+        let scan = self.scan_for_trim(history, now)?;
         let space = history.space();
         let cursor = Key::BackfillCursor { of: space }.to_bytes();
-        let Looked { unneeded, last, is_last, .. } = looked;
+        let TrimScan { unneeded, last, is_last, .. } = scan;
         let progress = match last.filter(|_| !is_last) {
             Some(last) => Write::Put { key: cursor, value: last },
             None => Write::Delete { key: cursor },
         };
-        let seen = Arc::clone(history);
+        let earlier = Arc::clone(history);
         let change = move |history: Option<&mut History>| {
             let Some(history) = history else { return Ok(Vec::new()) };
             let is_unneeded = |row: &&Unneeded| !history.needs(row.previous, row.moment, now);
             let removed =
                 unneeded.iter().filter(is_unneeded).map(|row| Write::Delete { key: row.key.clone() });
             let writes = removed.chain([progress.clone()]).collect();
-            history.trimmed(&seen, is_last, now);
+            history.trimmed(&earlier, is_last, now);
             Ok(writes)
         };
         self.change_known_history(space, change).await?;
         Ok(Progress::of(!is_last))
     }
 
-    fn look_through(&self, history: &History, now: u64) -> Result<Looked, Exception> {
+    fn scan_for_trim(&self, history: &History, now: u64) -> Result<TrimScan, Exception> {
         let space = history.space();
         let snapshot = self.store.snapshot().map_err(storage_failed)?;
         let cursor = snapshot.get(&Key::BackfillCursor { of: space }.to_bytes()).map_err(storage_failed)?;
@@ -149,28 +149,28 @@ impl<S: Store> Engine<S> {
         if let Some(last) = cursor {
             range.start = stored_key::next_key_after(&last);
         }
-        let mut looked = Looked { is_last: true, ..Looked::default() };
-        // The item of the row before, and the moment of its last row that stays. Of an item that is begun in the
-        // middle more may stay than is needed, until the next time.
-        let (mut item_before, mut previous) = (Vec::new(), 0);
+        let mut scan = TrimScan { is_last: true, ..TrimScan::default() };
+        // The item of the previous row, and the moment of its last row that stays. If a scan starts in the middle of an item's
+        // rows, more of them may stay than needed, until the next trim.
+        let (mut previous_item, mut previous) = (Vec::new(), 0);
         let visit = |key: &[u8], _: &[u8]| {
             if let Some((item, moment)) = stored_key::item_and_moment(key) {
-                if item != item_before {
-                    (item_before, previous) = (item.to_vec(), 0);
+                if item != previous_item {
+                    (previous_item, previous) = (item.to_vec(), 0);
                 }
                 if history.needs(previous, moment, now) {
                     previous = moment;
                 } else {
-                    looked.unneeded.push(Unneeded { key: key.to_vec(), previous, moment });
+                    scan.unneeded.push(Unneeded { key: key.to_vec(), previous, moment });
                 }
             }
-            looked.rows += 1;
-            looked.last = Some(key.to_vec());
-            looked.is_last = looked.rows < LOOKED && looked.unneeded.len() < REMOVED;
-            if looked.is_last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            scan.rows += 1;
+            scan.last = Some(key.to_vec());
+            scan.is_last = scan.rows < SCANNED_ROWS && scan.unneeded.len() < REMOVED_ROWS;
+            if scan.is_last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
         snapshot.range(&range, Direction::Ascending, visit).map_err(storage_failed)?;
-        Ok(looked)
+        Ok(scan)
     }
 }
 
@@ -185,7 +185,7 @@ mod tests {
         "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],
         "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]}"#;
 
-    async fn ask(engine: &Engine<MemoryStore>, operation: &str, body: &str) -> String {
+    async fn run(engine: &Engine<MemoryStore>, operation: &str, body: &str) -> String {
         let operation = Operation::from_name(operation).unwrap();
         let Ok(request) = partita_wire::decode(operation, body.as_bytes()) else { panic!("{body}") };
         let response = engine.execute(request).await.unwrap_or_else(|exception| panic!("{exception:?}"));
@@ -194,30 +194,30 @@ mod tests {
 
     async fn put(engine: &Engine<MemoryStore>, value: &str) {
         let body = format!(r#"{{"TableName":"Kept","Item":{{"pk":{{"S":"p"}},"x":{{"S":"{value}"}}}}}}"#);
-        ask(engine, "PutItem", &body).await;
+        run(engine, "PutItem", &body).await;
     }
 
     async fn back_up(engine: &Engine<MemoryStore>) -> String {
-        let made = ask(engine, "CreateBackup", r#"{"TableName":"Kept","BackupName":"one"}"#).await;
-        made.split('"').find(|part| part.contains("/backup/")).unwrap().to_owned()
+        let created = run(engine, "CreateBackup", r#"{"TableName":"Kept","BackupName":"one"}"#).await;
+        created.split('"').find(|part| part.contains("/backup/")).unwrap().to_owned()
     }
 
-    /// What is removed was found before the second backup was known, and what was read is younger than it.
+    /// The trim uses a history record from before the second backup, but scans rows written after it.
     #[tokio::test]
     async fn a_backup_made_during_a_trim_keeps_what_it_needs() {
         let engine = Engine::open(MemoryStore::new(), "us-east-1", Clock::System).unwrap();
-        ask(&engine, "CreateTable", TABLE).await;
+        run(&engine, "CreateTable", TABLE).await;
         put(&engine, "one").await;
         back_up(&engine).await;
         put(&engine, "two").await;
-        let seen = engine.catalog.histories().values().next().cloned().unwrap();
+        let earlier = engine.catalog.histories().values().next().cloned().unwrap();
         let second = back_up(&engine).await;
         put(&engine, "three").await;
-        engine.trim_history(&seen, engine.clock.now_millis()).await.unwrap();
+        engine.trim_history(&earlier, engine.clock.now_millis()).await.unwrap();
         let restore = format!(r#"{{"BackupArn":"{second}","TargetTableName":"Restored"}}"#);
-        ask(&engine, "RestoreTableFromBackup", &restore).await;
+        run(&engine, "RestoreTableFromBackup", &restore).await;
         while engine.maintain().await.unwrap() == Progress::More {}
-        let found = ask(&engine, "Scan", r#"{"TableName":"Restored"}"#).await;
+        let found = run(&engine, "Scan", r#"{"TableName":"Restored"}"#).await;
         assert!(found.contains(r#""x":{"S":"two"}"#), "{found}");
     }
 }
