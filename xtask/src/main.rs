@@ -1,13 +1,16 @@
 //! The project's own tasks. `cargo xtask` lists them.
 
 mod bench;
+mod book;
 mod ci;
 mod complexity;
 mod dependencies;
+mod format;
 mod fuzz;
 mod instructions;
 mod list_append;
 mod long;
+mod pictures;
 mod release;
 mod simulate;
 mod stages;
@@ -20,6 +23,7 @@ const HELP: &str = "\
 cargo xtask ci       everything CI checks, side by side: format, tidiness, dependencies, lints, unit tests, instructions, complexity,
                      tests with real clients, kill -9
 cargo xtask quick    format, tidiness, lints and unit tests
+cargo xtask format   formats every Rust file (--check)
 cargo xtask long     what takes too long for CI: fuzzing, transactions through kills, the simulation, and random requests beside
                      DynamoDB Local (--requests, --seed)
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
@@ -30,13 +34,17 @@ cargo xtask simulate    the database on a disk that fails, from seeds (--seeds 1
 cargo xtask complexity    counts instructions of every decoder, expression, statement, file reader and model check at n, 2n and 4n
 cargo xtask dependencies    cargo-deny: bans, licences and sources of dependencies, by deny.toml
 cargo xtask release  builds the programs that CI runs
+cargo xtask book     links of all Markdown files, pages of the book in docs/, pictures
+cargo xtask pictures    draws the pictures of the README from docs/pictures and docs/benchmarks.md
 cargo xtask tidy     the rules of ARCHITECTURE.md that a machine can check
 ";
 
 fn main() -> ExitCode {
     let outcome = match std::env::args().nth(1).as_deref() {
         Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("book") => book::check(),
         Some("ci") => ci::all(),
+        Some("format") => format::all(std::env::args().any(|argument| argument == "--check")),
         Some("fuzz") => fuzz::command(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("list-append") => list_append::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("quick") => ci::quick(),
@@ -45,6 +53,7 @@ fn main() -> ExitCode {
         Some("release") => release::build(&release::OF_CI),
         Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
+        Some("pictures") => pictures::draw(),
         Some("simulate") => simulate::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::check(),
         _ => {

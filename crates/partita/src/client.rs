@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use http_client::HttpClient;
 use hyper::{Request, StatusCode};
-use partita_auth::{Call, Signer};
+use partita_auth::{Signer, UnsignedRequest};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -113,22 +113,22 @@ impl Client {
         target: &str,
         body: &[u8],
     ) -> Result<Value, Failure> {
-        let call = Call { method, host: &self.address.host, path, parameters, target, body };
-        let (status, answer) = self
+        let call = UnsignedRequest { method, host: &self.address.host, path, parameters, target, body };
+        let (status, response) = self
             .send(&call)
             .map_err(|error| Failure::Unreachable(format!("no database answers at {}: {error}", self.url)))?;
-        let answer: Value = serde_json::from_slice(&answer).unwrap_or(Value::Null);
+        let response: Value = serde_json::from_slice(&response).unwrap_or(Value::Null);
         if status == StatusCode::OK {
-            return Ok(answer);
+            return Ok(response);
         }
-        let kind = answer["__type"].as_str().unwrap_or("unknown error");
+        let kind = response["__type"].as_str().unwrap_or("unknown error");
         let kind = kind.rsplit('#').next().unwrap_or(kind).to_owned();
         let message =
-            answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default().to_owned();
+            response["message"].as_str().or(response["Message"].as_str()).unwrap_or_default().to_owned();
         Err(Failure::Refused { kind, message })
     }
 
-    fn send(&self, call: &Call<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
+    fn send(&self, call: &UnsignedRequest<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
         let query: Vec<String> =
             call.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if query.is_empty() { "" } else { "?" };

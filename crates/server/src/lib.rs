@@ -20,6 +20,6 @@ mod yield_counter;
 pub use admin::readiness::PATH as READINESS_PATH;
 pub use admin::verification::Verification;
 pub use connection::tls;
-pub use http::host_policy::{AllowedHosts, Reach};
+pub use http::host_policy::{AllowedHosts, HostPolicy};
 pub use limits::budget::Budget;
-pub use server::{Listen, Server, Stopped};
+pub use server::{ListenOptions, Server, StoppedServer};

@@ -18,6 +18,7 @@ mod attribute_value;
 mod exception;
 mod item_json;
 mod json;
+mod members;
 mod reporting;
 #[cfg(test)]
 mod testing;

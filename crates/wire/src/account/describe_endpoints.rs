@@ -13,8 +13,8 @@ pub(crate) fn encode(output: &DescribeEndpointsOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Endpoints").array(|json| {
             json.object(|json| {
-                json.name("Address").string(&output.address);
-                json.name("CachePeriodInMinutes").integer(output.cache_period_minutes);
+                json.member("Address", &output.address)
+                    .member("CachePeriodInMinutes", &output.cache_period_minutes);
             });
         });
     });

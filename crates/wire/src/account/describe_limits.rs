@@ -11,10 +11,10 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &DescribeLimitsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("AccountMaxReadCapacityUnits").integer(output.account_read);
-        json.name("AccountMaxWriteCapacityUnits").integer(output.account_write);
-        json.name("TableMaxReadCapacityUnits").integer(output.table_read);
-        json.name("TableMaxWriteCapacityUnits").integer(output.table_write);
+        json.member("AccountMaxReadCapacityUnits", &output.account_read)
+            .member("AccountMaxWriteCapacityUnits", &output.account_write)
+            .member("TableMaxReadCapacityUnits", &output.table_read)
+            .member("TableMaxWriteCapacityUnits", &output.table_write);
     });
 }
 

@@ -1,7 +1,7 @@
 //! Backups: how requests name them, and how they are shown with the table that they are of.
 
-use crate::exchange::{encode_time, read_arn};
-use crate::json::{Reader, Writer};
+use crate::exchange::read_arn;
+use crate::json::{Reader, Seconds, Writer};
 use crate::table::table_description::*;
 use partita_api::Exception;
 use partita_api::backup::{BackupDescription, BackupDetails};
@@ -10,7 +10,7 @@ use partita_value::names::is_resource_name;
 
 /// A body that names one backup.
 pub(crate) fn read_backup_arn(reader: Reader<'_>) -> Result<String, Exception> {
-    let arn = read_arn(reader, "BackupArn", "backupArn")?;
+    let arn = read_arn(reader, "BackupArn")?;
     check_backup_arn(&arn)?;
     Ok(arn)
 }
@@ -37,28 +37,27 @@ pub(crate) fn encode_description(backup: &BackupDescription, json: &mut Writer) 
 
 /// The members of `BackupDetails`, which a summary has as well.
 pub(crate) fn encode_details(details: &BackupDetails, json: &mut Writer) {
-    json.name("BackupArn").string(&details.arn);
-    json.name("BackupName").string(&details.name);
-    json.name("BackupSizeBytes").integer(details.size_bytes);
-    json.name("BackupStatus").string(details.status.name());
-    json.name("BackupType").string(details.kind.name());
-    encode_time("BackupCreationDateTime", Some(details.created_millis), json);
-    encode_time("BackupExpiryDateTime", details.expires_millis, json);
+    json.member("BackupArn", &details.arn)
+        .member("BackupName", &details.name)
+        .member("BackupSizeBytes", &details.size_bytes)
+        .member("BackupStatus", details.status.name())
+        .member("BackupType", details.kind.name())
+        .member("BackupCreationDateTime", &Seconds(details.created_millis))
+        .member("BackupExpiryDateTime", &details.expires_millis.map(Seconds));
 }
 
 fn encode_source(table: &TableDescription, json: &mut Writer) {
-    json.name("TableName").string(table.name.as_str());
-    json.name("TableId").string(&table.id);
-    json.name("TableArn").string(&table.arn);
-    json.name("TableSizeBytes").integer(table.size_bytes);
+    json.member("TableName", &table.name)
+        .member("TableId", &table.id)
+        .member("TableArn", &table.arn)
+        .member("TableSizeBytes", &table.size_bytes);
     encode_key(&table.key, json);
-    json.name("TableCreationDateTime").double(table.created_at);
+    json.member("TableCreationDateTime", &table.created_at);
     json.name("ProvisionedThroughput").object(|json| {
         encode_units(shown_units(table.billing_mode, Some(table.throughput)), json);
     });
     encode_on_demand(table.on_demand, json);
-    json.name("ItemCount").integer(table.item_count);
-    json.name("BillingMode").string(table.billing_mode.name());
+    json.member("ItemCount", &table.item_count).member("BillingMode", table.billing_mode.name());
 }
 
 /// What not every table has.
@@ -69,8 +68,7 @@ fn encode_features(backup: &BackupDescription, json: &mut Writer) {
     encode_stream_view("StreamDescription", table.stream.as_ref().and_then(|stream| stream.view), json);
     if let Some(attribute) = &backup.time_to_live {
         json.name("TimeToLiveDescription").object(|json| {
-            json.name("TimeToLiveStatus").string("ENABLED");
-            json.name("AttributeName").string(attribute);
+            json.member("TimeToLiveStatus", "ENABLED").member("AttributeName", attribute);
         });
     }
     encode_encryption(table, json);
@@ -83,7 +81,7 @@ fn encode_indexes(list: &str, indexes: &[IndexDescription], table: &TableDescrip
     json.name(list).array(|json| {
         for IndexDescription { definition, global, .. } in indexes {
             json.object(|json| {
-                json.name("IndexName").string(&definition.name);
+                json.member("IndexName", &definition.name);
                 encode_key(&definition.key, json);
                 encode_projection(&definition.projection, json);
                 if global.is_some() {

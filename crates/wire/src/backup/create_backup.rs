@@ -2,28 +2,25 @@
 
 use crate::backup::backup_description::encode_details;
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_table_name};
-use crate::validation::{Validation, present};
+use crate::members::{read_request, required, structure, validate};
+use crate::table::table_name::{TableReference, resource_name};
+use crate::validation::present;
 use partita_api::backup::create_backup::{CreateBackup, CreateBackupOutput};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
+
+structure! {
+    struct CreateBackupMembers<'a> {
+        table: TableReference<'a> = "TableName";
+        name: Cow<'a, str> = "BackupName", required, resource_name;
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut table, mut backup): (Text<'_>, Text<'_>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => table = reader.text()?,
-            "BackupName" => backup = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    let table = check_table_name(&mut validation, &table)?;
-    if let Some(name) = validation.required("backupName", &backup) {
-        validation.resource_name("backupName", name, 3);
-    }
-    validation.finish()?;
-    Ok(Request::CreateBackup(CreateBackup { table, name: present(backup)?.into_owned() }))
+    let members: CreateBackupMembers = read_request(reader)?;
+    let table = TableReference::resolve(&members.table)?;
+    validate(&members)?;
+    Ok(Request::CreateBackup(CreateBackup { table, name: present(members.name)?.into_owned() }))
 }
 
 pub(crate) fn encode(output: &CreateBackupOutput, json: &mut Writer) {

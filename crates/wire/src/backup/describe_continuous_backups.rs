@@ -1,9 +1,8 @@
-//! DescribeContinuousBackups: a body → the name of a table; and to which moments it can be restored.
+//! DescribeContinuousBackups: a body → a table; and to which moments it can be restored.
 
-use crate::exchange::encode_time;
+use crate::backup::continuous_backups;
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::read_only_table_name;
-use partita_api::backup::continuous_backups::Recovery;
+use crate::table::table_name::read_only_table_name;
 use partita_api::backup::describe_continuous_backups::*;
 use partita_api::{Exception, Request};
 
@@ -13,29 +12,14 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 }
 
 pub(crate) fn encode(output: &DescribeContinuousBackupsOutput, json: &mut Writer) {
-    json.object(|json| {
-        json.name("ContinuousBackupsDescription").object(|json| {
-            json.name("ContinuousBackupsStatus").string("ENABLED");
-            json.name("PointInTimeRecoveryDescription").object(|json| match &output.backups.recovery {
-                None => json.name("PointInTimeRecoveryStatus").string("DISABLED"),
-                Some(recovery) => encode_recovery(recovery, json),
-            });
-        });
-    });
-}
-
-fn encode_recovery(recovery: &Recovery, json: &mut Writer) {
-    json.name("PointInTimeRecoveryStatus").string("ENABLED");
-    json.name("RecoveryPeriodInDays").integer(recovery.period_days);
-    encode_time("EarliestRestorableDateTime", Some(recovery.earliest_millis), json);
-    encode_time("LatestRestorableDateTime", Some(recovery.latest_millis), json);
+    continuous_backups::encode(&output.backups, json);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::backup::continuous_backups::ContinuousBackups;
+    use partita_api::backup::continuous_backups::{ContinuousBackups, Recovery};
     use partita_api::{Operation, Response};
 
     #[test]

@@ -1,79 +1,60 @@
 //! ListBackups: a body → which backups to list; and a page of them.
 
 use crate::backup::backup_description::{check_backup_arn, encode_details};
-use crate::exchange::check_arn_length;
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_table_name, invalid};
-use crate::validation::Validation;
+use crate::members::{Choice, Millis, Named, chosen, length, range, read_request, structure, validate};
+use crate::table::table_name::TableReference;
+use crate::table::table_settings::invalid;
 use partita_api::backup::BackupKind;
 use partita_api::backup::list_backups::{ListBackups, ListBackupsOutput};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
 
 /// The most backups of a page, and how many a request gets that does not say.
-const MOST_BACKUPS: i32 = 100;
+const MAX_BACKUPS: i32 = 100;
 
-/// What each filter lets through. Nothing here is made by AWS Backup.
-const FILTERS: [(&str, &[BackupKind]); 4] = [
-    ("USER", &[BackupKind::User]),
-    ("SYSTEM", &[BackupKind::System]),
-    ("AWS_BACKUP", &[]),
-    ("ALL", &[BackupKind::User, BackupKind::System]),
-];
+/// The kinds of backups that a filter lets through.
+type BackupFilter = &'static [BackupKind];
 
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    table: Text<'a>,
-    limit: Option<i32>,
-    from: Option<i64>,
-    before: Option<i64>,
-    start: Text<'a>,
-    filter: Text<'a>,
+impl Named for BackupFilter {
+    /// Nothing here is made by AWS Backup.
+    const NAMES: &'static [(&'static str, BackupFilter)] = &[
+        ("USER", &[BackupKind::User]),
+        ("SYSTEM", &[BackupKind::System]),
+        ("AWS_BACKUP", &[]),
+        ("ALL", &[BackupKind::User, BackupKind::System]),
+    ];
+}
+
+structure! {
+    struct ListBackupsMembers<'a> {
+        table: TableReference<'a> = "TableName";
+        limit: i32 = "Limit", range(1, MAX_BACKUPS);
+        from: Millis = "TimeRangeLowerBound";
+        before: Millis = "TimeRangeUpperBound";
+        start: Cow<'a, str> = "ExclusiveStartBackupArn", length(37, 1024);
+        filter: Choice<'a, BackupFilter> = "BackupType";
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    let mut validation = Validation::new();
-    let table = match &sent.table {
-        None => None,
-        table => Some(check_table_name(&mut validation, table)?),
-    };
-    validation.at_least("limit", sent.limit, 1);
-    validation.at_most("limit", sent.limit, MOST_BACKUPS);
-    check_arn_length(&mut validation, "exclusiveStartBackupArn", &sent.start);
-    let kinds = validation.one_of("backupType", sent.filter.as_deref(), &FILTERS);
-    validation.finish()?;
-    if sent.from.zip(sent.before).is_some_and(|(from, before)| from > before) {
+    let members: ListBackupsMembers = read_request(reader)?;
+    let table = members.table.is_some().then(|| TableReference::resolve(&members.table)).transpose()?;
+    validate(&members)?;
+    if members.from.zip(members.before).is_some_and(|(from, before)| from > before) {
         return Err(invalid("Time range lower bound must be less than or equal to upper bound"));
     }
-    sent.start.as_deref().map(check_backup_arn).transpose()?;
+    members.start.as_deref().map(check_backup_arn).transpose()?;
     // Nothing was made before 1970.
-    let moment = |millis: i64| u64::try_from(millis).unwrap_or(0);
+    let millis = |moment: Millis| u64::try_from(moment.0).unwrap_or(0);
     Ok(Request::ListBackups(ListBackups {
         table,
-        limit: sent.limit.unwrap_or(MOST_BACKUPS).unsigned_abs() as usize,
-        from_millis: sent.from.map(moment),
-        before_millis: sent.before.map(moment),
-        behind: sent.start.map(|arn| arn.into_owned()),
-        kinds: kinds.unwrap_or(&[BackupKind::User]).to_vec(),
+        limit: members.limit.unwrap_or(MAX_BACKUPS).unsigned_abs() as usize,
+        from_millis: members.from.map(millis),
+        before_millis: members.before.map(millis),
+        behind: members.start.map(Cow::into_owned),
+        kinds: chosen(&members.filter).unwrap_or(&[BackupKind::User]).to_vec(),
     }))
-}
-
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => sent.table = reader.text()?,
-            "Limit" => sent.limit = reader.integer()?,
-            "TimeRangeLowerBound" => sent.from = reader.time()?,
-            "TimeRangeUpperBound" => sent.before = reader.time()?,
-            "ExclusiveStartBackupArn" => sent.start = reader.text()?,
-            "BackupType" => sent.filter = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
 }
 
 pub(crate) fn encode(output: &ListBackupsOutput, json: &mut Writer) {
@@ -81,16 +62,14 @@ pub(crate) fn encode(output: &ListBackupsOutput, json: &mut Writer) {
         json.name("BackupSummaries").array(|json| {
             for backup in &output.backups {
                 json.object(|json| {
-                    json.name("TableName").string(backup.table_name.as_str());
-                    json.name("TableId").string(&backup.table_id);
-                    json.name("TableArn").string(&backup.table_arn);
+                    json.member("TableName", &backup.table_name)
+                        .member("TableId", &backup.table_id)
+                        .member("TableArn", &backup.table_arn);
                     encode_details(&backup.details, json);
                 });
             }
         });
-        if let Some(last) = &output.last {
-            json.name("LastEvaluatedBackupArn").string(last);
-        }
+        json.member("LastEvaluatedBackupArn", &output.last);
     });
 }
 

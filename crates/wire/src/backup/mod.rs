@@ -2,4 +2,5 @@
 
 partita_api::operation_modules!(backup);
 pub mod backup_description;
+pub mod continuous_backups;
 pub mod restore_overrides;

@@ -2,70 +2,55 @@
 //! differs from the table it comes from. Whether indexes are those of that table, and what suits its billing mode, the
 //! engine knows.
 
-use crate::json::{Reader, Writer};
+use crate::json::Writer;
+use crate::members::{Choice, chosen, structure};
 use crate::table::table_description;
 use crate::table::table_settings::secondary_index::*;
 use crate::table::table_settings::throughput::*;
 use crate::table::table_settings::*;
-use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::backup::restore::RestoreOverrides;
 use partita_api::backup::restore_table_from_backup::RestoreTableFromBackupOutput;
 use partita_api::table::{BillingMode, OnDemandThroughput, Throughput};
 use std::collections::HashSet;
 
-/// The members as sent.
-#[derive(Default)]
-pub(crate) struct SentOverrides<'a> {
-    billing_mode: Text<'a>,
-    global_indexes: Option<Vec<SentIndex<'a>>>,
-    local_indexes: Option<Vec<SentIndex<'a>>>,
-    provisioned: Option<SentUnits>,
-    on_demand: Option<OnDemandThroughput>,
-    encryption: Option<SentEncryption<'a>>,
+structure! {
+    pub(crate) struct RestoreOverrideMembers<'a> {
+        billing_mode: Choice<'a, BillingMode> = "BillingModeOverride";
+        global_indexes: Vec<GlobalIndexMembers<'a>> = "GlobalSecondaryIndexOverride";
+        local_indexes: Vec<LocalIndexMembers<'a>> = "LocalSecondaryIndexOverride";
+        provisioned: ProvisionedThroughputMembers = "ProvisionedThroughputOverride";
+        encryption: EncryptionSpecification<'a> = "SSESpecificationOverride";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughputOverride";
+    }
 }
 
-/// What satisfies the model.
-pub(crate) struct CheckedOverrides<'s, 'a> {
-    sent: &'s SentOverrides<'a>,
+/// Overrides of which each is valid by itself.
+pub(crate) struct ValidOverrides<'m, 'a> {
     billing_mode: Option<BillingMode>,
-    global_indexes: Option<Vec<CheckedIndex>>,
-    local_indexes: Option<Vec<CheckedIndex>>,
+    global_indexes: Option<Vec<ValidIndex>>,
+    local_indexes: Option<Vec<ValidIndex>>,
     provisioned: Option<Throughput>,
+    on_demand: Option<OnDemandThroughput>,
+    encryption: Option<&'m EncryptionSpecification<'a>>,
 }
 
-impl<'a> SentOverrides<'a> {
-    /// Reads a member that the operation does not know itself; skips it if it is no override.
-    pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<(), Exception> {
-        match member {
-            "BillingModeOverride" => self.billing_mode = reader.text()?,
-            "GlobalSecondaryIndexOverride" => {
-                self.global_indexes = read_list(reader, "GlobalSecondaryIndex", read_global_member)?;
-            }
-            "LocalSecondaryIndexOverride" => {
-                self.local_indexes = read_list(reader, "LocalSecondaryIndex", read_local_member)?;
-            }
-            "ProvisionedThroughputOverride" => self.provisioned = read_provisioned(reader)?,
-            "OnDemandThroughputOverride" => self.on_demand = read_on_demand(reader)?,
-            "SSESpecificationOverride" => self.encryption = read_encryption(reader)?,
-            _ => reader.skip()?,
+impl<'a> RestoreOverrideMembers<'a> {
+    pub(crate) fn valid(&self) -> ValidOverrides<'_, 'a> {
+        let local = |indexes: &Vec<_>| indexes.iter().filter_map(LocalIndexMembers::valid).collect();
+        let global = |indexes: &Vec<_>| indexes.iter().filter_map(GlobalIndexMembers::valid).collect();
+        ValidOverrides {
+            billing_mode: chosen(&self.billing_mode),
+            global_indexes: self.global_indexes.as_ref().map(global),
+            local_indexes: self.local_indexes.as_ref().map(local),
+            provisioned: provisioned(self.provisioned),
+            on_demand: on_demand(self.on_demand),
+            encryption: self.encryption.as_ref(),
         }
-        Ok(())
-    }
-
-    pub(crate) fn check(&self, validation: &mut Validation) -> CheckedOverrides<'_, 'a> {
-        let billing_mode = check_billing_mode(validation, "billingModeOverride", &self.billing_mode);
-        let global_indexes =
-            check_indexes(validation, "globalSecondaryIndexOverride", &self.global_indexes, GLOBAL_KEY);
-        let local_indexes =
-            check_indexes(validation, "localSecondaryIndexOverride", &self.local_indexes, LOCAL_KEY);
-        let provisioned = check_provisioned(validation, "provisionedThroughputOverride", self.provisioned);
-        check_encryption(validation, "sSESpecificationOverride", &self.encryption);
-        CheckedOverrides { sent: self, billing_mode, global_indexes, local_indexes, provisioned }
     }
 }
 
-impl CheckedOverrides<'_, '_> {
+impl ValidOverrides<'_, '_> {
     /// A table that is restored to a point in time starts as warm as any.
     pub(crate) fn refuse_warm(&self) -> Result<(), Exception> {
         match self.global_indexes.iter().flatten().find(|index| index.warm.is_some()) {
@@ -81,19 +66,19 @@ impl CheckedOverrides<'_, '_> {
     pub(crate) fn resolve(self) -> Result<RestoreOverrides, Exception> {
         self.check_billing()?;
         self.check_names()?;
-        check_on_demand(self.sent.on_demand, Owner::Table, false)?;
+        check_on_demand(self.on_demand, Owner::Table, false)?;
         for index in self.global_indexes.iter().flatten() {
             check_bounds(index.provisioned)?;
             check_on_demand(index.on_demand, Owner::Index(&index.name), false)?;
         }
-        let new = |indexes: Option<Vec<CheckedIndex>>| {
-            indexes.map(|indexes| indexes.into_iter().map(CheckedIndex::into_new).collect()).transpose()
+        let new = |indexes: Option<Vec<ValidIndex>>| {
+            indexes.map(|indexes| indexes.into_iter().map(ValidIndex::into_new).collect()).transpose()
         };
         Ok(RestoreOverrides {
             billing_mode: self.billing_mode,
             throughput: self.provisioned,
-            on_demand: self.sent.on_demand,
-            encryption: self.sent.encryption.as_ref().map(SentEncryption::resolve).transpose()?,
+            on_demand: self.on_demand,
+            encryption: self.encryption.map(EncryptionSpecification::resolve).transpose()?,
             local_indexes: new(self.local_indexes)?,
             global_indexes: new(self.global_indexes)?,
         })
@@ -123,16 +108,6 @@ impl CheckedOverrides<'_, '_> {
     }
 }
 
-/// Notes a new table's name that cannot be one.
-pub(crate) fn check_target(validation: &mut Validation, target: &Text<'_>) {
-    if let Some(target) = validation.required("targetTableName", target) {
-        validation.resource_name("targetTableName", target, 3);
-    }
-}
-
 pub(crate) fn encode(output: &RestoreTableFromBackupOutput, json: &mut Writer) {
-    json.object(|json| {
-        json.name("TableDescription");
-        table_description::encode(&output.table, json);
-    });
+    table_description::encode_member("TableDescription", &output.table, json);
 }

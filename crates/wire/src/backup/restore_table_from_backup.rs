@@ -1,40 +1,34 @@
 //! RestoreTableFromBackup: a body → a backup and the table that it becomes; and that table.
 
 use crate::backup::backup_description::check_backup_arn;
-use crate::backup::restore_overrides::{SentOverrides, check_target};
-use crate::exchange::check_arn_length;
+use crate::backup::restore_overrides::RestoreOverrideMembers;
 use crate::json::Reader;
-use crate::table::table_settings::Text;
-use crate::validation::{Validation, present};
+use crate::members::{length, read_valid_request, required, structure};
+use crate::table::table_name::resource_name;
+use crate::validation::present;
 use partita_api::backup::restore_table_from_backup::RestoreTableFromBackup;
 use partita_api::{Exception, Request};
 use partita_value::names::TableName;
+use std::borrow::Cow;
 
 pub(crate) use crate::backup::restore_overrides::encode;
 
+structure! {
+    struct RestoreTableFromBackupMembers<'a> {
+        target: Cow<'a, str> = "TargetTableName", required, resource_name;
+        arn: Cow<'a, str> = "BackupArn", required, length(37, 1024);
+        ..overrides: RestoreOverrideMembers<'a>;
+    }
+}
+
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut target, mut arn): (Text<'_>, Text<'_>) = (None, None);
-    let mut overrides = SentOverrides::default();
-    reader.request(|reader, name| {
-        match name {
-            "TargetTableName" => target = reader.text()?,
-            "BackupArn" => arn = reader.text()?,
-            _ => overrides.read(reader, name)?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    check_target(&mut validation, &target);
-    validation.required("backupArn", &arn);
-    check_arn_length(&mut validation, "backupArn", &arn);
-    let overrides = overrides.check(&mut validation);
-    validation.finish()?;
-    let arn = present(arn)?;
+    let members: RestoreTableFromBackupMembers = read_valid_request(reader)?;
+    let arn = present(members.arn)?;
     check_backup_arn(&arn)?;
     Ok(Request::RestoreTableFromBackup(RestoreTableFromBackup {
-        target: TableName::new(&present(target)?),
+        target: TableName::new(&present(members.target)?),
         backup_arn: arn.into_owned(),
-        overrides: overrides.resolve()?,
+        overrides: members.overrides.valid().resolve()?,
     }))
 }
 

@@ -1,58 +1,38 @@
 //! RestoreTableToPointInTime: a body → a table, a moment and the table that it becomes; and that table.
 
-use crate::backup::restore_overrides::{SentOverrides, check_target};
+use crate::backup::restore_overrides::RestoreOverrideMembers;
 use crate::json::Reader;
-use crate::table::table_settings::{Text, check_length, invalid, invalid_request, missing_table_name};
-use crate::validation::{Validation, present};
+use crate::members::{Millis, length, read_valid_request, required, structure};
+use crate::table::table_name::{missing_table_name, resource_name};
+use crate::table::table_settings::{invalid, invalid_request};
+use crate::validation::present;
 use partita_api::backup::restore_table_to_point_in_time::RestoreTableToPointInTime;
 use partita_api::{Exception, Request};
 use partita_value::names::{TableName, table_of_arn};
+use std::borrow::Cow;
 
 pub(crate) use crate::backup::restore_overrides::encode;
 
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    source_arn: Text<'a>,
-    source_name: Text<'a>,
-    target: Text<'a>,
-    latest: Option<bool>,
-    time: Option<i64>,
-    overrides: SentOverrides<'a>,
+structure! {
+    struct RestoreTableToPointInTimeMembers<'a> {
+        source_arn: Cow<'a, str> = "SourceTableArn", length(1, 1024);
+        source_name: Cow<'a, str> = "SourceTableName", resource_name;
+        target: Cow<'a, str> = "TargetTableName", required, resource_name;
+        latest: bool = "UseLatestRestorableTime";
+        time: Millis = "RestoreDateTime";
+        ..overrides: RestoreOverrideMembers<'a>;
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    let mut validation = Validation::new();
-    check_length(&mut validation, "sourceTableArn", &sent.source_arn, 1, 1024);
-    if let Some(name) = &sent.source_name {
-        validation.resource_name("sourceTableName", name, 3);
-    }
-    check_target(&mut validation, &sent.target);
-    let overrides = sent.overrides.check(&mut validation);
-    validation.finish()?;
-    let source = source(sent.source_arn.as_deref(), sent.source_name.as_deref())?;
-    let at_millis = moment(sent.latest.unwrap_or(false), sent.time)?;
+    let members: RestoreTableToPointInTimeMembers = read_valid_request(reader)?;
+    let source = source(members.source_arn.as_deref(), members.source_name.as_deref())?;
+    let at_millis = moment(members.latest.unwrap_or(false), members.time.map(|time| time.0))?;
+    let overrides = members.overrides.valid();
     overrides.refuse_warm()?;
     let overrides = overrides.resolve()?;
-    let target = TableName::new(&present(sent.target)?);
+    let target = TableName::new(&present(members.target)?);
     Ok(Request::RestoreTableToPointInTime(RestoreTableToPointInTime { source, target, at_millis, overrides }))
-}
-
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "SourceTableArn" => sent.source_arn = reader.text()?,
-            "SourceTableName" => sent.source_name = reader.text()?,
-            "TargetTableName" => sent.target = reader.text()?,
-            "UseLatestRestorableTime" => sent.latest = reader.boolean()?,
-            "RestoreDateTime" => sent.time = reader.time()?,
-            _ => sent.overrides.read(reader, name)?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
 }
 
 /// The table to restore, by its ARN or by its name.

@@ -1,45 +1,36 @@
 //! UpdateContinuousBackups: a body → whether a table can be restored to a point in time, and how far back.
 
-use crate::json::Reader;
-use crate::table::table_settings::{Text, check_table_name, invalid_request, read_structure};
-use crate::validation::{Validation, present};
-use partita_api::backup::update_continuous_backups::UpdateContinuousBackups;
+use crate::backup::continuous_backups;
+use crate::json::{Reader, Writer};
+use crate::members::{range, read_request, required, structure, validate};
+use crate::table::table_name::TableReference;
+use crate::table::table_settings::invalid_request;
+use crate::validation::present;
+use partita_api::backup::update_continuous_backups::*;
 use partita_api::{Exception, Request};
 
-pub(crate) use crate::backup::describe_continuous_backups::encode;
-
 /// The longest recovery period.
-const MOST_DAYS: i32 = 35;
+const MAX_DAYS: i32 = 35;
 
-/// `PointInTimeRecoverySpecification` as sent.
-#[derive(Default)]
-struct SentSpecification {
-    enabled: Option<bool>,
-    days: Option<i32>,
+structure! {
+    struct UpdateContinuousBackupsMembers<'a> {
+        table: TableReference<'a> = "TableName";
+        specification: RecoverySpecification = "PointInTimeRecoverySpecification", required;
+    }
+}
+
+structure! {
+    struct RecoverySpecification as "PointInTimeRecoverySpecification" {
+        enabled: bool = "PointInTimeRecoveryEnabled", required;
+        days: i32 = "RecoveryPeriodInDays", range(1, MAX_DAYS);
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut table_name, mut specification): (Text<'_>, _) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => table_name = reader.text()?,
-            "PointInTimeRecoverySpecification" => {
-                specification = read_structure(reader, "PointInTimeRecoverySpecification", read_member)?;
-            }
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    let table = check_table_name(&mut validation, &table_name)?;
-    let path = "pointInTimeRecoverySpecification";
-    if let Some(specification) = validation.required(path, &specification) {
-        validation.required(format_args!("{path}.pointInTimeRecoveryEnabled"), &specification.enabled);
-        validation.at_least(format_args!("{path}.recoveryPeriodInDays"), specification.days, 1);
-        validation.at_most(format_args!("{path}.recoveryPeriodInDays"), specification.days, MOST_DAYS);
-    }
-    validation.finish()?;
-    let SentSpecification { enabled, days } = present(specification)?;
+    let members: UpdateContinuousBackupsMembers = read_request(reader)?;
+    let table = TableReference::resolve(&members.table)?;
+    validate(&members)?;
+    let RecoverySpecification { enabled, days } = present(members.specification)?;
     let enabled = present(enabled)?;
     if !enabled && days.is_some() {
         return Err(invalid_request(
@@ -50,17 +41,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::UpdateContinuousBackups(UpdateContinuousBackups { table, enabled, period_days }))
 }
 
-fn read_member(
-    specification: &mut SentSpecification,
-    reader: &mut Reader<'_>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "PointInTimeRecoveryEnabled" => specification.enabled = reader.boolean()?,
-        "RecoveryPeriodInDays" => specification.days = reader.integer()?,
-        _ => reader.skip()?,
-    }
-    Ok(())
+pub(crate) fn encode(output: &UpdateContinuousBackupsOutput, json: &mut Writer) {
+    continuous_backups::encode(&output.backups, json);
 }
 
 #[cfg(test)]

@@ -6,14 +6,13 @@ use partita_api::bulk_operation::cancel_bulk_operation::{CancelBulkOperation, Ca
 use partita_api::{Exception, Request};
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let arn = read_arn(reader, "BulkOperationArn", "bulkOperationArn")?;
+    let arn = read_arn(reader, "BulkOperationArn")?;
     Ok(Request::CancelBulkOperation(CancelBulkOperation { arn }))
 }
 
 pub(crate) fn encode(output: &CancelBulkOperationOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("BulkOperationArn").string(&output.arn);
-        json.name("BulkOperationStatus").string(output.status.name());
+        json.member("BulkOperationArn", &output.arn).member("BulkOperationStatus", output.status.name());
     });
 }
 

@@ -1,44 +1,41 @@
 //! ListBulkOperations: a body → a page of bulk operations; and their summaries.
 
-use crate::bulk_operation::describe_bulk_operation::encode_summary_members;
+use crate::bulk_operation::bulk_operation_description::encode_summary_members;
 use crate::exchange::{encode_next_token, id_of_token};
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_length};
+use crate::members::{Path, length, range, read_valid_request, structure};
 use crate::validation::Validation;
 use partita_api::bulk_operation::list_bulk_operations::{ListBulkOperations, ListBulkOperationsOutput};
 use partita_api::exchange::ListPage;
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
 
-const USUAL_RESULTS: i32 = 10;
-const MOST_RESULTS: i32 = 25;
+const DEFAULT_RESULTS: i32 = 10;
+const MAX_RESULTS: i32 = 25;
+
+structure! {
+    struct ListBulkOperationsMembers<'a> {
+        limit: i32 = "MaxResults", range(1, MAX_RESULTS);
+        token: Cow<'a, str> = "NextToken", token_digits, length(1, 1_024);
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut limit, mut token): (Option<i32>, Text<'_>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "MaxResults" => limit = reader.integer()?,
-            "NextToken" => token = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    validation.at_least("maxResults", limit, 1);
-    validation.at_most("maxResults", limit, MOST_RESULTS);
-    if let Some(token) = token.as_deref().filter(|token| !is_token(token)) {
-        validation.pattern("nextToken", token, "([0-9a-f]{16})+");
-    }
-    check_length(&mut validation, "nextToken", &token, 1, 1024);
-    validation.finish()?;
-    let behind = token.as_deref().map(id_of_token).transpose()?;
-    let limit = limit.unwrap_or(USUAL_RESULTS).unsigned_abs() as usize;
+    let members: ListBulkOperationsMembers = read_valid_request(reader)?;
+    let behind = members.token.as_deref().map(id_of_token).transpose()?;
+    let limit = members.limit.unwrap_or(DEFAULT_RESULTS).unsigned_abs() as usize;
     let page = ListPage { table_arn: None, limit, behind };
     Ok(Request::ListBulkOperations(ListBulkOperations { page }))
 }
 
-fn is_token(token: &str) -> bool {
+/// A token has groups of sixteen hexadecimal digits.
+fn token_digits(path: &Path<'_>, token: &Option<Cow<'_, str>>, validation: &mut Validation) {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    !token.is_empty() && token.len().is_multiple_of(16) && token.bytes().all(is_digit)
+    let is_token =
+        |token: &str| !token.is_empty() && token.len().is_multiple_of(16) && token.bytes().all(is_digit);
+    if let Some(token) = token.as_deref().filter(|token| !is_token(token)) {
+        validation.pattern(path, token, "([0-9a-f]{16})+");
+    }
 }
 
 pub(crate) fn encode(output: &ListBulkOperationsOutput, json: &mut Writer) {
@@ -48,9 +45,7 @@ pub(crate) fn encode(output: &ListBulkOperationsOutput, json: &mut Writer) {
                 json.object(|json| encode_summary_members(operation, json));
             }
         });
-        if let Some(id) = &output.next {
-            encode_next_token(id, json);
-        }
+        encode_next_token(output.next.as_ref(), json);
     });
 }
 

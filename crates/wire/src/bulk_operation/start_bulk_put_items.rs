@@ -1,178 +1,142 @@
-//! StartBulkPutItems: a body → files, the table they go to and what is told about them; and the operation that was started.
+//! StartBulkPutItems: a body → files, the table they go to and the report about them; and the operation that was started.
 
-use crate::bulk_operation::describe_bulk_operation::encode_operation;
-use crate::exchange::{SentPlace, check_client_token, check_compression, check_encryption, owned};
+use crate::bulk_operation::bulk_operation_description;
+use crate::exchange::*;
 use crate::json::{Reader, Writer};
+use crate::members::*;
 use crate::table::table_name;
-use crate::table::table_settings::{Text, invalid, read_structure};
+use crate::table::table_settings::invalid;
 use crate::validation::{Validation, present};
 use partita_api::bulk_operation::start_bulk_put_items::{StartBulkPutItems, StartBulkPutItemsOutput};
 use partita_api::bulk_operation::{BulkInput, BulkOutput, OutputType, PerformanceTier};
-use partita_api::exchange::{InputCompression, InputFormat, ObjectTarget};
+use partita_api::exchange::{InputCompression, InputFormat, ObjectSource, ObjectTarget};
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
-/// The slowest that an operation can be told to write.
-const FEWEST_WRITE_UNITS: i64 = 1_024;
+/// The slowest pace of an operation.
+const MIN_WRITE_UNITS: i64 = 1_024;
 
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    client_token: Text<'a>,
-    input: Option<SentInput<'a>>,
-    output: Option<SentOutput<'a>>,
-    table: Text<'a>,
-    max_write_units: Option<i64>,
-    tier: Text<'a>,
+/// The formats of bulk operations: those of imports, except CSV.
+#[derive(Clone, Copy)]
+struct BulkFormat(InputFormat);
+
+impl Named for BulkFormat {
+    const NAMES: &'static [(&'static str, BulkFormat)] =
+        &[("DYNAMODB_JSON", BulkFormat(InputFormat::DynamoDbJson)), ("ION", BulkFormat(InputFormat::Ion))];
 }
 
-#[derive(Default)]
-struct SentInput<'a> {
-    place: SentPlace<'a>,
-    format: Text<'a>,
-    compression: Text<'a>,
+impl Named for PerformanceTier {
+    const NAMES: &'static [(&'static str, PerformanceTier)] =
+        &[("STANDARD", PerformanceTier::Standard), ("ACCELERATED", PerformanceTier::Accelerated)];
 }
 
-#[derive(Default)]
-struct SentOutput<'a> {
-    place: SentPlace<'a>,
-    sse_algorithm: Text<'a>,
-    kms_key: Text<'a>,
-    types: Option<Vec<Cow<'a, str>>>,
+impl Named for OutputType {
+    const NAMES: &'static [(&'static str, OutputType)] =
+        &[("ERROR", OutputType::Error), ("CONDITION_CHECK_FAILURE", OutputType::ConditionCheckFailure)];
+}
+
+structure! {
+    struct StartBulkPutItemsMembers<'a> {
+        client_token: Cow<'a, str> = "ClientToken", client_token;
+        input: InputMembers<'a> = "InputS3Configuration", required;
+        output: OutputMembers<'a> = "OutputS3Configuration", required;
+        table: Cow<'a, str> = "TableName", required;
+        max_write_units: i64 = "MaxWriteRequestUnits", at_least(MIN_WRITE_UNITS);
+        tier: Choice<'a, PerformanceTier> = "PerformanceTier";
+    }
+}
+
+structure! {
+    struct InputMembers<'a> as "InputS3Configuration" {
+        bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
+        owner: Cow<'a, str> = "S3BucketOwner", account_id;
+        prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
+        format: Choice<'a, BulkFormat> = "InputFormat", required;
+        compression: Choice<'a, InputCompression> = "InputCompressionType";
+    }
+}
+
+structure! {
+    struct OutputMembers<'a> as "OutputS3Configuration" {
+        bucket: Cow<'a, str> = "S3Bucket", bucket_name;
+        owner: Cow<'a, str> = "S3BucketOwner", account_id;
+        prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
+        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
+        types: Vec<Cow<'a, str>> = "OutputType", required, output_types;
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    table_name::check("tableName", sent.table.as_ref())?;
-    let mut validation = Validation::new();
-    check_client_token(&mut validation, &sent.client_token);
-    let input = validation.required("inputS3Configuration", &sent.input);
-    let (format, compression) = input.map_or((None, None), |input| input.check(&mut validation));
-    let output = validation.required("outputS3Configuration", &sent.output);
-    let types = output.and_then(|output| output.check(&mut validation));
-    validation.required("tableName", &sent.table);
-    validation.at_least("maxWriteRequestUnits", sent.max_write_units, FEWEST_WRITE_UNITS);
-    let tiers = [("STANDARD", PerformanceTier::Standard), ("ACCELERATED", PerformanceTier::Accelerated)];
-    let tier = validation.one_of("performanceTier", sent.tier.as_deref(), &tiers);
-    validation.finish()?;
-    let table_name = present(sent.table)?.into_owned();
+    let members: StartBulkPutItemsMembers = read_request(reader)?;
+    table_name::check("tableName", members.table.as_ref())?;
+    validate(&members)?;
+    let table_name = present(members.table)?.into_owned();
     Ok(Request::StartBulkPutItems(StartBulkPutItems {
         table: table_name::resolve(&table_name),
         table_name,
-        client_token: owned(sent.client_token),
-        output: present(sent.output)?.resolve(types.unwrap_or_default())?,
-        input: BulkInput {
-            source: present(sent.input)?.place.source()?,
-            format: present(format)?,
-            compression: compression.unwrap_or_default(),
-        },
-        max_write_units: sent.max_write_units.map(i64::unsigned_abs),
-        tier: tier.unwrap_or_default(),
+        client_token: members.client_token.map(Cow::into_owned),
+        output: present(members.output)?.resolve()?,
+        input: present(members.input)?.resolve()?,
+        max_write_units: members.max_write_units.map(i64::unsigned_abs),
+        tier: chosen(&members.tier).unwrap_or_default(),
     }))
 }
 
-impl SentInput<'_> {
-    fn check(&self, validation: &mut Validation) -> (Option<InputFormat>, Option<InputCompression>) {
-        let path = "inputS3Configuration";
-        validation.required(format_args!("{path}.s3Bucket"), &self.place.bucket);
-        self.place.check(validation, &format!("{path}."));
-        validation.required(format_args!("{path}.inputFormat"), &self.format);
-        let formats = [("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion)];
-        let format = validation.one_of(format_args!("{path}.inputFormat"), self.format.as_deref(), &formats);
-        let compression_path = format!("{path}.inputCompressionType");
-        (format, check_compression(validation, &compression_path, &self.compression))
+fn output_types(path: &Path<'_>, types: &Option<Vec<Cow<'_, str>>>, validation: &mut Validation) {
+    for (index, name) in types.iter().flatten().enumerate() {
+        validation.one_of(Path::Element(path, index + 1), Some(name), OutputType::NAMES);
     }
 }
 
-impl SentOutput<'_> {
-    fn check(&self, validation: &mut Validation) -> Option<Vec<OutputType>> {
-        let path = "outputS3Configuration";
-        self.place.check(validation, &format!("{path}."));
-        check_encryption(validation, &format!("{path}."), &self.sse_algorithm, &self.kms_key);
-        let sent = validation.required(format_args!("{path}.outputType"), &self.types)?;
-        let all = [
-            (OutputType::Error.name(), OutputType::Error),
-            (OutputType::ConditionCheckFailure.name(), OutputType::ConditionCheckFailure),
-        ];
-        let known = sent.iter().enumerate().filter_map(|(i, name)| {
-            validation.one_of(format_args!("{path}.outputType.{}.member", i + 1), Some(name), &all)
-        });
-        let mut types: Vec<OutputType> = known.collect();
+impl InputMembers<'_> {
+    fn resolve(self) -> Result<BulkInput, Exception> {
+        let source = ObjectSource {
+            bucket: present(self.bucket)?.into_owned(),
+            bucket_owner: self.owner.map(Cow::into_owned),
+            prefix: self.prefix.map(Cow::into_owned),
+        };
+        let BulkFormat(format) = present(chosen(&self.format))?;
+        Ok(BulkInput { source, format, compression: chosen(&self.compression).unwrap_or_default() })
+    }
+}
+
+impl OutputMembers<'_> {
+    /// The types of output, each once.
+    fn types(&self) -> Vec<OutputType> {
+        let known = |sent: &Cow<'_, str>| OutputType::NAMES.iter().find(|(name, _)| name == sent);
+        let known = self.types.iter().flatten().filter_map(known);
+        let mut types: Vec<OutputType> = known.map(|(_, kind)| *kind).collect();
         types.sort();
         types.dedup();
-        Some(types)
+        types
     }
 
     /// The rules that the service model does not have.
-    fn resolve(self, types: Vec<OutputType>) -> Result<BulkOutput, Exception> {
-        let Some(bucket) = self.place.bucket else {
+    fn resolve(self) -> Result<BulkOutput, Exception> {
+        let types = self.types();
+        let Some(bucket) = self.bucket else {
             return Err(invalid("S3Bucket must be specified in OutputS3Configuration"));
         };
         if types.is_empty() {
             return Err(invalid("OutputType must contain at least one value"));
         }
-        if self.kms_key.is_some() && self.sse_algorithm.as_deref() != Some("KMS") {
+        if self.kms_key.is_some() && chosen(&self.sse_algorithm) != Some(ObjectEncryption::Kms) {
             return Err(invalid("S3SseKmsKeyId can only be specified if S3SseAlgorithm is KMS"));
         }
         let target = ObjectTarget {
             bucket: bucket.into_owned(),
-            bucket_owner: owned(self.place.owner),
-            prefix: owned(self.place.prefix),
-            sse_algorithm: owned(self.sse_algorithm),
-            kms_key: owned(self.kms_key),
+            bucket_owner: self.owner.map(Cow::into_owned),
+            prefix: self.prefix.map(Cow::into_owned),
+            sse_algorithm: self.sse_algorithm.map(|algorithm| algorithm.text().to_owned()),
+            kms_key: self.kms_key.map(Cow::into_owned),
         };
         Ok(BulkOutput { target, types })
     }
 }
 
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "ClientToken" => sent.client_token = reader.text()?,
-            "InputS3Configuration" => {
-                sent.input = read_structure(reader, "InputS3Configuration", read_input)?;
-            }
-            "OutputS3Configuration" => {
-                sent.output = read_structure(reader, "OutputS3Configuration", read_output)?;
-            }
-            "TableName" => sent.table = reader.text()?,
-            "MaxWriteRequestUnits" => sent.max_write_units = reader.long()?,
-            "PerformanceTier" => sent.tier = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
-}
-
-fn read_input<'a>(input: &mut SentInput<'a>, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception> {
-    match name {
-        "InputFormat" => input.format = reader.text()?,
-        "InputCompressionType" => input.compression = reader.text()?,
-        _ if input.place.read(reader, name)? => {}
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
-fn read_output<'a>(
-    output: &mut SentOutput<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "S3SseAlgorithm" => output.sse_algorithm = reader.text()?,
-        "S3SseKmsKeyId" => output.kms_key = reader.text()?,
-        "OutputType" => output.types = reader.text_list()?,
-        _ if output.place.read(reader, name)? => {}
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
 pub(crate) fn encode(output: &StartBulkPutItemsOutput, json: &mut Writer) {
-    encode_operation(&output.operation, json);
+    bulk_operation_description::encode(&output.operation, json);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use crate::attribute_value::{Attributes, encode_item};
 use crate::item::expressions::Expressions;
-use crate::item::put_item::check_size;
+use crate::item::item_size::check_size;
 use crate::item_json;
 use crate::json::{Reader, Writer};
 use partita_api::Exception;

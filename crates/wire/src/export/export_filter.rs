@@ -5,8 +5,9 @@
 
 use crate::item::expressions::Expressions;
 use crate::item::legacy;
-use crate::item::query::KINDS;
+use crate::item::page_read::QUERY_EXPRESSIONS;
 use crate::json::{Reader, Shape, Writer};
+use crate::members::Member;
 use crate::table::table_settings::invalid_request;
 use partita_api::Exception;
 use partita_expression::{Condition, KeyCondition, Projection};
@@ -22,32 +23,34 @@ pub struct ExportFilter {
 /// The filter that an export was started with, from the text that was kept of it.
 pub fn decode_export_filter(json: &str) -> Result<ExportFilter, Exception> {
     let mut reader = Reader::new(json.as_bytes())?;
-    let sent = SentFilter::read(&mut reader)?;
+    let members = FilterMembers::read(&mut reader)?;
     reader.end()?;
-    sent.ok_or_else(empty)?.parse()
+    members.ok_or_else(empty)?.parse()
 }
 
 fn empty() -> Exception {
     invalid_request("Invalid FilterSpecification: The specification can not be empty")
 }
 
-/// A filter as sent.
-pub(crate) struct SentFilter<'a> {
+/// The members of a filter.
+pub(crate) struct FilterMembers<'a> {
     expressions: Expressions<'a>,
 }
 
-impl<'a> SentFilter<'a> {
-    pub(crate) fn read(reader: &mut Reader<'a>) -> Result<Option<SentFilter<'a>>, Exception> {
-        let mut expressions = Expressions::new(KINDS);
+impl<'a> Member<'a> for FilterMembers<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Option<FilterMembers<'a>>, Exception> {
+        let mut expressions = Expressions::new(QUERY_EXPRESSIONS);
         let present = reader.structure(Shape::Structure("FilterSpecification"), |reader, name| {
             match expressions.read(reader, name)? {
                 true => Ok(()),
                 false => reader.skip(),
             }
         })?;
-        Ok(present.then_some(SentFilter { expressions }))
+        Ok(present.then_some(FilterMembers { expressions }))
     }
+}
 
+impl FilterMembers<'_> {
     /// What is kept of it.
     pub(crate) fn text(&self) -> String {
         let mut json = Writer::default();
@@ -57,7 +60,7 @@ impl<'a> SentFilter<'a> {
 
     pub(crate) fn parse(&self) -> Result<ExportFilter, Exception> {
         self.expressions.check_use(&[])?;
-        if KINDS.iter().all(|kind| !self.expressions.has(*kind)) {
+        if QUERY_EXPRESSIONS.iter().all(|kind| !self.expressions.has(*kind)) {
             return Err(empty());
         }
         let parsed = self.expressions.parse()?;
@@ -92,7 +95,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_the_filter_and_nothing_else() {
         let kept = |json: &str| {
-            SentFilter::read(&mut Reader::new(json.as_bytes()).unwrap()).unwrap().unwrap().text()
+            FilterMembers::read(&mut Reader::new(json.as_bytes()).unwrap()).unwrap().unwrap().text()
         };
         let sent = r##"{ "FilterExpression":"old", "Unknown":["x"], "FilterExpression":"#s > :n AND b = :l",
             "ExpressionAttributeNames":{"#s":"a \"b\""},

@@ -1,40 +1,18 @@
 //! ExportTableToPointInTime: a body → which table goes where; and the export that was started.
 
-use crate::exchange::{check_client_token, check_encryption, check_place, owned};
-use crate::export::describe_export::encode_export;
-use crate::export::export_filter::SentFilter;
+use crate::exchange::*;
+use crate::export::export_description;
+use crate::export::export_filter::FilterMembers;
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_length, invalid, invalid_request, read_structure};
-use crate::validation::{Validation, present};
+use crate::members::{Choice, Millis, Named, chosen, length, read_valid_request, required, structure};
+use crate::table::table_settings::{invalid, invalid_request};
+use crate::validation::present;
 use partita_api::exchange::ObjectTarget;
 use partita_api::export::export_table_to_point_in_time::*;
 use partita_api::export::{ExportFormat, ExportView};
 use partita_api::{Exception, Request};
 use partita_value::names::{TableName, table_of_arn};
-
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    table_arn: Text<'a>,
-    time: Option<i64>,
-    client_token: Text<'a>,
-    bucket: Text<'a>,
-    bucket_owner: Text<'a>,
-    prefix: Text<'a>,
-    sse_algorithm: Text<'a>,
-    kms_key: Text<'a>,
-    format: Text<'a>,
-    kind: Text<'a>,
-    incremental: Option<SentIncremental<'a>>,
-    filter: Option<SentFilter<'a>>,
-}
-
-#[derive(Default)]
-struct SentIncremental<'a> {
-    from: Option<i64>,
-    to: Option<i64>,
-    view: Text<'a>,
-}
+use std::borrow::Cow;
 
 #[derive(Clone, Copy)]
 enum ExportType {
@@ -42,109 +20,80 @@ enum ExportType {
     Incremental,
 }
 
-/// What satisfies the model, where it is not as sent.
-struct Checked {
-    format: ExportFormat,
-    export_type: Option<ExportType>,
-    view: ExportView,
+impl Named for ExportType {
+    const NAMES: &'static [(&'static str, ExportType)] =
+        &[("FULL_EXPORT", ExportType::Full), ("INCREMENTAL_EXPORT", ExportType::Incremental)];
+}
+
+impl Named for ExportFormat {
+    const NAMES: &'static [(&'static str, ExportFormat)] =
+        &[("DYNAMODB_JSON", ExportFormat::DynamoDbJson), ("ION", ExportFormat::Ion)];
+}
+
+impl Named for ExportView {
+    const NAMES: &'static [(&'static str, ExportView)] =
+        &[("NEW_IMAGE", ExportView::NewImage), ("NEW_AND_OLD_IMAGES", ExportView::NewAndOldImages)];
+}
+
+structure! {
+    struct ExportMembers<'a> {
+        table_arn: Cow<'a, str> = "TableArn", required, length(1, 1_024);
+        client_token: Cow<'a, str> = "ClientToken", client_token;
+        bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
+        bucket_owner: Cow<'a, str> = "S3BucketOwner", account_id;
+        prefix: Cow<'a, str> = "S3Prefix", length(0, PREFIX_CHARACTERS);
+        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
+        format: Choice<'a, ExportFormat> = "ExportFormat";
+        export_type: Choice<'a, ExportType> = "ExportType";
+        incremental: IncrementalSpecification<'a> = "IncrementalExportSpecification";
+        time: Millis = "ExportTime";
+        filter: FilterMembers<'a> = "FilterSpecification";
+    }
+}
+
+structure! {
+    struct IncrementalSpecification<'a> as "IncrementalExportSpecification" {
+        from: Millis = "ExportFromTime";
+        to: Millis = "ExportToTime";
+        view: Choice<'a, ExportView> = "ExportViewType";
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    let Checked { format, export_type, view } = check(&sent)?;
-    let incremental = incremental(export_type, sent.incremental.as_ref(), view)?;
-    if incremental.is_some() && sent.time.is_some() {
+    let members: ExportMembers = read_valid_request(reader)?;
+    let incremental = incremental(chosen(&members.export_type), members.incremental.as_ref())?;
+    if incremental.is_some() && members.time.is_some() {
         return Err(invalid_request(
             "When Export Type is Incremental Export, Export Time should not be provided",
         ));
     }
-    sent.filter.as_ref().map(SentFilter::parse).transpose()?;
-    let arn = present(sent.table_arn)?;
+    members.filter.as_ref().map(FilterMembers::parse).transpose()?;
+    let arn = present(members.table_arn)?;
     let table = table_of_arn(&arn).ok_or_else(|| invalid("tableArn is not a valid ARN"))?;
     Ok(Request::ExportTableToPointInTime(ExportTableToPointInTime {
         table: TableName::new(table),
-        at_millis: sent.time,
-        client_token: owned(sent.client_token),
+        at_millis: members.time.map(|time| time.0),
+        client_token: members.client_token.map(Cow::into_owned),
         target: ObjectTarget {
-            bucket: present(sent.bucket)?.into_owned(),
-            bucket_owner: owned(sent.bucket_owner),
-            prefix: owned(sent.prefix),
-            sse_algorithm: owned(sent.sse_algorithm),
-            kms_key: owned(sent.kms_key),
+            bucket: present(members.bucket)?.into_owned(),
+            bucket_owner: members.bucket_owner.map(Cow::into_owned),
+            prefix: members.prefix.map(Cow::into_owned),
+            sse_algorithm: members.sse_algorithm.map(|algorithm| algorithm.text().to_owned()),
+            kms_key: members.kms_key.map(Cow::into_owned),
         },
-        format,
+        format: chosen(&members.format).unwrap_or_default(),
         incremental,
-        filter: sent.filter.as_ref().map(SentFilter::text),
+        filter: members.filter.as_ref().map(FilterMembers::text),
     }))
-}
-
-/// Every member against the model; what fails is told together.
-fn check(sent: &Sent<'_>) -> Result<Checked, Exception> {
-    let mut validation = Validation::new();
-    validation.required("tableArn", &sent.table_arn);
-    check_length(&mut validation, "tableArn", &sent.table_arn, 1, 1024);
-    check_client_token(&mut validation, &sent.client_token);
-    validation.required("s3Bucket", &sent.bucket);
-    check_place(&mut validation, "", "s3Prefix", &sent.bucket, &sent.bucket_owner, &sent.prefix);
-    check_encryption(&mut validation, "", &sent.sse_algorithm, &sent.kms_key);
-    let formats = [("DYNAMODB_JSON", ExportFormat::DynamoDbJson), ("ION", ExportFormat::Ion)];
-    let format = validation.one_of("exportFormat", sent.format.as_deref(), &formats);
-    let types = [("FULL_EXPORT", ExportType::Full), ("INCREMENTAL_EXPORT", ExportType::Incremental)];
-    let export_type = validation.one_of("exportType", sent.kind.as_deref(), &types);
-    let views = [("NEW_IMAGE", ExportView::NewImage), ("NEW_AND_OLD_IMAGES", ExportView::NewAndOldImages)];
-    let view = sent.incremental.as_ref().and_then(|incremental| incremental.view.as_deref());
-    let view = validation.one_of("incrementalExportSpecification.exportViewType", view, &views);
-    validation.finish()?;
-    Ok(Checked { format: format.unwrap_or_default(), export_type, view: view.unwrap_or_default() })
-}
-
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "TableArn" => sent.table_arn = reader.text()?,
-            "ExportTime" => sent.time = reader.time()?,
-            "ClientToken" => sent.client_token = reader.text()?,
-            "S3Bucket" => sent.bucket = reader.text()?,
-            "S3BucketOwner" => sent.bucket_owner = reader.text()?,
-            "S3Prefix" => sent.prefix = reader.text()?,
-            "S3SseAlgorithm" => sent.sse_algorithm = reader.text()?,
-            "S3SseKmsKeyId" => sent.kms_key = reader.text()?,
-            "ExportFormat" => sent.format = reader.text()?,
-            "ExportType" => sent.kind = reader.text()?,
-            "IncrementalExportSpecification" => {
-                sent.incremental =
-                    read_structure(reader, "IncrementalExportSpecification", read_incremental)?;
-            }
-            "FilterSpecification" => sent.filter = SentFilter::read(reader)?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
-}
-
-fn read_incremental<'a>(
-    sent: &mut SentIncremental<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "ExportFromTime" => sent.from = reader.time()?,
-        "ExportToTime" => sent.to = reader.time()?,
-        "ExportViewType" => sent.view = reader.text()?,
-        _ => reader.skip()?,
-    }
-    Ok(())
 }
 
 /// A specification belongs to an incremental export, and to no other.
 fn incremental(
     export_type: Option<ExportType>,
-    sent: Option<&SentIncremental<'_>>,
-    view: ExportView,
+    specification: Option<&IncrementalSpecification<'_>>,
 ) -> Result<Option<IncrementalExport>, Exception> {
-    match (export_type, sent) {
+    match (export_type, specification) {
         (None | Some(ExportType::Full), None) => Ok(None),
         (None, Some(_)) => Err(invalid_request(
             "Export Type expected to be Incremental Export when incremental export specification is provided",
@@ -155,15 +104,19 @@ fn incremental(
         (Some(ExportType::Incremental), None) => Err(invalid_request(
             "Incremental Export Specification expected when export type is set as Incremental Export",
         )),
-        (Some(ExportType::Incremental), Some(sent)) => match sent.from {
-            Some(from_millis) => Ok(Some(IncrementalExport { from_millis, to_millis: sent.to, view })),
+        (Some(ExportType::Incremental), Some(specification)) => match specification.from {
+            Some(from) => Ok(Some(IncrementalExport {
+                from_millis: from.0,
+                to_millis: specification.to.map(|to| to.0),
+                view: chosen(&specification.view).unwrap_or_default(),
+            })),
             None => Err(invalid_request("ExportFromTime must be provided in IncrementalExportSpecification")),
         },
     }
 }
 
 pub(crate) fn encode(output: &ExportTableToPointInTimeOutput, json: &mut Writer) {
-    encode_export(&output.export, json);
+    export_description::encode(&output.export, json);
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use partita_api::export::list_exports::{ListExports, ListExportsOutput};
 use partita_api::{Exception, Request};
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    Ok(Request::ListExports(ListExports { page: read_page(reader, "MaxResults", "maxResults")? }))
+    Ok(Request::ListExports(ListExports { page: read_page(reader, "MaxResults")? }))
 }
 
 pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
@@ -14,22 +14,20 @@ pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
         json.name("ExportSummaries").array(|json| {
             for export in &output.exports {
                 json.object(|json| {
-                    json.name("ExportArn").string(&export.arn);
-                    json.name("ExportStatus").string(export.status.name());
-                    json.name("ExportType").string(export.scope.name());
+                    json.member("ExportArn", &export.arn)
+                        .member("ExportStatus", export.status.name())
+                        .member("ExportType", export.scope.name());
                 });
             }
         });
-        if let Some(id) = &output.next {
-            encode_next_token(id, json);
-        }
+        encode_next_token(output.next.as_ref(), json);
     });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::describe_export::tests::{export, incremental};
+    use crate::export::export_description::tests::{export, incremental};
     use crate::testing::encoded;
     use partita_api::Response;
     use partita_api::export::ExportScope;

@@ -2,101 +2,129 @@
 //!
 //! `TableCreationParameters` are the members of CreateTable and are read as such. The import shows them again.
 
-use crate::exchange::{SentPlace, check_client_token, check_compression, owned};
-use crate::import::describe_import::encode_import;
-use crate::json::{Reader, Writer};
-use crate::table::create_table;
-use crate::table::table_creation_parameters;
-use crate::table::table_settings::{Text, read_structure};
+use crate::exchange::*;
+use crate::import::import_description;
+use crate::json::{Reader, Shape, Writer};
+use crate::members::*;
+use crate::table::{new_table, table_creation_parameters};
 use crate::validation::{Validation, present};
-use partita_api::exchange::InputFormat;
+use partita_api::exchange::{InputCompression, InputFormat, ObjectSource};
 use partita_api::import::CsvOptions;
 use partita_api::import::import_table::{ImportTable, ImportTableOutput};
-use partita_api::{Exception, Request};
+use partita_api::{Exception, ExceptionKind, Request};
 use partita_value::limits;
+use std::borrow::Cow;
 
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    client_token: Text<'a>,
-    source: Option<SentPlace<'a>>,
-    format: Text<'a>,
-    csv: Option<SentCsv<'a>>,
-    compression: Text<'a>,
-    table: Option<&'a str>,
+impl Named for InputFormat {
+    const NAMES: &'static [(&'static str, InputFormat)] =
+        &[("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion), ("CSV", InputFormat::Csv)];
 }
 
-#[derive(Default)]
-struct SentCsv<'a> {
-    delimiter: Text<'a>,
-    header: Option<Vec<std::borrow::Cow<'a, str>>>,
-}
-
-#[derive(Default)]
-struct SentOptions<'a> {
-    csv: Option<SentCsv<'a>>,
-}
-
-pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    let mut validation = Validation::new();
-    check_client_token(&mut validation, &sent.client_token);
-    if let Some(source) = validation.required("s3BucketSource", &sent.source) {
-        validation.required("s3BucketSource.s3Bucket", &source.bucket);
-        source.check(&mut validation, "s3BucketSource.");
+structure! {
+    struct ImportTableMembers<'a> {
+        client_token: Cow<'a, str> = "ClientToken", client_token;
+        source: SourceMembers<'a> = "S3BucketSource", required;
+        format: Choice<'a, InputFormat> = "InputFormat", required;
+        compression: Choice<'a, InputCompression> = "InputCompressionType";
+        options: FormatOptions<'a> = "InputFormatOptions";
+        table: TableParameters<'a> = "TableCreationParameters", required;
     }
-    validation.required("inputFormat", &sent.format);
-    let formats =
-        [("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion), ("CSV", InputFormat::Csv)];
-    let format = validation.one_of("inputFormat", sent.format.as_deref(), &formats);
-    let compression = check_compression(&mut validation, "inputCompressionType", &sent.compression);
-    check_csv(&mut validation, sent.csv.as_ref());
-    validation.required("tableCreationParameters", &sent.table);
-    validation.finish()?;
-    if sent.csv.is_some() && format != Some(InputFormat::Csv) {
-        return Err(Exception::validation("Csv options can only be specified for InputFormat CSV"));
-    }
-    check_header_size(sent.csv.as_ref())?;
-    let text = present(sent.table)?;
-    let Request::CreateTable(table) = create_table::decode(Reader::new(text.as_bytes())?)? else {
-        return Err(Exception::internal("CreateTable was decoded as another request"));
-    };
-    Ok(Request::ImportTable(ImportTable {
-        table_parameters: table_creation_parameters::encoded(&table),
-        table,
-        client_token: owned(sent.client_token),
-        source: present(sent.source)?.source()?,
-        format: present(format)?,
-        csv: sent.csv.map(|csv| CsvOptions {
-            delimiter: csv.delimiter.as_deref().and_then(|delimiter| delimiter.chars().next()),
-            header: csv.header.map(|names| names.into_iter().map(|name| name.into_owned()).collect()),
-        }),
-        compression: compression.unwrap_or_default(),
-    }))
 }
 
-fn check_csv(validation: &mut Validation, csv: Option<&SentCsv<'_>>) {
-    let Some(csv) = csv else { return };
-    let path = "inputFormatOptions.csv";
-    if let Some(delimiter) = csv.delimiter.as_deref()
-        && ![",", ";", ":", "|", "\t", " "].contains(&delimiter)
-    {
-        validation.pattern(format_args!("{path}.delimiter"), delimiter, "[,;:|\\t ]");
+structure! {
+    struct SourceMembers<'a> as "S3BucketSource" {
+        bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
+        owner: Cow<'a, str> = "S3BucketOwner", account_id;
+        prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
     }
-    if let Some(header) = &csv.header {
-        validation.length(format_args!("{path}.headerList"), "[...]", header.len(), 1, 255);
-        for (i, name) in header.iter().enumerate() {
-            let path = format!("{path}.headerList.{}.member", i + 1);
-            if !name.bytes().all(|b| (0x20..=0x7e).contains(&b) && b != b'"' && b != b',') {
-                validation.pattern(&path, name, "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*");
-            }
-            validation.length(&path, name, name.chars().count(), 1, 65_536);
+}
+
+structure! {
+    struct FormatOptions<'a> as "InputFormatOptions" {
+        csv: CsvMembers<'a> = "Csv";
+    }
+}
+
+structure! {
+    struct CsvMembers<'a> as "CsvOptions" {
+        delimiter: Cow<'a, str> = "Delimiter", csv_delimiter;
+        header: Vec<Cow<'a, str>> = "HeaderList", csv_header;
+    }
+}
+
+/// The text of `TableCreationParameters`.
+struct TableParameters<'a>(&'a str);
+
+impl<'a> Member<'a> for TableParameters<'a> {
+    /// Wrong JSON types inside are reported immediately, as everywhere.
+    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
+        let start = reader.offset();
+        if !reader.structure(Shape::Structure("TableCreationParameters"), |reader, _| reader.skip())? {
+            return Ok(None);
+        }
+        let text = reader.since(start);
+        match new_table::decode(Reader::new(text.as_bytes())?) {
+            Err(exception) if exception.kind == ExceptionKind::SerializationException => Err(exception),
+            _ => Ok(Some(TableParameters(text))),
         }
     }
 }
 
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let members: ImportTableMembers = read_valid_request(reader)?;
+    let format = present(chosen(&members.format))?;
+    let csv = members.options.and_then(|options| options.csv);
+    if csv.is_some() && format != InputFormat::Csv {
+        return Err(Exception::validation("Csv options can only be specified for InputFormat CSV"));
+    }
+    check_header_size(csv.as_ref())?;
+    let table = new_table::decode(Reader::new(present(members.table)?.0.as_bytes())?)?;
+    Ok(Request::ImportTable(ImportTable {
+        table_parameters: table_creation_parameters::encoded(&table),
+        table,
+        client_token: members.client_token.map(Cow::into_owned),
+        source: present(members.source)?.resolve()?,
+        format,
+        csv: csv.map(|csv| CsvOptions {
+            delimiter: csv.delimiter.as_deref().and_then(|delimiter| delimiter.chars().next()),
+            header: csv.header.map(|names| names.into_iter().map(Cow::into_owned).collect()),
+        }),
+        compression: chosen(&members.compression).unwrap_or_default(),
+    }))
+}
+
+impl SourceMembers<'_> {
+    fn resolve(self) -> Result<ObjectSource, Exception> {
+        Ok(ObjectSource {
+            bucket: present(self.bucket)?.into_owned(),
+            bucket_owner: self.owner.map(Cow::into_owned),
+            prefix: self.prefix.map(Cow::into_owned),
+        })
+    }
+}
+
+fn csv_delimiter(path: &Path<'_>, delimiter: &Option<Cow<'_, str>>, validation: &mut Validation) {
+    if let Some(delimiter) = delimiter.as_deref()
+        && ![",", ";", ":", "|", "\t", " "].contains(&delimiter)
+    {
+        validation.pattern(path, delimiter, "[,;:|\\t ]");
+    }
+}
+
+fn csv_header(path: &Path<'_>, header: &Option<Vec<Cow<'_, str>>>, validation: &mut Validation) {
+    let Some(header) = header else { return };
+    validation.length(path, "[...]", header.len(), 1, 255);
+    for (index, name) in header.iter().enumerate() {
+        let path = Path::Element(path, index + 1);
+        if !name.bytes().all(|b| (0x20..=0x7e).contains(&b) && b != b'"' && b != b',') {
+            validation.pattern(path, name, "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*");
+        }
+        validation.length(path, name, name.chars().count(), 1, 65_536);
+    }
+}
+
 /// Names are part of an item, so together they are no longer than one may be.
-fn check_header_size(csv: Option<&SentCsv<'_>>) -> Result<(), Exception> {
+fn check_header_size(csv: Option<&CsvMembers<'_>>) -> Result<(), Exception> {
     let names = csv.and_then(|csv| csv.header.as_deref()).unwrap_or_default();
     match names.iter().map(|name| name.len()).sum::<usize>() > limits::ITEM_BYTES {
         true => Err(Exception::validation("HeaderList is longer than an item can be")),
@@ -104,69 +132,8 @@ fn check_header_size(csv: Option<&SentCsv<'_>>) -> Result<(), Exception> {
     }
 }
 
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "ClientToken" => sent.client_token = reader.text()?,
-            "S3BucketSource" => sent.source = read_structure(reader, "S3BucketSource", read_source)?,
-            "InputFormat" => sent.format = reader.text()?,
-            "InputFormatOptions" => {
-                let options = read_structure(reader, "InputFormatOptions", read_options)?;
-                sent.csv = options.and_then(|options: SentOptions<'_>| options.csv);
-            }
-            "InputCompressionType" => sent.compression = reader.text()?,
-            "TableCreationParameters" => sent.table = read_table(reader)?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
-}
-
-/// The text of the parameters. Wrong JSON types in them are told at once, as everywhere.
-fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Option<&'a str>, Exception> {
-    let start = reader.offset();
-    let present = read_structure(reader, "TableCreationParameters", |(): &mut (), reader, _| reader.skip())?;
-    if present.is_none() {
-        return Ok(None);
-    }
-    let text = reader.since(start);
-    match create_table::decode(Reader::new(text.as_bytes())?) {
-        Err(exception) if exception.kind == partita_api::ExceptionKind::SerializationException => {
-            Err(exception)
-        }
-        _ => Ok(Some(text)),
-    }
-}
-
-fn read_source<'a>(source: &mut SentPlace<'a>, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception> {
-    if source.read(reader, name)? { Ok(()) } else { reader.skip() }
-}
-
-fn read_options<'a>(
-    options: &mut SentOptions<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "Csv" => options.csv = read_structure(reader, "CsvOptions", read_csv)?,
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
-fn read_csv<'a>(csv: &mut SentCsv<'a>, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception> {
-    match name {
-        "Delimiter" => csv.delimiter = reader.text()?,
-        "HeaderList" => csv.header = reader.text_list()?,
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
 pub(crate) fn encode(output: &ImportTableOutput, json: &mut Writer) {
-    encode_import(&output.import, json);
+    import_description::encode(&output.import, json);
 }
 
 #[cfg(test)]

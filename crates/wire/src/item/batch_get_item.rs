@@ -20,16 +20,18 @@ use std::collections::HashSet;
 
 const CLASS: &str = "KeysAndAttributes";
 
-/// What is wanted of one table, as sent.
+/// What is wanted of one table, as members.
 #[derive(Debug)]
-struct Sent<'a> {
+struct KeysAndAttributes<'a> {
     keys: Option<Vec<Attributes>>,
     attributes_to_get: Option<Vec<Cow<'a, str>>>,
     consistent_read: Option<bool>,
     expressions: Expressions<'a>,
 }
 
-fn read_tables<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<TableEntry<'a, Sent<'a>>>>, Exception> {
+fn read_tables<'a>(
+    reader: &mut Reader<'a>,
+) -> Result<Option<Vec<TableEntry<'a, KeysAndAttributes<'a>>>>, Exception> {
     let mut tables = Vec::new();
     let present = reader.map(Shape::Map(CLASS), |reader, table| {
         let start = reader.offset();
@@ -40,8 +42,8 @@ fn read_tables<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<TableEntry<'a, 
     Ok(present.then_some(tables))
 }
 
-fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Sent<'a>, Exception> {
-    let mut sent = Sent {
+fn read_table<'a>(reader: &mut Reader<'a>) -> Result<KeysAndAttributes<'a>, Exception> {
+    let mut members = KeysAndAttributes {
         keys: None,
         attributes_to_get: None,
         consistent_read: None,
@@ -49,15 +51,15 @@ fn read_table<'a>(reader: &mut Reader<'a>) -> Result<Sent<'a>, Exception> {
     };
     reader.structure(Shape::Element(CLASS), |reader, member| {
         match member {
-            "Keys" => sent.keys = read_keys(reader)?,
-            "AttributesToGet" => sent.attributes_to_get = reader.text_list()?,
-            "ConsistentRead" => sent.consistent_read = reader.boolean()?,
-            _ if sent.expressions.read(reader, member)? => {}
+            "Keys" => members.keys = read_keys(reader)?,
+            "AttributesToGet" => members.attributes_to_get = reader.text_list()?,
+            "ConsistentRead" => members.consistent_read = reader.boolean()?,
+            _ if members.expressions.read(reader, member)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(sent)
+    Ok(members)
 }
 
 fn read_keys(reader: &mut Reader<'_>) -> Result<Option<Vec<Attributes>>, Exception> {
@@ -91,7 +93,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::BatchGetItem(BatchGetItem { tables, return_consumed_capacity }))
 }
 
-fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, Sent<'_>>) {
+fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, KeysAndAttributes<'_>>) {
     let path = format_args!("requestItems.{}.member", entry.table);
     if let Some(keys) = validation.required(format_args!("{path}.keys"), &entry.wanted.keys) {
         if keys.len() > limits::BATCH_GET_KEYS {
@@ -110,8 +112,11 @@ fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, Sent<'_>>)
 }
 
 /// One table's part of the request; `count` adds up the keys of all tables.
-fn table_keys(entry: TableEntry<'_, Sent<'_>>, count: &mut usize) -> Result<TableKeys, Exception> {
-    let Sent { keys, attributes_to_get, consistent_read, expressions } = entry.wanted;
+fn table_keys(
+    entry: TableEntry<'_, KeysAndAttributes<'_>>,
+    count: &mut usize,
+) -> Result<TableKeys, Exception> {
+    let KeysAndAttributes { keys, attributes_to_get, consistent_read, expressions } = entry.wanted;
     expressions.check_use(&[("AttributesToGet", attributes_to_get.is_some())])?;
     legacy::check_attributes_to_get(attributes_to_get.as_deref())?;
     let projection = expressions.parse()?.projection;
@@ -134,10 +139,10 @@ fn table_keys(entry: TableEntry<'_, Sent<'_>>, count: &mut usize) -> Result<Tabl
     })
 }
 
-fn checked_keys(sent: Vec<Attributes>, count: &mut usize) -> Result<Vec<Item>, Exception> {
-    let mut keys = Vec::with_capacity(sent.len());
-    let mut seen = HashSet::with_capacity(sent.len());
-    for key in sent {
+fn checked_keys(members: Vec<Attributes>, count: &mut usize) -> Result<Vec<Item>, Exception> {
+    let mut keys = Vec::with_capacity(members.len());
+    let mut seen = HashSet::with_capacity(members.len());
+    for key in members {
         let key = key.checked()?;
         if !seen.insert(key.clone()) {
             return Err(Exception::validation(DUPLICATE_KEYS));
@@ -155,7 +160,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Responses").object(|json| {
             for table in &output.responses {
-                attribute_value::encode_items(json.name(table.table.sent()), &table.items);
+                attribute_value::encode_items(json.name(table.table.as_requested()), &table.items);
             }
         });
         json.name("UnprocessedKeys").object(|json| {
@@ -167,7 +172,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
 
 /// Keys that were not read, so that the client can send them again as they are.
 fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
-    json.name(table.table.sent()).object(|json| {
+    json.name(table.table.as_requested()).object(|json| {
         json.name("Keys").array(|json| {
             table.keys.iter().for_each(|key| attribute_value::encode_item(json, key.view()));
         });
@@ -293,7 +298,7 @@ mod tests {
         let key: Item = [("pk", AttributeValue::S("a".into()))].into_iter().collect();
         let output = BatchGetItemOutput {
             responses: vec![TableItems {
-                table: TableName::as_sent("arn:aws:dynamodb:eu-west-1:000000000000:table/Music"),
+                table: TableName::from_request("arn:aws:dynamodb:eu-west-1:000000000000:table/Music"),
                 items: vec![key.clone()],
             }],
             unprocessed: vec![UnprocessedKeys {

@@ -1,7 +1,7 @@
 //! BatchWriteItem: JSON → request, answer → JSON.
 
 use crate::attribute_value::{Attributes, ValueError};
-use crate::item::put_item::check_size;
+use crate::item::item_size::check_size;
 use crate::item::request_items::{self, TableEntry};
 use crate::json::{Reader, Shape, Writer};
 use crate::reporting;
@@ -13,14 +13,16 @@ use partita_value::limits;
 
 const CLASS: &str = "WriteRequest";
 
-/// One write as sent: each request may be missing, and so may what it must have.
+/// One write as members: each request may be missing, and so may what it must have.
 #[derive(Debug, Default)]
-struct Sent {
+struct WriteRequestMembers {
     put: Option<Option<Attributes>>,
     delete: Option<Option<Attributes>>,
 }
 
-fn read_tables<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<TableEntry<'a, Vec<Sent>>>>, Exception> {
+fn read_tables<'a>(
+    reader: &mut Reader<'a>,
+) -> Result<Option<Vec<TableEntry<'a, Vec<WriteRequestMembers>>>>, Exception> {
     let mut tables = Vec::new();
     let present = reader.map(Shape::ListMap(CLASS), |reader, table| {
         let start = reader.offset();
@@ -31,17 +33,17 @@ fn read_tables<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<TableEntry<'a, 
     Ok(present.then_some(tables))
 }
 
-fn read_write(reader: &mut Reader<'_>) -> Result<Sent, Exception> {
-    let mut sent = Sent::default();
+fn read_write(reader: &mut Reader<'_>) -> Result<WriteRequestMembers, Exception> {
+    let mut members = WriteRequestMembers::default();
     reader.structure(Shape::Element(CLASS), |reader, member| {
         match member {
-            "PutRequest" => sent.put = read_request(reader, "PutRequest", "Item")?,
-            "DeleteRequest" => sent.delete = read_request(reader, "DeleteRequest", "Key")?,
+            "PutRequest" => members.put = read_request(reader, "PutRequest", "Item")?,
+            "DeleteRequest" => members.delete = read_request(reader, "DeleteRequest", "Key")?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(sent)
+    Ok(members)
 }
 
 /// `{"PutRequest": {"Item": …}}` or `{"DeleteRequest": {"Key": …}}`.
@@ -100,7 +102,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-fn validate_writes(validation: &mut Validation, tables: &[TableEntry<'_, Vec<Sent>>]) {
+fn validate_writes(validation: &mut Validation, tables: &[TableEntry<'_, Vec<WriteRequestMembers>>]) {
     const MAX: usize = limits::BATCH_WRITE_REQUESTS;
     if tables.iter().any(|entry| !(1..=MAX).contains(&entry.wanted.len())) {
         let constraint = format_args!(
@@ -110,20 +112,20 @@ fn validate_writes(validation: &mut Validation, tables: &[TableEntry<'_, Vec<Sen
         validation.fail("requestItems", request_items::echo(tables), constraint);
     }
     for entry in tables {
-        for (index, sent) in entry.wanted.iter().enumerate() {
+        for (index, members) in entry.wanted.iter().enumerate() {
             let path = format_args!("requestItems.{}.member.{}.member", entry.table, index + 1);
-            if let Some(key) = &sent.delete {
+            if let Some(key) = &members.delete {
                 validation.required(format_args!("{path}.deleteRequest.key"), key);
             }
-            if let Some(item) = &sent.put {
+            if let Some(item) = &members.put {
                 validation.required(format_args!("{path}.putRequest.item"), item);
             }
         }
     }
 }
 
-fn checked_write(sent: Sent) -> Result<BatchWrite, Exception> {
-    match (sent.put.flatten(), sent.delete.flatten()) {
+fn checked_write(members: WriteRequestMembers) -> Result<BatchWrite, Exception> {
+    match (members.put.flatten(), members.delete.flatten()) {
         (Some(item), None) => {
             let item = item.checked()?;
             check_size(&item)?;

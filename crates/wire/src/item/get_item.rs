@@ -12,8 +12,8 @@ use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 use std::borrow::Cow;
 
-/// The members as sent.
-struct Sent<'a> {
+/// The members as members.
+struct GetItemMembers<'a> {
     table: Option<Cow<'a, str>>,
     key: Option<Attributes>,
     attributes_to_get: Option<Vec<Cow<'a, str>>>,
@@ -22,8 +22,8 @@ struct Sent<'a> {
     return_consumed_capacity: Option<Cow<'a, str>>,
 }
 
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent {
+fn read(reader: Reader<'_>) -> Result<GetItemMembers<'_>, Exception> {
+    let mut members = GetItemMembers {
         table: None,
         key: None,
         attributes_to_get: None,
@@ -33,40 +33,40 @@ fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
     };
     reader.request(|reader, member| {
         match member {
-            "TableName" => sent.table = reader.text()?,
-            "Key" => sent.key = Attributes::read_member(reader)?,
-            "AttributesToGet" => sent.attributes_to_get = reader.text_list()?,
-            "ConsistentRead" => sent.consistent_read = reader.boolean()?,
-            "ReturnConsumedCapacity" => sent.return_consumed_capacity = reader.text()?,
-            _ if sent.expressions.read(reader, member)? => {}
+            "TableName" => members.table = reader.text()?,
+            "Key" => members.key = Attributes::read_member(reader)?,
+            "AttributesToGet" => members.attributes_to_get = reader.text_list()?,
+            "ConsistentRead" => members.consistent_read = reader.boolean()?,
+            "ReturnConsumedCapacity" => members.return_consumed_capacity = reader.text()?,
+            _ if members.expressions.read(reader, member)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(sent)
+    Ok(members)
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    table_name::check("tableName", sent.table.as_ref())?;
+    let members = read(reader)?;
+    table_name::check("tableName", members.table.as_ref())?;
     let mut validation = Validation::new();
-    let wish = sent.return_consumed_capacity.as_deref();
+    let wish = members.return_consumed_capacity.as_deref();
     let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish);
-    let names = sent.attributes_to_get.as_deref();
+    let names = members.attributes_to_get.as_deref();
     legacy::validate_attributes_to_get(&mut validation, "attributesToGet", names);
-    validation.required("tableName", &sent.table);
-    validation.required("key", &sent.key);
+    validation.required("tableName", &members.table);
+    validation.required("key", &members.key);
     validation.finish()?;
 
-    sent.expressions.check_use(&[("AttributesToGet", names.is_some())])?;
-    let key = present(sent.key)?.checked()?;
+    members.expressions.check_use(&[("AttributesToGet", names.is_some())])?;
+    let key = present(members.key)?.checked()?;
     legacy::check_attributes_to_get(names)?;
-    let projection = sent.expressions.parse()?.projection;
+    let projection = members.expressions.parse()?.projection;
     Ok(Request::GetItem(GetItem {
-        table: table_name::resolve(&present(sent.table)?),
+        table: table_name::resolve(&present(members.table)?),
         key,
-        projection: projection.or(legacy::attributes_to_get(sent.attributes_to_get)),
-        consistent_read: sent.consistent_read.unwrap_or_default(),
+        projection: projection.or(legacy::attributes_to_get(members.attributes_to_get)),
+        consistent_read: members.consistent_read.unwrap_or_default(),
         return_consumed_capacity,
     }))
 }

@@ -262,7 +262,7 @@ fn checked_values(values: Vec<SentValue>) -> Result<Vec<Value>, Exception> {
 
 /// The operator of this name; names were validated before.
 fn named_operator(name: Option<&str>) -> LegacyOperator {
-    name.and_then(LegacyOperator::named).unwrap_or(LegacyOperator::Eq)
+    name.and_then(LegacyOperator::from_name).unwrap_or(LegacyOperator::Eq)
 }
 
 /// One attribute's entry of `AttributeUpdates`, as sent.

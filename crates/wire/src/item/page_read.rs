@@ -15,6 +15,10 @@ use partita_api::reporting::Select;
 use partita_expression::{Condition, ExpressionKind, LogicalOperator, Projection};
 use std::borrow::Cow;
 
+/// The expressions of a Query, in the order in which AWS lists them in errors.
+pub(crate) const QUERY_EXPRESSIONS: &[ExpressionKind] =
+    &[ExpressionKind::Projection, ExpressionKind::Filter, ExpressionKind::KeyCondition];
+
 /// The shared members, as sent.
 #[derive(Debug)]
 pub(crate) struct PageRead<'a> {

@@ -1,17 +1,16 @@
-//! PutItem: JSON → request, and the answer of PutItem, UpdateItem and DeleteItem → JSON.
+//! PutItem: JSON → request.
 
 pub(crate) use crate::item::item_write::encode;
 
 use crate::attribute_value::Attributes;
+use crate::item::item_size::check_size;
 use crate::item::item_write::{self, ItemWrite};
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
 use partita_api::item::put_item::PutItem;
-use partita_api::messages::ITEM_TOO_LARGE;
 use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
-use partita_value::{Item, limits};
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut write = ItemWrite::new(&[ExpressionKind::Condition]);
@@ -50,14 +49,6 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         return_consumed_capacity,
         return_item_collection_metrics,
     }))
-}
-
-/// An item to be stored whole must not be too large; what an update makes of one is not known yet.
-pub(crate) fn check_size(item: &Item) -> Result<(), Exception> {
-    match item.size() > limits::ITEM_BYTES {
-        true => Err(Exception::validation(ITEM_TOO_LARGE)),
-        false => Ok(()),
-    }
 }
 
 #[cfg(test)]

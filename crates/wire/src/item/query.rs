@@ -1,7 +1,7 @@
 //! Query: JSON → request, answer → JSON.
 
 use crate::item::legacy;
-use crate::item::page_read::PageRead;
+use crate::item::page_read::{PageRead, QUERY_EXPRESSIONS};
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
@@ -11,12 +11,8 @@ use partita_expression::ExpressionKind;
 
 pub(crate) use crate::item::page_read::encode;
 
-/// In the order in which AWS lists them in errors.
-pub(crate) const KINDS: &[ExpressionKind] =
-    &[ExpressionKind::Projection, ExpressionKind::Filter, ExpressionKind::KeyCondition];
-
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut page = PageRead::new("QueryFilter", KINDS);
+    let mut page = PageRead::new("QueryFilter", QUERY_EXPRESSIONS);
     let mut key_conditions = None;
     let mut scan_index_forward = None;
     reader.request(|reader, member| {

@@ -1,7 +1,8 @@
 //! TransactGetItems: JSON → request, answer → JSON.
 
-use crate::attribute_value::{self, Attributes};
+use crate::attribute_value::Attributes;
 use crate::item::expressions::Expressions;
+use crate::item::transaction::encode_responses;
 use crate::json::{Reader, Shape, Writer};
 use crate::reporting;
 use crate::table::table_name;
@@ -9,19 +10,19 @@ use crate::validation::{Validation, present};
 use partita_api::item::transact_get_items::{TransactGet, TransactGetItems, TransactGetItemsOutput};
 use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
-use partita_value::{Item, limits};
+use partita_value::limits;
 use std::borrow::Cow;
 
-/// One `Get` as sent.
+/// The members of one `Get`.
 #[derive(Debug)]
-struct Sent<'a> {
+struct GetMembers<'a> {
     table: Option<Cow<'a, str>>,
     key: Option<Attributes>,
     expressions: Expressions<'a>,
 }
 
 /// `{"Get": …}`, which may be missing.
-fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Option<Sent<'a>>, Exception> {
+fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Option<GetMembers<'a>>, Exception> {
     let mut get = None;
     reader.structure(Shape::Element("TransactGetItem"), |reader, member| {
         match member {
@@ -33,32 +34,27 @@ fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Option<Sent<'a>>, Excepti
     Ok(get)
 }
 
-fn read_get<'a>(reader: &mut Reader<'a>) -> Result<Option<Sent<'a>>, Exception> {
-    let mut sent =
-        Sent { table: None, key: None, expressions: Expressions::new(&[ExpressionKind::Projection]) };
+fn read_get<'a>(reader: &mut Reader<'a>) -> Result<Option<GetMembers<'a>>, Exception> {
+    let mut members =
+        GetMembers { table: None, key: None, expressions: Expressions::new(&[ExpressionKind::Projection]) };
     let present = reader.structure(Shape::Structure("Get"), |reader, member| {
         match member {
-            "TableName" => sent.table = reader.text()?,
-            "Key" => sent.key = Attributes::read_member(reader)?,
-            _ if sent.expressions.read(reader, member)? => {}
+            "TableName" => members.table = reader.text()?,
+            "Key" => members.key = Attributes::read_member(reader)?,
+            _ if members.expressions.read(reader, member)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(present.then_some(sent))
+    Ok(present.then_some(members))
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut gets = None;
-    let mut json = "";
     let mut wish = None;
     reader.request(|reader, member| {
         match member {
-            "TransactItems" => {
-                let start = reader.offset();
-                gets = reader.structures(Shape::List, read_element)?;
-                json = reader.since(start);
-            }
+            "TransactItems" => gets = reader.structures_with_json(read_element)?,
             "ReturnConsumedCapacity" => wish = reader.text()?,
             _ => reader.skip()?,
         }
@@ -67,7 +63,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
     let mut validation = Validation::new();
     let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
-    if let Some(gets) = validation.required("transactItems", &gets) {
+    if let Some((gets, json)) = validation.required("transactItems", &gets) {
         validation.length("transactItems", json, gets.len(), 1, limits::TRANSACTION_ITEMS);
         for (index, get) in gets.iter().enumerate() {
             let path = format!("transactItems.{}.member.get", index + 1);
@@ -79,15 +75,16 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }
     validation.finish()?;
 
-    let gets = present(gets)?.into_iter().map(|get| checked_get(present(get)?)).collect::<Result<_, _>>()?;
+    let (gets, _) = present(gets)?;
+    let gets = gets.into_iter().map(|get| checked_get(present(get)?)).collect::<Result<_, _>>()?;
     Ok(Request::TransactGetItems(TransactGetItems { gets, return_consumed_capacity }))
 }
 
-fn checked_get(sent: Sent<'_>) -> Result<TransactGet, Exception> {
-    sent.expressions.check_use(&[])?;
-    let projection = sent.expressions.parse()?.projection;
-    let key = present(sent.key)?.checked()?;
-    Ok(TransactGet { table: table_name::resolve(&present(sent.table)?), key, projection })
+fn checked_get(members: GetMembers<'_>) -> Result<TransactGet, Exception> {
+    members.expressions.check_use(&[])?;
+    let projection = members.expressions.parse()?.projection;
+    let key = present(members.key)?.checked()?;
+    Ok(TransactGet { table: table_name::resolve(&present(members.table)?), key, projection })
 }
 
 pub(crate) fn encode(output: &TransactGetItemsOutput, json: &mut Writer) {
@@ -97,26 +94,12 @@ pub(crate) fn encode(output: &TransactGetItemsOutput, json: &mut Writer) {
     });
 }
 
-/// The member `Responses`: a place for every action, with or without an item.
-pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
-    json.name("Responses").array(|json| {
-        for item in responses {
-            json.object(|json| {
-                if let Some(item) = item {
-                    json.name("Item");
-                    attribute_value::encode_item(json, item.view());
-                }
-            });
-        }
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::*;
     use partita_api::{Operation, Response};
-    use partita_value::AttributeValue;
+    use partita_value::{AttributeValue, Item};
 
     fn refused(body: &str) -> String {
         refusal(Operation::TransactGetItems, body)

@@ -2,7 +2,8 @@
 
 use crate::attribute_value::Attributes;
 use crate::item::expressions::{Expressions, Parsed};
-use crate::item::put_item::check_size;
+use crate::item::item_size::check_size;
+use crate::item::transaction::{Fingerprint, check_token};
 use crate::json::{Reader, Shape, Writer};
 use crate::reporting;
 use crate::table::table_name;
@@ -18,11 +19,7 @@ use partita_api::reporting::ReturnValues;
 use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 use partita_value::limits;
-use siphasher::sip128::{Hasher128, SipHasher13};
 use std::borrow::Cow;
-use std::hash::Hasher;
-
-pub(crate) const TOKEN_LENGTH: usize = 36;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -78,9 +75,9 @@ impl Kind {
     }
 }
 
-/// One action as sent.
+/// The members of one action.
 #[derive(Debug)]
-struct Sent<'a> {
+struct ActionMembers<'a> {
     kind: Kind,
     table: Option<Cow<'a, str>>,
     /// The item of a Put, the key of the others.
@@ -89,38 +86,32 @@ struct Sent<'a> {
     return_on_failure: Option<Cow<'a, str>>,
 }
 
-/// All members of the request, as sent.
+/// The members of the request.
 #[derive(Default)]
-struct SentTransaction<'a> {
-    /// Each element with the actions it has, of which there must be one.
-    elements: Option<Vec<Vec<Sent<'a>>>>,
-    /// The JSON of the list, for errors that repeat it.
-    json: &'a str,
+struct TransactWriteItemsMembers<'a> {
+    /// Each element with the actions it has, of which there must be one; and the JSON of all.
+    elements: Option<(Vec<Vec<ActionMembers<'a>>>, &'a str)>,
     token: Option<Cow<'a, str>>,
     return_consumed_capacity: Option<Cow<'a, str>>,
     return_item_collection_metrics: Option<Cow<'a, str>>,
 }
 
-fn read(reader: Reader<'_>) -> Result<SentTransaction<'_>, Exception> {
-    let mut sent = SentTransaction::default();
+fn read(reader: Reader<'_>) -> Result<TransactWriteItemsMembers<'_>, Exception> {
+    let mut members = TransactWriteItemsMembers::default();
     reader.request(|reader, member| {
         match member {
-            "TransactItems" => {
-                let start = reader.offset();
-                sent.elements = reader.structures(Shape::List, read_element)?;
-                sent.json = reader.since(start);
-            }
-            "ClientRequestToken" => sent.token = reader.text()?,
-            "ReturnConsumedCapacity" => sent.return_consumed_capacity = reader.text()?,
-            "ReturnItemCollectionMetrics" => sent.return_item_collection_metrics = reader.text()?,
+            "TransactItems" => members.elements = reader.structures_with_json(read_element)?,
+            "ClientRequestToken" => members.token = reader.text()?,
+            "ReturnConsumedCapacity" => members.return_consumed_capacity = reader.text()?,
+            "ReturnItemCollectionMetrics" => members.return_item_collection_metrics = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(sent)
+    Ok(members)
 }
 
-fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Vec<Sent<'a>>, Exception> {
+fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Vec<ActionMembers<'a>>, Exception> {
     let mut actions = Vec::new();
     reader.structure(Shape::Element("TransactWriteItem"), |reader, member| {
         match Kind::from_member(member) {
@@ -132,8 +123,8 @@ fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Vec<Sent<'a>>, Exception>
     Ok(actions)
 }
 
-fn read_action<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<Option<Sent<'a>>, Exception> {
-    let mut sent = Sent {
+fn read_action<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<Option<ActionMembers<'a>>, Exception> {
+    let mut members = ActionMembers {
         kind,
         table: None,
         attributes: None,
@@ -142,45 +133,45 @@ fn read_action<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<Option<Sent<'a
     };
     let present = reader.structure(Shape::Structure(kind.class()), |reader, member| {
         match member {
-            "TableName" => sent.table = reader.text()?,
-            "ReturnValuesOnConditionCheckFailure" => sent.return_on_failure = reader.text()?,
-            _ if member == kind.attributes_member().0 => sent.attributes = Attributes::read_member(reader)?,
-            _ if sent.expressions.read(reader, member)? => {}
+            "TableName" => members.table = reader.text()?,
+            "ReturnValuesOnConditionCheckFailure" => members.return_on_failure = reader.text()?,
+            _ if member == kind.attributes_member().0 => {
+                members.attributes = Attributes::read_member(reader)?
+            }
+            _ if members.expressions.read(reader, member)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    Ok(present.then_some(sent))
+    Ok(present.then_some(members))
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
+    let members = read(reader)?;
     let mut validation = Validation::new();
     let return_consumed_capacity =
-        reporting::return_consumed_capacity(&mut validation, sent.return_consumed_capacity.as_deref());
+        reporting::return_consumed_capacity(&mut validation, members.return_consumed_capacity.as_deref());
     let return_item_collection_metrics = reporting::return_item_collection_metrics(
         &mut validation,
-        sent.return_item_collection_metrics.as_deref(),
+        members.return_item_collection_metrics.as_deref(),
     );
-    if let Some(elements) = validation.required("transactItems", &sent.elements) {
-        validation.length("transactItems", sent.json, elements.len(), 1, limits::TRANSACTION_ITEMS);
+    if let Some((elements, json)) = validation.required("transactItems", &members.elements) {
+        validation.length("transactItems", json, elements.len(), 1, limits::TRANSACTION_ITEMS);
         for (index, action) in
             elements.iter().enumerate().flat_map(|(i, actions)| actions.iter().map(move |a| (i, a)))
         {
             validate_action(&mut validation, index + 1, action)?;
         }
     }
-    if let Some(token) = &sent.token {
-        validation.length("clientRequestToken", token, token.chars().count(), 1, TOKEN_LENGTH);
-    }
+    check_token(&mut validation, &members.token);
     validation.finish()?;
 
-    let elements = present(sent.elements)?;
+    let (elements, _) = present(members.elements)?;
     let fingerprint = fingerprint(&elements);
     let actions = elements.into_iter().map(checked_element).collect::<Result<_, _>>()?;
     Ok(Request::TransactWriteItems(TransactWriteItems {
         actions,
-        client_request_token: sent
+        client_request_token: members
             .token
             .map(|token| ClientRequestToken { token: token.into_owned(), fingerprint }),
         return_consumed_capacity,
@@ -188,42 +179,46 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-fn validate_action(validation: &mut Validation, position: usize, sent: &Sent<'_>) -> Result<(), Exception> {
-    let path = format!("transactItems.{position}.member.{}", sent.kind.path());
-    table_name::check(format_args!("{path}.tableName"), sent.table.as_ref())?;
-    let (_, attributes) = sent.kind.attributes_member();
-    validation.required(format_args!("{path}.{attributes}"), &sent.attributes);
-    validation.required(format_args!("{path}.tableName"), &sent.table);
+fn validate_action(
+    validation: &mut Validation,
+    position: usize,
+    members: &ActionMembers<'_>,
+) -> Result<(), Exception> {
+    let path = format!("transactItems.{position}.member.{}", members.kind.path());
+    table_name::check(format_args!("{path}.tableName"), members.table.as_ref())?;
+    let (_, attributes) = members.kind.attributes_member();
+    validation.required(format_args!("{path}.{attributes}"), &members.attributes);
+    validation.required(format_args!("{path}.tableName"), &members.table);
     for (kind, needed_by, member) in [
         (ExpressionKind::Condition, Kind::ConditionCheck, "conditionExpression"),
         (ExpressionKind::Update, Kind::Update, "updateExpression"),
     ] {
-        if sent.kind == needed_by {
-            validation.required(format_args!("{path}.{member}"), &sent.expressions.text(kind));
+        if members.kind == needed_by {
+            validation.required(format_args!("{path}.{member}"), &members.expressions.text(kind));
         }
     }
-    let wish = sent.return_on_failure.as_deref();
+    let wish = members.return_on_failure.as_deref();
     let member = format_args!("{path}.returnValuesOnConditionCheckFailure");
     reporting::return_item_on_condition_failure(validation, member, wish);
     Ok(())
 }
 
-/// The one action of an element. Actions are checked one after the other; the first error is told.
-fn checked_element(actions: Vec<Sent<'_>>) -> Result<TransactWrite, Exception> {
+/// The one action of an element. Actions are checked one after the other; the first error is reported.
+fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exception> {
     let mut actions = actions.into_iter();
-    let (Some(sent), None) = (actions.next(), actions.next()) else {
+    let (Some(members), None) = (actions.next(), actions.next()) else {
         return Err(Exception::validation(
             "TransactItems can only contain one of Check, Put, Update or Delete",
         ));
     };
-    sent.expressions.check_use(&[])?;
-    let Parsed { condition, update, .. } = sent.expressions.parse()?;
-    let attributes = present(sent.attributes)?.checked()?;
-    let table = table_name::resolve(&present(sent.table)?);
-    let return_item_on_condition_failure = sent.return_on_failure.as_deref() == Some("ALL_OLD");
+    members.expressions.check_use(&[])?;
+    let Parsed { condition, update, .. } = members.expressions.parse()?;
+    let attributes = present(members.attributes)?.checked()?;
+    let table = table_name::resolve(&present(members.table)?);
+    let return_item_on_condition_failure = members.return_on_failure.as_deref() == Some("ALL_OLD");
     let (return_values, return_consumed_capacity) = (ReturnValues::None, ReturnConsumedCapacity::None);
     let return_item_collection_metrics = false;
-    Ok(match sent.kind {
+    Ok(match members.kind {
         Kind::ConditionCheck => TransactWrite::ConditionCheck(ConditionCheck {
             table,
             key: attributes,
@@ -266,43 +261,31 @@ fn checked_element(actions: Vec<Sent<'_>>) -> Result<TransactWrite, Exception> {
 
 /// A hash of what the transaction does. Neither the order of members nor white space changes it: items
 /// are hashed in their canonical encoding, placeholders in order.
-fn fingerprint(elements: &[Vec<Sent<'_>>]) -> [u8; 16] {
-    let mut hasher = SipHasher13::new();
-    let mut part = |bytes: &[u8]| {
-        hasher.write_u64(bytes.len() as u64);
-        hasher.write(bytes);
-    };
-    for sent in elements.iter().flatten() {
-        part(sent.kind.class().as_bytes());
-        part(
-            sent.table
-                .as_deref()
-                .map(table_name::resolve)
-                .as_ref()
-                .map_or("", |table| table.as_str())
-                .as_bytes(),
-        );
-        part(sent.attributes.as_ref().map_or(&[], |attributes| attributes.bytes()));
-        for kind in sent.kind.expressions() {
-            part(sent.expressions.text(*kind).unwrap_or_default().as_bytes());
+fn fingerprint(elements: &[Vec<ActionMembers<'_>>]) -> [u8; 16] {
+    let mut fingerprint = Fingerprint::default();
+    for action in elements.iter().flatten() {
+        let table = action.table.as_deref().map(table_name::resolve);
+        fingerprint.add(action.kind.class().as_bytes());
+        fingerprint.add(table.as_ref().map_or("", |table| table.as_str()).as_bytes());
+        fingerprint.add(action.attributes.as_ref().map_or(&[], |attributes| attributes.bytes()));
+        for kind in action.kind.expressions() {
+            fingerprint.add(action.expressions.text(*kind).unwrap_or_default().as_bytes());
         }
-        part(sent.return_on_failure.as_deref().unwrap_or_default().as_bytes());
-        let mut names: Vec<_> = sent.expressions.names().iter().collect();
+        fingerprint.add(action.return_on_failure.as_deref().unwrap_or_default().as_bytes());
+        let mut names: Vec<_> = action.expressions.names().iter().collect();
         names.sort_unstable();
         for (placeholder, name) in names {
-            part(placeholder.as_bytes());
-            part(name.as_bytes());
+            fingerprint.add(placeholder.as_bytes());
+            fingerprint.add(name.as_bytes());
         }
-        let mut values: Vec<_> = sent.expressions.values().iter().collect();
+        let mut values: Vec<_> = action.expressions.values().iter().collect();
         values.sort_by(|a, b| a.0.cmp(&b.0));
         for (placeholder, value) in values {
-            let mut bytes = Vec::new();
-            value.view().write_to(&mut bytes);
-            part(placeholder.as_bytes());
-            part(&bytes);
+            fingerprint.add(placeholder.as_bytes());
+            fingerprint.add_value(value.view());
         }
     }
-    hasher.finish128().as_bytes()
+    fingerprint.finish()
 }
 
 pub(crate) fn encode(output: &TransactWriteItemsOutput, json: &mut Writer) {

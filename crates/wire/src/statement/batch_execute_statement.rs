@@ -3,7 +3,7 @@
 use crate::attribute_value;
 use crate::json::{Reader, Writer};
 use crate::reporting;
-use crate::statement::partiql::SentStatement;
+use crate::statement::partiql::StatementMembers;
 use crate::validation::{Validation, present};
 use partita_api::statement::batch_execute_statement::{
     BatchExecuteStatement, BatchExecuteStatementOutput, BatchStatement, BatchStatementResponse,
@@ -13,14 +13,11 @@ use partita_value::limits;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut statements = None;
-    let mut json = "";
     let mut wish = None;
     reader.request(|reader, member| {
         match member {
             "Statements" => {
-                let start = reader.offset();
-                statements = SentStatement::read_list(reader, "BatchStatementRequest")?;
-                json = reader.since(start);
+                statements = StatementMembers::read_list(reader, "BatchStatementRequest")?;
             }
             "ReturnConsumedCapacity" => wish = reader.text()?,
             _ => reader.skip()?,
@@ -30,15 +27,16 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
     let mut validation = Validation::new();
     let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
-    if let Some(statements) = validation.required("statements", &statements) {
+    if let Some((statements, json)) = validation.required("statements", &statements) {
         validation.length("statements", json, statements.len(), 1, limits::BATCH_STATEMENTS);
-        for (index, sent) in statements.iter().enumerate() {
-            sent.validate(&mut validation, format_args!("statements.{}.member.", index + 1));
+        for (index, members) in statements.iter().enumerate() {
+            members.validate(&mut validation, format_args!("statements.{}.member.", index + 1));
         }
     }
     validation.finish()?;
 
-    let statements: Vec<_> = present(statements)?.into_iter().map(read_statement).collect();
+    let (statements, _) = present(statements)?;
+    let statements: Vec<_> = statements.into_iter().map(read_statement).collect();
     let mut kinds = statements.iter().filter_map(|one| Some(one.statement.as_ref().ok()?.is_read()));
     if let Some(first) = kinds.next()
         && kinds.any(|reads| reads != first)
@@ -50,11 +48,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::BatchExecuteStatement(BatchExecuteStatement { statements, return_consumed_capacity }))
 }
 
-fn read_statement(sent: SentStatement<'_>) -> BatchStatement {
+fn read_statement(members: StatementMembers<'_>) -> BatchStatement {
     BatchStatement {
-        consistent_read: sent.consistent_read.unwrap_or_default(),
-        return_item_on_condition_failure: sent.return_item_on_condition_failure(),
-        statement: sent.checked().and_then(|checked| checked.parse_single()),
+        consistent_read: members.consistent_read.unwrap_or_default(),
+        return_item_on_condition_failure: members.return_item_on_condition_failure(),
+        statement: members.checked().and_then(|checked| checked.parse_single()),
     }
 }
 

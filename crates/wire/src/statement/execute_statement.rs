@@ -3,7 +3,7 @@
 use crate::attribute_value;
 use crate::json::{Reader, Writer};
 use crate::reporting;
-use crate::statement::partiql::{SentStatement, fingerprint};
+use crate::statement::partiql::{StatementMembers, fingerprint};
 use crate::validation::Validation;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use partita_api::statement::execute_statement::{ExecuteStatement, ExecuteStatementOutput};
@@ -11,7 +11,7 @@ use partita_api::{Exception, Request, messages};
 use partita_value::limits;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut sent = SentStatement::default();
+    let mut sent = StatementMembers::default();
     let mut limit = None;
     let mut next_token = None;
     let mut wish = None;

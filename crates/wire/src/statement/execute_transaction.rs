@@ -1,10 +1,9 @@
 //! ExecuteTransaction: JSON → request, answer → JSON.
 
-use crate::item::transact_get_items::encode_responses;
-use crate::item::transact_write_items::TOKEN_LENGTH;
+use crate::item::transaction::{check_token, encode_responses};
 use crate::json::{Reader, Writer};
 use crate::reporting;
-use crate::statement::partiql::{CheckedStatement, SentStatement, fingerprint};
+use crate::statement::partiql::{CheckedStatement, StatementMembers, fingerprint};
 use crate::validation::{Validation, present};
 use partita_api::item::transact_write_items::ClientRequestToken;
 use partita_api::statement::execute_transaction::{
@@ -16,15 +15,12 @@ use partita_value::limits;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut statements = None;
-    let mut json = "";
     let mut token = None;
     let mut wish = None;
     reader.request(|reader, member| {
         match member {
             "TransactStatements" => {
-                let start = reader.offset();
-                statements = SentStatement::read_list(reader, "ParameterizedStatement")?;
-                json = reader.since(start);
+                statements = StatementMembers::read_list(reader, "ParameterizedStatement")?;
             }
             "ClientRequestToken" => token = reader.text()?,
             "ReturnConsumedCapacity" => wish = reader.text()?,
@@ -35,20 +31,19 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
     let mut validation = Validation::new();
     let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
-    if let Some(statements) = validation.required("transactStatements", &statements) {
+    if let Some((statements, json)) = validation.required("transactStatements", &statements) {
         validation.length("transactStatements", json, statements.len(), 1, limits::TRANSACTION_ITEMS);
-        for (index, sent) in statements.iter().enumerate() {
-            sent.validate(&mut validation, format_args!("transactStatements.{}.member.", index + 1));
+        for (index, members) in statements.iter().enumerate() {
+            members.validate(&mut validation, format_args!("transactStatements.{}.member.", index + 1));
         }
     }
-    if let Some(token) = &token {
-        validation.length("clientRequestToken", token, token.chars().count(), 1, TOKEN_LENGTH);
-    }
+    check_token(&mut validation, &token);
     validation.finish()?;
 
-    let statements = present(statements)?;
-    let wishes: Vec<bool> = statements.iter().map(SentStatement::return_item_on_condition_failure).collect();
-    let checked = statements.into_iter().map(SentStatement::checked).collect::<Result<Vec<_>, _>>()?;
+    let (statements, _) = present(statements)?;
+    let wishes: Vec<bool> =
+        statements.iter().map(StatementMembers::return_item_on_condition_failure).collect();
+    let checked = statements.into_iter().map(StatementMembers::checked).collect::<Result<Vec<_>, _>>()?;
     let parsed = checked.iter().enumerate().map(|(index, one)| {
         parse(one).map_err(|exception| {
             Exception::validation(messages::in_transact_statement(index, &exception.message))

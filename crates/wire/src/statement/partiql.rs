@@ -1,23 +1,22 @@
 //! A PartiQL statement and what comes with it, of any operation: JSON → statement.
 
 use crate::attribute_value::SentValue;
-use crate::item::put_item::check_size;
+use crate::item::item_size::check_size;
+use crate::item::transaction::Fingerprint;
 use crate::json::{Reader, Shape};
 use crate::reporting;
 use crate::validation::{Validation, present};
 use partita_api::Exception;
 use partita_partiql::Statement;
 use partita_value::{Value, limits};
-use siphasher::sip128::{Hasher128, SipHasher13};
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::hash::Hasher;
 
 const ONLY_IN_TRANSACTIONS: &str = "EXISTS can only be used in ExecuteTransaction write requests.";
 
-/// One statement as sent.
+/// The members of one statement.
 #[derive(Debug, Default)]
-pub(crate) struct SentStatement<'a> {
+pub(crate) struct StatementMembers<'a> {
     text: Option<Cow<'a, str>>,
     parameters: Option<Vec<SentValue>>,
     pub(crate) consistent_read: Option<bool>,
@@ -30,7 +29,7 @@ pub(crate) struct CheckedStatement<'a> {
     parameters: Vec<Value>,
 }
 
-impl<'a> SentStatement<'a> {
+impl<'a> StatementMembers<'a> {
     /// Takes the member if it belongs to the statement.
     pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<bool, Exception> {
         match member {
@@ -50,18 +49,20 @@ impl<'a> SentStatement<'a> {
         Ok(true)
     }
 
-    /// Reads a list of statements, each a structure of this class.
+    /// Reads a list of statements, each a structure of this class, and its JSON.
     pub(crate) fn read_list(
         reader: &mut Reader<'a>,
         class: &'static str,
-    ) -> Result<Option<Vec<SentStatement<'a>>>, Exception> {
-        reader.structures(Shape::List, |reader| {
-            let mut sent = SentStatement::default();
-            reader.structure(Shape::Element(class), |reader, member| match sent.read(reader, member)? {
-                true => Ok(()),
-                false => reader.skip(),
+    ) -> Result<Option<(Vec<StatementMembers<'a>>, &'a str)>, Exception> {
+        reader.structures_with_json(|reader| {
+            let mut members = StatementMembers::default();
+            reader.structure(Shape::Element(class), |reader, member| {
+                match members.read(reader, member)? {
+                    true => Ok(()),
+                    false => reader.skip(),
+                }
             })?;
-            Ok(sent)
+            Ok(members)
         })
     }
 
@@ -111,22 +112,14 @@ impl CheckedStatement<'_> {
     }
 }
 
-/// A hash that tells statements with their parameters apart.
+/// A hash that distinguishes statements with their parameters.
 pub(crate) fn fingerprint<'s, 'a: 's>(
     statements: impl IntoIterator<Item = &'s CheckedStatement<'a>>,
 ) -> [u8; 16] {
-    let mut hasher = SipHasher13::new();
-    let mut part = |bytes: &[u8]| {
-        hasher.write_u64(bytes.len() as u64);
-        hasher.write(bytes);
-    };
+    let mut fingerprint = Fingerprint::default();
     for statement in statements {
-        part(statement.text.as_bytes());
-        for parameter in &statement.parameters {
-            let mut bytes = Vec::new();
-            parameter.view().write_to(&mut bytes);
-            part(&bytes);
-        }
+        fingerprint.add(statement.text.as_bytes());
+        statement.parameters.iter().for_each(|parameter| fingerprint.add_value(parameter.view()));
     }
-    hasher.finish128().as_bytes()
+    fingerprint.finish()
 }

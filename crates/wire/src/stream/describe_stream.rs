@@ -1,107 +1,81 @@
 //! DescribeStream: a body → a stream and which of its shards; and the description.
 
 use crate::json::{Reader, Writer};
-use crate::stream::stream_arn;
+use crate::members::{Choice, Named, range, read_valid_request, required, structure};
+use crate::stream::stream_arn::{self, arn_length, shard_id_length};
 use crate::table::table_description::encode_key;
-use crate::table::table_settings::{Text, check_length, read_structure};
-use crate::validation::{Validation, present};
+use crate::validation::present;
 use partita_api::stream::describe_stream::{DescribeStream, DescribeStreamOutput, ShardDescription};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
 
 /// The most shards of a page, and how many a request gets that does not say.
-const MOST_SHARDS: i32 = 100;
+const MAX_SHARDS: i32 = 100;
 
-/// `ShardFilter` as sent.
-#[derive(Default)]
-struct SentFilter<'a> {
-    kind: Text<'a>,
-    shard: Text<'a>,
+#[derive(Clone, Copy)]
+enum ShardFilterType {
+    ChildShards,
+}
+
+impl Named for ShardFilterType {
+    const NAMES: &'static [(&'static str, ShardFilterType)] =
+        &[("CHILD_SHARDS", ShardFilterType::ChildShards)];
+}
+
+structure! {
+    struct DescribeStreamMembers<'a> {
+        arn: Cow<'a, str> = "StreamArn", required, arn_length;
+        start: Cow<'a, str> = "ExclusiveStartShardId", shard_id_length;
+        limit: i32 = "Limit", range(1, MAX_SHARDS);
+        filter: ShardFilter<'a> = "ShardFilter";
+    }
+}
+
+structure! {
+    struct ShardFilter<'a> as "ShardFilter" {
+        kind: Choice<'a, ShardFilterType> = "Type", required;
+        shard: Cow<'a, str> = "ShardId", required, shard_id_length;
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut arn, mut start): (Text<'_>, Text<'_>) = (None, None);
-    let (mut limit, mut filter) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "StreamArn" => arn = reader.text()?,
-            "ExclusiveStartShardId" => start = reader.text()?,
-            "Limit" => limit = reader.integer()?,
-            "ShardFilter" => filter = read_filter(reader)?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    validation.required("streamArn", &arn);
-    stream_arn::check(&mut validation, "streamArn", &arn);
-    check_shard_id(&mut validation, "exclusiveStartShardId", &start);
-    validation.at_least("limit", limit, 1);
-    validation.at_most("limit", limit, MOST_SHARDS);
-    if let Some(filter) = &filter {
-        validation.required("shardFilter.type", &filter.kind);
-        validation.one_of("shardFilter.type", filter.kind.as_deref(), &[("CHILD_SHARDS", ())]);
-        validation.required("shardFilter.shardId", &filter.shard);
-        check_shard_id(&mut validation, "shardFilter.shardId", &filter.shard);
-    }
-    validation.finish()?;
-    let arn = present(arn)?.into_owned();
+    let members: DescribeStreamMembers = read_valid_request(reader)?;
+    let arn = present(members.arn)?.into_owned();
     Ok(Request::DescribeStream(DescribeStream {
         name: stream_arn::resolve(&arn)?,
         arn,
-        exclusive_start: start.map(|id| id.into_owned()),
-        limit: limit.unwrap_or(MOST_SHARDS).unsigned_abs(),
-        children_of: filter.and_then(|filter| filter.shard).map(|id| id.into_owned()),
+        exclusive_start: members.start.map(Cow::into_owned),
+        limit: members.limit.unwrap_or(MAX_SHARDS).unsigned_abs(),
+        children_of: members.filter.and_then(|filter| filter.shard).map(Cow::into_owned),
     }))
-}
-
-fn read_filter<'a>(reader: &mut Reader<'a>) -> Result<Option<SentFilter<'a>>, Exception> {
-    read_structure(reader, "ShardFilter", |filter: &mut SentFilter<'a>, reader, name| {
-        match name {
-            "Type" => filter.kind = reader.text()?,
-            "ShardId" => filter.shard = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })
-}
-
-/// Notes a shard id whose length is out of bounds.
-pub(crate) fn check_shard_id(validation: &mut Validation, path: &str, id: &Text<'_>) {
-    check_length(validation, path, id, 28, 65);
 }
 
 pub(crate) fn encode(output: &DescribeStreamOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("StreamDescription").object(|json| {
-            json.name("StreamArn").string(&output.arn);
-            json.name("StreamLabel").string(&output.name.label);
-            json.name("StreamStatus").string(if output.enabled { "ENABLED" } else { "DISABLED" });
-            json.name("StreamViewType").string(output.view.name());
-            json.name("CreationRequestDateTime").double(output.created_at);
-            json.name("TableName").string(&output.name.table);
+            json.member("StreamArn", &output.arn)
+                .member("StreamLabel", &output.name.label)
+                .member("StreamStatus", if output.enabled { "ENABLED" } else { "DISABLED" })
+                .member("StreamViewType", output.view.name())
+                .member("CreationRequestDateTime", &output.created_at)
+                .member("TableName", &output.name.table);
             encode_key(&output.key, json);
             json.name("Shards").array(|json| {
                 output.shards.iter().for_each(|shard| encode_shard(shard, json));
             });
-            if let Some(last) = &output.last_evaluated {
-                json.name("LastEvaluatedShardId").string(last);
-            }
+            json.member("LastEvaluatedShardId", &output.last_evaluated);
         });
     });
 }
 
 fn encode_shard(shard: &ShardDescription, json: &mut Writer) {
     json.object(|json| {
-        json.name("ShardId").string(&shard.id);
+        json.member("ShardId", &shard.id);
         json.name("SequenceNumberRange").object(|json| {
-            json.name("StartingSequenceNumber").string(&shard.first.to_string());
-            if let Some(last) = shard.last {
-                json.name("EndingSequenceNumber").string(&last.to_string());
-            }
+            json.member("StartingSequenceNumber", &shard.first.to_string())
+                .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
         });
-        if let Some(parent) = &shard.parent {
-            json.name("ParentShardId").string(parent);
-        }
+        json.member("ParentShardId", &shard.parent);
     });
 }
 

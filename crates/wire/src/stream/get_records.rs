@@ -2,36 +2,29 @@
 
 use crate::attribute_value::encode_item;
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_length};
-use crate::validation::{Validation, present};
+use crate::members::{length, range, read_valid_request, required, structure};
+use crate::validation::present;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use partita_api::stream::get_records::{ChangeEvent, ChangeRecord, GetRecords, GetRecordsOutput};
 use partita_api::{Exception, Request, messages};
+use std::borrow::Cow;
 
 /// The most records of a page, and how many a request gets that does not say.
-const MOST_RECORDS: i32 = 1_000;
+const MAX_RECORDS: i32 = 1_000;
+
+structure! {
+    struct GetRecordsMembers<'a> {
+        iterator: Cow<'a, str> = "ShardIterator", required, length(1, 2_048);
+        limit: i32 = "Limit", range(1, MAX_RECORDS);
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut iterator: Text<'_> = None;
-    let mut limit = None;
-    reader.request(|reader, name| {
-        match name {
-            "ShardIterator" => iterator = reader.text()?,
-            "Limit" => limit = reader.integer()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    validation.required("shardIterator", &iterator);
-    check_length(&mut validation, "shardIterator", &iterator, 1, 2_048);
-    validation.at_least("limit", limit, 1);
-    validation.at_most("limit", limit, MOST_RECORDS);
-    validation.finish()?;
+    let members: GetRecordsMembers = read_valid_request(reader)?;
     let iterator = STANDARD
-        .decode(present(iterator)?.as_bytes())
+        .decode(present(members.iterator)?.as_bytes())
         .map_err(|_| Exception::validation(messages::INVALID_SHARD_ITERATOR))?;
-    let limit = limit.unwrap_or(MOST_RECORDS).unsigned_abs();
+    let limit = members.limit.unwrap_or(MAX_RECORDS).unsigned_abs();
     Ok(Request::GetRecords(GetRecords { iterator, limit }))
 }
 
@@ -40,9 +33,7 @@ pub(crate) fn encode(output: &GetRecordsOutput, json: &mut Writer) {
         json.name("Records").array(|json| {
             output.records.iter().for_each(|record| encode_record(record, output, json));
         });
-        if let Some(next) = &output.next {
-            json.name("NextShardIterator").string(&STANDARD.encode(next));
-        }
+        json.member("NextShardIterator", &output.next.as_ref().map(|next| STANDARD.encode(next)));
     });
 }
 
@@ -66,7 +57,7 @@ fn encode_record(record: &ChangeRecord, output: &GetRecordsOutput, json: &mut Wr
             json.name("SizeBytes").integer(record.size_bytes() as u64);
             json.name("StreamViewType").string(output.view.name());
         });
-        // Who did it is told only where nobody asked for it.
+        // Only a change that no client requested names its author.
         if record.event == ChangeEvent::Expire {
             json.name("userIdentity").object(|json| {
                 json.name("PrincipalId").string("dynamodb.amazonaws.com");

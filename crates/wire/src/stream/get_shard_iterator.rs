@@ -1,17 +1,18 @@
 //! GetShardIterator: a body → a shard and a place in it; and the iterator as text.
 
 use crate::json::{Reader, Writer};
-use crate::stream::describe_stream::check_shard_id;
-use crate::stream::stream_arn;
-use crate::table::table_settings::{Text, check_length, invalid};
-use crate::validation::{Validation, present};
+use crate::members::{Choice, Named, length, read_valid_request, required, structure};
+use crate::stream::stream_arn::{self, arn_length, shard_id_length};
+use crate::table::table_settings::invalid;
+use crate::validation::present;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use partita_api::stream::get_shard_iterator::{GetShardIterator, GetShardIteratorOutput, ShardPosition};
 use partita_api::stream::sequence_number::SequenceNumber;
 use partita_api::{Exception, Request, messages};
+use std::borrow::Cow;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum IteratorType {
     TrimHorizon,
     Latest,
     AtSequenceNumber,
@@ -19,54 +20,47 @@ enum Kind {
     AtTimestamp,
 }
 
-const KINDS: [(&str, Kind); 5] = [
-    ("TRIM_HORIZON", Kind::TrimHorizon),
-    ("LATEST", Kind::Latest),
-    ("AT_SEQUENCE_NUMBER", Kind::AtSequenceNumber),
-    ("AFTER_SEQUENCE_NUMBER", Kind::AfterSequenceNumber),
-    ("AT_TIMESTAMP", Kind::AtTimestamp),
-];
+impl Named for IteratorType {
+    const NAMES: &'static [(&'static str, IteratorType)] = &[
+        ("TRIM_HORIZON", IteratorType::TrimHorizon),
+        ("LATEST", IteratorType::Latest),
+        ("AT_SEQUENCE_NUMBER", IteratorType::AtSequenceNumber),
+        ("AFTER_SEQUENCE_NUMBER", IteratorType::AfterSequenceNumber),
+        ("AT_TIMESTAMP", IteratorType::AtTimestamp),
+    ];
+}
+
+structure! {
+    struct GetShardIteratorMembers<'a> {
+        arn: Cow<'a, str> = "StreamArn", required, arn_length;
+        shard: Cow<'a, str> = "ShardId", required, shard_id_length;
+        kind: Choice<'a, IteratorType> = "ShardIteratorType", required;
+        sequence: Cow<'a, str> = "SequenceNumber", length(21, 40);
+        time: i64 = "Timestamp";
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut arn, mut shard): (Text<'_>, Text<'_>) = (None, None);
-    let (mut kind, mut sequence): (Text<'_>, Text<'_>) = (None, None);
-    let mut time = None;
-    reader.request(|reader, name| {
-        match name {
-            "StreamArn" => arn = reader.text()?,
-            "ShardId" => shard = reader.text()?,
-            "ShardIteratorType" => kind = reader.text()?,
-            "SequenceNumber" => sequence = reader.text()?,
-            "Timestamp" => time = reader.long()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    validation.required("streamArn", &arn);
-    stream_arn::check(&mut validation, "streamArn", &arn);
-    validation.required("shardId", &shard);
-    check_shard_id(&mut validation, "shardId", &shard);
-    validation.required("shardIteratorType", &kind);
-    let kind = validation.one_of("shardIteratorType", kind.as_deref(), &KINDS);
-    check_length(&mut validation, "sequenceNumber", &sequence, 21, 40);
-    validation.finish()?;
-    let arn = present(arn)?.into_owned();
+    let members: GetShardIteratorMembers = read_valid_request(reader)?;
+    let stream = stream_arn::resolve(present(members.arn.as_deref())?)?;
+    let position = position(&members)?;
     Ok(Request::GetShardIterator(GetShardIterator {
-        stream: stream_arn::resolve(&arn)?,
-        arn,
-        shard: present(shard)?.into_owned(),
-        position: position(present(kind)?, &sequence, time)?,
+        stream,
+        arn: present(members.arn)?.into_owned(),
+        shard: present(members.shard)?.into_owned(),
+        position,
     }))
 }
 
 /// A type that needs a sequence number or a time must have it, and another must not.
-fn position(kind: Kind, sequence: &Text<'_>, time: Option<i64>) -> Result<ShardPosition, Exception> {
-    let needs_number = matches!(kind, Kind::AtSequenceNumber | Kind::AfterSequenceNumber);
-    let name = KINDS.iter().find(|(_, known)| *known == kind).map_or("", |(name, _)| name);
+fn position(members: &GetShardIteratorMembers<'_>) -> Result<ShardPosition, Exception> {
+    let GetShardIteratorMembers { sequence, time, .. } = members;
+    let choice = present(members.kind.as_ref())?;
+    let (kind, name) = (present(choice.value())?, choice.text());
+    let needs_number = matches!(kind, IteratorType::AtSequenceNumber | IteratorType::AfterSequenceNumber);
     for (member, is_needed, is_sent) in [
         ("SequenceNumber", needs_number, sequence.is_some()),
-        ("Timestamp", kind == Kind::AtTimestamp, time.is_some()),
+        ("Timestamp", kind == IteratorType::AtTimestamp, time.is_some()),
     ] {
         if is_needed != is_sent {
             let verb = if is_needed { "must" } else { "cannot" };
@@ -80,16 +74,20 @@ fn position(kind: Kind, sequence: &Text<'_>, time: Option<i64>) -> Result<ShardP
         number.ok_or_else(|| Exception::validation(messages::INVALID_SEQUENCE_NUMBER))
     };
     Ok(match kind {
-        Kind::TrimHorizon => ShardPosition::TrimHorizon,
-        Kind::Latest => ShardPosition::Latest,
-        Kind::AtSequenceNumber => ShardPosition::At(number()?),
-        Kind::AfterSequenceNumber => ShardPosition::After(number()?),
-        Kind::AtTimestamp => ShardPosition::AtTime(u64::try_from(time.unwrap_or_default()).unwrap_or(0)),
+        IteratorType::TrimHorizon => ShardPosition::TrimHorizon,
+        IteratorType::Latest => ShardPosition::Latest,
+        IteratorType::AtSequenceNumber => ShardPosition::At(number()?),
+        IteratorType::AfterSequenceNumber => ShardPosition::After(number()?),
+        IteratorType::AtTimestamp => {
+            ShardPosition::AtTime(u64::try_from(time.unwrap_or_default()).unwrap_or(0))
+        }
     })
 }
 
 pub(crate) fn encode(output: &GetShardIteratorOutput, json: &mut Writer) {
-    json.object(|json| json.name("ShardIterator").string(&STANDARD.encode(&output.iterator)));
+    json.object(|json| {
+        json.member("ShardIterator", &STANDARD.encode(&output.iterator));
+    });
 }
 
 #[cfg(test)]

@@ -1,39 +1,30 @@
-//! ListStreams: a body → whose streams to list and where to go on; and a page of streams.
+//! ListStreams: a body → whose streams to list and where to continue; and a page of streams.
 
 use crate::json::{Reader, Writer};
-use crate::stream::stream_arn;
-use crate::table::table_settings::Text;
-use crate::validation::Validation;
+use crate::members::{range, read_valid_request, structure};
+use crate::stream::stream_arn::{self, arn_length};
+use crate::table::table_name::resource_name;
 use partita_api::stream::list_streams::{ListStreams, ListStreamsOutput};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
 
 /// The most streams of a page, and how many a request gets that does not say.
-const MOST_STREAMS: i32 = 100;
+const MAX_STREAMS: i32 = 100;
+
+structure! {
+    struct ListStreamsMembers<'a> {
+        table: Cow<'a, str> = "TableName", resource_name;
+        start: Cow<'a, str> = "ExclusiveStartStreamArn", arn_length;
+        limit: i32 = "Limit", range(1, MAX_STREAMS);
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut table, mut start): (Text<'_>, Text<'_>) = (None, None);
-    let mut limit = None;
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => table = reader.text()?,
-            "ExclusiveStartStreamArn" => start = reader.text()?,
-            "Limit" => limit = reader.integer()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    if let Some(table) = &table {
-        validation.resource_name("tableName", table, 3);
-    }
-    stream_arn::check(&mut validation, "exclusiveStartStreamArn", &start);
-    validation.at_least("limit", limit, 1);
-    validation.at_most("limit", limit, MOST_STREAMS);
-    validation.finish()?;
+    let members: ListStreamsMembers = read_valid_request(reader)?;
     Ok(Request::ListStreams(ListStreams {
-        table: table.map(|table| table.into_owned()),
-        exclusive_start: start.map(|arn| stream_arn::resolve(&arn)).transpose()?,
-        limit: limit.unwrap_or(MOST_STREAMS).unsigned_abs(),
+        table: members.table.map(Cow::into_owned),
+        exclusive_start: members.start.map(|arn| stream_arn::resolve(&arn)).transpose()?,
+        limit: members.limit.unwrap_or(MAX_STREAMS).unsigned_abs(),
     }))
 }
 
@@ -42,15 +33,13 @@ pub(crate) fn encode(output: &ListStreamsOutput, json: &mut Writer) {
         json.name("Streams").array(|json| {
             for stream in &output.streams {
                 json.object(|json| {
-                    json.name("StreamArn").string(&stream.arn);
-                    json.name("TableName").string(&stream.name.table);
-                    json.name("StreamLabel").string(&stream.name.label);
+                    json.member("StreamArn", &stream.arn)
+                        .member("TableName", &stream.name.table)
+                        .member("StreamLabel", &stream.name.label);
                 });
             }
         });
-        if let Some(last) = &output.last_evaluated {
-            json.name("LastEvaluatedStreamArn").string(last);
-        }
+        json.member("LastEvaluatedStreamArn", &output.last_evaluated);
     });
 }
 

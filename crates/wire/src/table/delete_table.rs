@@ -1,7 +1,8 @@
 //! DeleteTable: a body → the name of the table to delete; and its last description.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::read_only_table_name;
+use crate::table::table_description;
+use crate::table::table_name::read_only_table_name;
 use partita_api::table::delete_table::{DeleteTable, DeleteTableOutput};
 use partita_api::{Exception, Request};
 
@@ -10,5 +11,5 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 }
 
 pub(crate) fn encode(output: &DeleteTableOutput, json: &mut Writer) {
-    crate::table::create_table::encode(output, json);
+    table_description::encode_member("TableDescription", &output.table, json);
 }

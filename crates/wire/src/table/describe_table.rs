@@ -2,7 +2,7 @@
 
 use crate::json::{Reader, Writer};
 use crate::table::table_description;
-use crate::table::table_settings::read_only_table_name;
+use crate::table::table_name::read_only_table_name;
 use partita_api::table::describe_table::{DescribeTable, DescribeTableOutput};
 use partita_api::{Exception, Request};
 
@@ -11,10 +11,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 }
 
 pub(crate) fn encode(output: &DescribeTableOutput, json: &mut Writer) {
-    json.object(|json| {
-        json.name("Table");
-        table_description::encode(&output.table, json);
-    });
+    table_description::encode_member("Table", &output.table, json);
 }
 
 #[cfg(test)]

@@ -1,33 +1,26 @@
-//! ListTables: a body → where to go on and how many names to list; and a page of names.
+//! ListTables: a body → where to continue and how many names to list; and a page of names.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::Text;
-use crate::validation::Validation;
+use crate::members::{range, read_valid_request, structure};
+use crate::table::table_name::resource_name;
 use partita_api::table::list_tables::{ListTables, ListTablesOutput};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
 
 /// The most names of a page, and how many a request gets that does not say.
-const MOST_NAMES: i32 = 100;
+const MAX_NAMES: i32 = 100;
+
+structure! {
+    struct ListTablesMembers<'a> {
+        start: Cow<'a, str> = "ExclusiveStartTableName", resource_name;
+        limit: i32 = "Limit", range(1, MAX_NAMES);
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut start, mut limit): (Text<'_>, Option<i32>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "ExclusiveStartTableName" => start = reader.text()?,
-            "Limit" => limit = reader.integer()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    if let Some(start) = &start {
-        validation.resource_name("exclusiveStartTableName", start, 3);
-    }
-    validation.at_least("limit", limit, 1);
-    validation.at_most("limit", limit, MOST_NAMES);
-    validation.finish()?;
-    let limit = limit.unwrap_or(MOST_NAMES).unsigned_abs();
-    Ok(Request::ListTables(ListTables { exclusive_start: start.map(|name| name.into_owned()), limit }))
+    let members: ListTablesMembers = read_valid_request(reader)?;
+    let limit = members.limit.unwrap_or(MAX_NAMES).unsigned_abs();
+    Ok(Request::ListTables(ListTables { exclusive_start: members.start.map(Cow::into_owned), limit }))
 }
 
 pub(crate) fn encode(output: &ListTablesOutput, json: &mut Writer) {
@@ -35,9 +28,7 @@ pub(crate) fn encode(output: &ListTablesOutput, json: &mut Writer) {
         json.name("TableNames").array(|json| {
             output.names.iter().for_each(|name| json.string(name.as_str()));
         });
-        if let Some(last) = &output.last_evaluated {
-            json.name("LastEvaluatedTableName").string(last.as_str());
-        }
+        json.member("LastEvaluatedTableName", &output.last_evaluated);
     });
 }
 

@@ -12,10 +12,10 @@ use partita_api::table::{Encryption, IndexDefinition, Throughput, WarmThroughput
 pub(crate) fn encoded(table: &CreateTable) -> String {
     let mut json = Writer::default();
     json.object(|json| {
-        json.name("TableName").string(table.name.as_str());
+        json.member("TableName", &table.name);
         encode_definitions(&table.attribute_definitions, json);
         encode_key(&table.key, json);
-        json.name("BillingMode").string(table.billing_mode.name());
+        json.member("BillingMode", table.billing_mode.name());
         encode_provisioned(table.throughput, json);
         encode_on_demand(table.on_demand, json);
         encode_encryption(table.encryption.as_ref(), json);
@@ -29,7 +29,7 @@ pub(crate) fn encoded(table: &CreateTable) -> String {
 }
 
 fn encode_index(index: &IndexDefinition, json: &mut Writer) {
-    json.name("IndexName").string(&index.name);
+    json.member("IndexName", &index.name);
     encode_key(&index.key, json);
     encode_projection(&index.projection, json);
     encode_provisioned(index.throughput, json);
@@ -57,10 +57,9 @@ fn encode_warm(warm: Option<WarmThroughput>, json: &mut Writer) {
 fn encode_encryption(encryption: Option<&Encryption>, json: &mut Writer) {
     let Some(encryption) = encryption else { return };
     json.name("SSESpecification").object(|json| {
-        json.name("Enabled").boolean(encryption.enabled);
-        json.name("SSEType").string("KMS");
+        json.member("Enabled", &encryption.enabled).member("SSEType", "KMS");
         if let Some(key) = &encryption.kms_key {
-            json.name("KMSMasterKeyId").string(key);
+            json.member("KMSMasterKeyId", key);
         }
     });
 }

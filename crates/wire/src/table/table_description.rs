@@ -3,10 +3,14 @@
 //! Members that do not apply are left out rather than null: the billing mode of tables that were
 //! always provisioned, the indexes of tables without, the encryption of tables that asked for none.
 
-use crate::exchange::{encode_text, encode_time};
-use crate::json::Writer;
+use crate::json::{Seconds, Writer};
 use partita_api::key_schema::{AttributeDefinition, KeySchema};
 use partita_api::table::*;
+
+/// A response with a table as its only member.
+pub(crate) fn encode_member(name: &str, table: &TableDescription, json: &mut Writer) {
+    json.object(|json| encode(table, json.name(name)));
+}
 
 /// The description as one object.
 pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
@@ -16,19 +20,19 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
         if stays {
             encode_definitions(&table.attribute_definitions, json);
         }
-        json.name("TableName").string(table.name.as_str());
+        json.member("TableName", &table.name);
         if stays {
             encode_key(&table.key, json);
         }
-        json.name("TableStatus").string(table.status.name());
+        json.member("TableStatus", table.status.name());
         if stays {
-            json.name("CreationDateTime").double(table.created_at);
+            json.member("CreationDateTime", &table.created_at);
         }
         encode_throughput(table, json);
-        json.name("TableSizeBytes").integer(table.size_bytes);
-        json.name("ItemCount").integer(table.item_count);
-        json.name("TableArn").string(&table.arn);
-        json.name("TableId").string(&table.id);
+        json.member("TableSizeBytes", &table.size_bytes)
+            .member("ItemCount", &table.item_count)
+            .member("TableArn", &table.arn)
+            .member("TableId", &table.id);
         encode_billing(table, json);
         if stays {
             encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table.billing_mode, json);
@@ -40,7 +44,7 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
         if let Some(class) = table.table_class {
             json.name("TableClassSummary").object(|json| json.name("TableClass").string(class.name()));
         }
-        json.name("DeletionProtectionEnabled").boolean(table.deletion_protection);
+        json.member("DeletionProtectionEnabled", &table.deletion_protection);
         encode_on_demand(table.on_demand, json);
         if stays {
             encode_warm(table, json);
@@ -52,8 +56,8 @@ pub(crate) fn encode_definitions(definitions: &[AttributeDefinition], json: &mut
     json.name("AttributeDefinitions").array(|json| {
         for definition in definitions {
             json.object(|json| {
-                json.name("AttributeName").string(&definition.name);
-                json.name("AttributeType").string(definition.kind.name());
+                json.member("AttributeName", &definition.name)
+                    .member("AttributeType", definition.kind.name());
             });
         }
     });
@@ -64,8 +68,7 @@ pub(crate) fn encode_key(key: &KeySchema, json: &mut Writer) {
         for (attributes, key_type) in [(&key.partition, "HASH"), (&key.sort, "RANGE")] {
             for attribute in attributes {
                 json.object(|json| {
-                    json.name("AttributeName").string(&attribute.name);
-                    json.name("KeyType").string(key_type);
+                    json.member("AttributeName", &attribute.name).member("KeyType", key_type);
                 });
             }
         }
@@ -80,13 +83,9 @@ fn encode_throughput(table: &TableDescription, json: &mut Writer) {
 
 fn encode_provisioned(changes: ThroughputChanges, units: Throughput, json: &mut Writer) {
     json.name("ProvisionedThroughput").object(|json| {
-        if let Some(at) = changes.increased_at {
-            json.name("LastIncreaseDateTime").double(at);
-        }
-        if let Some(at) = changes.decreased_at {
-            json.name("LastDecreaseDateTime").double(at);
-        }
-        json.name("NumberOfDecreasesToday").integer(changes.decreases_today);
+        json.member("LastIncreaseDateTime", &changes.increased_at)
+            .member("LastDecreaseDateTime", &changes.decreased_at)
+            .member("NumberOfDecreasesToday", &changes.decreases_today);
         encode_units(units, json);
     });
 }
@@ -99,8 +98,7 @@ pub(crate) fn shown_units(billing_mode: BillingMode, throughput: Option<Throughp
 }
 
 pub(crate) fn encode_units(throughput: Throughput, json: &mut Writer) {
-    json.name("ReadCapacityUnits").integer(throughput.read);
-    json.name("WriteCapacityUnits").integer(throughput.write);
+    json.member("ReadCapacityUnits", &throughput.read).member("WriteCapacityUnits", &throughput.write);
 }
 
 /// Shown for tables that are on-demand or once were. A new one does not yet say since when.
@@ -109,10 +107,9 @@ fn encode_billing(table: &TableDescription, json: &mut Writer) {
         return;
     }
     json.name("BillingModeSummary").object(|json| {
-        json.name("BillingMode").string(table.billing_mode.name());
-        if let Some(since) = table.on_demand_since.filter(|_| table.status != ResourceStatus::Creating) {
-            json.name("LastUpdateToPayPerRequestDateTime").double(since);
-        }
+        let since = table.on_demand_since.filter(|_| table.status != ResourceStatus::Creating);
+        json.member("BillingMode", table.billing_mode.name())
+            .member("LastUpdateToPayPerRequestDateTime", &since);
     });
 }
 
@@ -128,21 +125,20 @@ fn encode_indexes(list: &str, indexes: &[IndexDescription], billing_mode: Billin
 fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut Writer) {
     let definition = &index.definition;
     json.object(|json| {
-        json.name("IndexName").string(&definition.name);
+        json.member("IndexName", &definition.name);
         encode_key(&definition.key, json);
         encode_projection(&definition.projection, json);
         if let Some(state) = index.global {
-            json.name("IndexStatus").string(state.status.name());
+            json.member("IndexStatus", state.status.name());
             // Not of an index that came with its table: there was nothing to fill it from.
-            if state.status == ResourceStatus::Creating && state.backfilling {
-                json.name("Backfilling").boolean(true);
-            }
+            let is_backfilling = state.status == ResourceStatus::Creating && state.backfilling;
+            json.member("Backfilling", &is_backfilling.then_some(true));
             let units = shown_units(billing_mode, definition.throughput);
             encode_provisioned(state.throughput_changes, units, json);
         }
-        json.name("IndexSizeBytes").integer(index.size_bytes);
-        json.name("ItemCount").integer(index.item_count);
-        json.name("IndexArn").string(&index.arn);
+        json.member("IndexSizeBytes", &index.size_bytes)
+            .member("ItemCount", &index.item_count)
+            .member("IndexArn", &index.arn);
         if let Some(state) = index.global {
             encode_on_demand(definition.on_demand, json);
             if state.status != ResourceStatus::Creating || definition.warm.is_some() {
@@ -157,7 +153,7 @@ pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer)
         IndexProjection::All => json.name("ProjectionType").string("ALL"),
         IndexProjection::KeysOnly => json.name("ProjectionType").string("KEYS_ONLY"),
         IndexProjection::Include(names) => {
-            json.name("ProjectionType").string("INCLUDE");
+            json.member("ProjectionType", "INCLUDE");
             json.name("NonKeyAttributes").array(|json| names.iter().for_each(|name| json.string(name)));
         }
     });
@@ -167,8 +163,7 @@ pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer)
 fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
     if let Some(stream) = stream {
         encode_stream_view("StreamSpecification", stream.view, json);
-        json.name("LatestStreamLabel").string(&stream.label);
-        json.name("LatestStreamArn").string(&stream.arn);
+        json.member("LatestStreamLabel", &stream.label).member("LatestStreamArn", &stream.arn);
     }
 }
 
@@ -176,8 +171,7 @@ fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
 pub(crate) fn encode_stream_view(member: &str, view: Option<StreamViewType>, json: &mut Writer) {
     if let Some(view) = view {
         json.name(member).object(|json| {
-            json.name("StreamEnabled").boolean(true);
-            json.name("StreamViewType").string(view.name());
+            json.member("StreamEnabled", &true).member("StreamViewType", view.name());
         });
     }
 }
@@ -185,19 +179,19 @@ pub(crate) fn encode_stream_view(member: &str, view: Option<StreamViewType>, jso
 fn encode_restore(restore: Option<&RestoreSummary>, json: &mut Writer) {
     let Some(restore) = restore else { return };
     json.name("RestoreSummary").object(|json| {
-        encode_text("SourceBackupArn", restore.backup_arn.as_ref(), json);
-        encode_text("SourceTableArn", restore.table_arn.as_ref(), json);
-        encode_time("RestoreDateTime", Some(restore.at_millis), json);
-        json.name("RestoreInProgress").boolean(restore.in_progress);
+        json.member("SourceBackupArn", &restore.backup_arn)
+            .member("SourceTableArn", &restore.table_arn)
+            .member("RestoreDateTime", &Seconds(restore.at_millis))
+            .member("RestoreInProgress", &restore.in_progress);
     });
 }
 
 pub(crate) fn encode_encryption(table: &TableDescription, json: &mut Writer) {
     let Some(encryption) = table.encryption.as_ref().filter(|encryption| encryption.enabled) else { return };
     json.name("SSEDescription").object(|json| {
-        json.name("Status").string("ENABLED");
-        json.name("SSEType").string("KMS");
-        json.name("KMSMasterKeyArn").string(&key_arn(encryption.kms_key.as_deref(), &table.arn));
+        json.member("Status", "ENABLED")
+            .member("SSEType", "KMS")
+            .member("KMSMasterKeyArn", &key_arn(encryption.kms_key.as_deref(), &table.arn));
     });
 }
 
@@ -226,9 +220,7 @@ pub(crate) fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut
     }
     json.name("OnDemandThroughput").object(|json| {
         for (name, bound) in bounds {
-            if let Some(bound) = bound {
-                json.name(name).integer(bound);
-            }
+            json.member(name, &bound);
         }
     });
 }
@@ -252,9 +244,9 @@ fn encode_warm_units(
 ) {
     let units = warm_units(warm, billing_mode, throughput);
     json.name("WarmThroughput").object(|json| {
-        json.name("ReadUnitsPerSecond").integer(units.read);
-        json.name("WriteUnitsPerSecond").integer(units.write);
-        json.name("Status").string(status.name());
+        json.member("ReadUnitsPerSecond", &units.read)
+            .member("WriteUnitsPerSecond", &units.write)
+            .member("Status", status.name());
     });
 }
 

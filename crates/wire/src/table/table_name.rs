@@ -1,8 +1,11 @@
-//! The table an item operation names: by its name or by its ARN.
+//! The table that a request is about: by its name or by its ARN.
 
-use crate::validation::Validation;
+use crate::json::Reader;
+use crate::members::{Member, Path, read_request, structure, validate};
+use crate::validation::{NAME_PATTERN, Validation};
 use partita_api::Exception;
 use partita_value::names::{self, TableName};
+use std::borrow::Cow;
 use std::fmt::Display;
 
 /// Shortest table name; an empty one is told against a bound of its own.
@@ -15,7 +18,7 @@ pub(crate) fn check<T: AsRef<str>>(path: impl Display, sent: Option<&T>) -> Resu
     let name = name_in(sent);
     let mut validation = Validation::new();
     if !names::has_name_characters(name) {
-        validation.pattern(path, sent, crate::validation::NAME_PATTERN);
+        validation.pattern(path, sent, NAME_PATTERN);
     } else {
         let min = if name.is_empty() { 1 } else { MIN_LENGTH };
         validation.length(path, sent, name.len(), min, MAX_LENGTH);
@@ -25,7 +28,71 @@ pub(crate) fn check<T: AsRef<str>>(path: impl Display, sent: Option<&T>) -> Resu
 
 /// The table behind a name or ARN that was checked.
 pub(crate) fn resolve(sent: &str) -> TableName {
-    TableName::as_sent(sent)
+    TableName::from_request(sent)
+}
+
+/// The name of a table or an index: its characters, then its length.
+pub(crate) fn resource_name(path: &Path<'_>, name: &Option<Cow<'_, str>>, validation: &mut Validation) {
+    if let Some(name) = name {
+        validation.resource_name(path, name, MIN_LENGTH);
+    }
+}
+
+/// The table of a control-plane request, by name or by ARN. A wrong length is reported before anything else is looked at; wrong
+/// characters are reported together with the failures of other members.
+pub(crate) struct TableReference<'a>(Cow<'a, str>);
+
+impl TableReference<'_> {
+    /// The table, if there is one and its name is neither too short nor too long.
+    pub(crate) fn resolve(member: &Option<TableReference<'_>>) -> Result<TableName, Exception> {
+        let Some(TableReference(sent)) = member else { return Err(missing_table_name()) };
+        let table = resolve(sent);
+        let length = table.as_str().chars().count();
+        if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) {
+            let mut validation = Validation::new();
+            validation.length("tableName", sent, length, MIN_LENGTH, MAX_LENGTH);
+            check_characters("tableName", sent, &mut validation);
+            validation.finish()?;
+        }
+        Ok(table)
+    }
+}
+
+fn check_characters(path: impl Display, sent: &str, validation: &mut Validation) {
+    let table = resolve(sent);
+    if table.as_str().is_empty() || !names::has_name_characters(table.as_str()) {
+        validation.pattern(path, sent, NAME_PATTERN);
+    }
+}
+
+impl<'a> Member<'a> for TableReference<'a> {
+    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
+        Ok(reader.text()?.map(TableReference))
+    }
+
+    fn check(&self, path: &Path<'_>, validation: &mut Validation) {
+        check_characters(path, &self.0, validation);
+    }
+}
+
+/// AWS says so wherever a table may be named by name or ARN.
+pub(crate) fn missing_table_name() -> Exception {
+    Exception::validation("The parameter 'TableName' is required but was not present in the request")
+}
+
+structure! {
+    /// The members of a request that only names a table.
+    struct OnlyTableName<'a> {
+        table: TableReference<'a> = "TableName";
+    }
+}
+
+/// A body that only names a table.
+pub(crate) fn read_only_table_name(reader: Reader<'_>) -> Result<TableName, Exception> {
+    let members: OnlyTableName = read_request(reader)?;
+    let table = TableReference::resolve(&members.table)?;
+    validate(&members)?;
+    Ok(table)
 }
 
 fn name_in(sent: &str) -> &str {

@@ -4,49 +4,81 @@
 //! engine knows. AWS changes one thing per call: only `BillingMode` goes together with others.
 
 use crate::json::{Reader, Shape, Writer};
+use crate::members::{Choice, Member, chosen, read_request, required, structure, validate};
+use crate::table::table_description;
+use crate::table::table_name::{TableReference, resource_name};
 use crate::table::table_settings::key_schema::*;
 use crate::table::table_settings::secondary_index::*;
 use crate::table::table_settings::throughput::*;
 use crate::table::table_settings::*;
-use crate::validation::Validation;
 use partita_api::table::update_table::{GlobalIndexUpdate, IndexUpdate, UpdateTable, UpdateTableOutput};
 use partita_api::table::{BillingMode, OnDemandThroughput, Throughput};
 use partita_api::{Exception, ExceptionKind, Request, messages};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The members as sent.
-#[derive(Default)]
-struct Sent<'a> {
-    table_name: Text<'a>,
-    attribute_definitions: Option<Vec<SentDefinition<'a>>>,
-    billing_mode: Text<'a>,
-    provisioned: Option<SentUnits>,
-    on_demand: Option<OnDemandThroughput>,
-    warm: Option<SentUnits>,
-    index_updates: Option<Vec<SentIndexUpdate<'a>>>,
-    stream: Option<SentStream<'a>>,
-    encryption: Option<SentEncryption<'a>>,
-    table_class: Text<'a>,
-    deletion_protection: Option<bool>,
-    settings_replication: Text<'a>,
-    has_replica_updates: bool,
-    has_witness_updates: bool,
-    multi_region_consistency: Text<'a>,
+structure! {
+    struct UpdateTableMembers<'a> {
+        name: TableReference<'a> = "TableName";
+        attribute_definitions: Vec<AttributeDefinitionMembers<'a>> = "AttributeDefinitions";
+        billing_mode: Choice<'a, BillingMode> = "BillingMode";
+        provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
+        index_updates: Vec<IndexUpdateMembers<'a>> = "GlobalSecondaryIndexUpdates";
+        stream: StreamSpecification<'a> = "StreamSpecification";
+        encryption: EncryptionSpecification<'a> = "SSESpecification";
+        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
+        warm: WarmThroughputMembers = "WarmThroughput";
+        table_class: Cow<'a, str> = "TableClass";
+        deletion_protection: bool = "DeletionProtectionEnabled";
+        replica_updates: IgnoredList = "ReplicaUpdates";
+        witness_updates: IgnoredList = "GlobalTableWitnessUpdates";
+        multi_region_consistency: Cow<'a, str> = "MultiRegionConsistency";
+    }
 }
 
-/// `GlobalSecondaryIndexUpdate` as sent.
-#[derive(Default)]
-struct SentIndexUpdate<'a> {
-    update: Option<SentIndex<'a>>,
-    create: Option<SentIndex<'a>>,
-    delete: Option<SentIndex<'a>>,
+structure! {
+    struct IndexUpdateMembers<'a> as "GlobalSecondaryIndexUpdate" {
+        update: UpdateIndexMembers<'a> = "Update";
+        create: CreateIndexMembers<'a> = "Create";
+        delete: DeleteIndexMembers<'a> = "Delete";
+    }
 }
 
-/// `GlobalSecondaryIndexUpdate` that satisfies the model.
-#[derive(Default)]
-struct CheckedIndexUpdate {
+structure! {
+    struct UpdateIndexMembers<'a> as "UpdateGlobalSecondaryIndexAction" {
+        name: Cow<'a, str> = "IndexName", required, resource_name;
+        provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
+        warm: WarmThroughputMembers = "WarmThroughput";
+    }
+}
+
+structure! {
+    struct CreateIndexMembers<'a> as "CreateGlobalSecondaryIndexAction" {
+        ..index: GlobalIndexMembers<'a>;
+    }
+}
+
+structure! {
+    struct DeleteIndexMembers<'a> as "DeleteGlobalSecondaryIndexAction" {
+        name: Cow<'a, str> = "IndexName", required, resource_name;
+    }
+}
+
+/// A list whose elements do not matter, as any is refused.
+struct IgnoredList;
+
+impl<'a> Member<'a> for IgnoredList {
+    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
+        Ok(reader.list(Shape::List, Reader::skip)?.then_some(IgnoredList))
+    }
+}
+
+/// The parts of an index update, each valid by itself.
+struct ValidIndexUpdate {
     update: Option<IndexChange>,
-    create: Option<CheckedIndex>,
+    create: Option<ValidIndex>,
     delete: Option<String>,
 }
 
@@ -54,125 +86,63 @@ struct IndexChange {
     name: String,
     provisioned: Option<Throughput>,
     on_demand: Option<OnDemandThroughput>,
-    warm: Option<SentUnits>,
+    warm: Option<WarmThroughputMembers>,
+}
+
+impl IndexUpdateMembers<'_> {
+    fn valid(&self) -> ValidIndexUpdate {
+        let name = |name: &Option<Cow<'_, str>>| name.as_deref().map(str::to_owned);
+        let change = |update: &UpdateIndexMembers<'_>| {
+            Some(IndexChange {
+                name: name(&update.name)?,
+                provisioned: provisioned(update.provisioned),
+                on_demand: on_demand(update.on_demand),
+                warm: update.warm,
+            })
+        };
+        ValidIndexUpdate {
+            update: self.update.as_ref().and_then(change),
+            create: self.create.as_ref().and_then(|create| create.index.valid()),
+            delete: self.delete.as_ref().and_then(|delete| name(&delete.name)),
+        }
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let sent = read(reader)?;
-    let mut validation = Validation::new();
-    let name = check_table_name(&mut validation, &sent.table_name)?;
-    let attribute_definitions = check_definitions(&mut validation, &sent.attribute_definitions);
-    let billing_mode = check_billing_mode(&mut validation, "billingMode", &sent.billing_mode);
-    let throughput = check_provisioned(&mut validation, "provisionedThroughput", sent.provisioned);
-    let index_updates = check_index_updates(&mut validation, &sent.index_updates);
-    let stream = check_stream(&mut validation, &sent.stream);
-    check_encryption(&mut validation, "sSESpecification", &sent.encryption);
-    check_settings_replication(&mut validation, &sent.settings_replication);
-    validation.finish()?;
+    let members: UpdateTableMembers = read_request(reader)?;
+    let name = TableReference::resolve(&members.name)?;
+    validate(&members)?;
+    let updates =
+        |updates: &Vec<IndexUpdateMembers<'_>>| updates.iter().map(IndexUpdateMembers::valid).collect();
+    let index_updates = members.index_updates.as_ref().map(updates);
+    let billing_mode = chosen(&members.billing_mode);
     let request = UpdateTable {
         name,
-        attribute_definitions,
+        attribute_definitions: definitions(&members.attribute_definitions),
         billing_mode,
-        throughput,
-        on_demand: sent.on_demand,
-        warm: changed_warm(sent.warm, Owner::Table)?,
+        throughput: provisioned(members.provisioned),
+        on_demand: on_demand(members.on_demand),
+        warm: changed_warm(members.warm, Owner::Table)?,
         index_updates: Vec::new(),
-        stream: stream.map(Stream::of_existing_table).transpose()?,
-        encryption: sent.encryption.as_ref().map(SentEncryption::resolve).transpose()?,
-        table_class: table_class(&sent.table_class)?,
-        deletion_protection: sent.deletion_protection,
+        stream: members.stream.as_ref().map(StreamSpecification::of_existing_table).transpose()?,
+        encryption: members.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?,
+        table_class: table_class(&members.table_class)?,
+        deletion_protection: members.deletion_protection,
     };
-    refuse_global_tables("ReplicaUpdates", sent.has_replica_updates)?;
-    refuse_global_tables("GlobalTableWitnessUpdates", sent.has_witness_updates)?;
-    refuse_global_tables("MultiRegionConsistency", sent.multi_region_consistency.is_some())?;
+    refuse_global_tables("ReplicaUpdates", members.replica_updates.is_some())?;
+    refuse_global_tables("GlobalTableWitnessUpdates", members.witness_updates.is_some())?;
+    refuse_global_tables("MultiRegionConsistency", members.multi_region_consistency.is_some())?;
     check_changes(&request, &index_updates)?;
     check_billing(&request)?;
-    let has_no_definitions = sent.attribute_definitions.is_none_or(|definitions| definitions.is_empty());
+    let has_no_definitions = members.attribute_definitions.is_none_or(|definitions| definitions.is_empty());
     let updates = resolve_index_updates(index_updates.unwrap_or_default(), billing_mode, has_no_definitions)?;
     let request = UpdateTable { index_updates: updates, ..request };
     check_combination(&request)?;
     Ok(Request::UpdateTable(request))
 }
 
-fn read(reader: Reader<'_>) -> Result<Sent<'_>, Exception> {
-    let mut sent = Sent::default();
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => sent.table_name = reader.text()?,
-            "AttributeDefinitions" => sent.attribute_definitions = read_definitions(reader)?,
-            "BillingMode" => sent.billing_mode = reader.text()?,
-            "ProvisionedThroughput" => sent.provisioned = read_provisioned(reader)?,
-            "OnDemandThroughput" => sent.on_demand = read_on_demand(reader)?,
-            "WarmThroughput" => sent.warm = read_warm(reader)?,
-            "GlobalSecondaryIndexUpdates" => {
-                sent.index_updates = read_list(reader, "GlobalSecondaryIndexUpdate", read_index_update)?;
-            }
-            "StreamSpecification" => sent.stream = read_stream(reader)?,
-            "SSESpecification" => sent.encryption = read_encryption(reader)?,
-            "TableClass" => sent.table_class = reader.text()?,
-            "DeletionProtectionEnabled" => sent.deletion_protection = reader.boolean()?,
-            "GlobalTableSettingsReplicationMode" => sent.settings_replication = reader.text()?,
-            "ReplicaUpdates" => sent.has_replica_updates = reader.list(Shape::List, Reader::skip)?,
-            "GlobalTableWitnessUpdates" => {
-                sent.has_witness_updates = reader.list(Shape::List, Reader::skip)?
-            }
-            "MultiRegionConsistency" => sent.multi_region_consistency = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(sent)
-}
-
-fn read_index_update<'a>(
-    update: &mut SentIndexUpdate<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "Update" => {
-            update.update = read_structure(reader, "UpdateGlobalSecondaryIndexAction", read_global_member)?;
-        }
-        "Create" => {
-            update.create = read_structure(reader, "CreateGlobalSecondaryIndexAction", read_global_member)?;
-        }
-        "Delete" => {
-            update.delete = read_structure(reader, "DeleteGlobalSecondaryIndexAction", read_local_member)?;
-        }
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
-fn check_index_updates(
-    validation: &mut Validation,
-    sent: &Option<Vec<SentIndexUpdate<'_>>>,
-) -> Option<Vec<CheckedIndexUpdate>> {
-    let mut updates = Vec::new();
-    for (index, sent) in sent.as_ref()?.iter().enumerate() {
-        let path = format!("globalSecondaryIndexUpdates.{}.member", index + 1);
-        let mut checked = CheckedIndexUpdate::default();
-        if let Some(update) = &sent.update {
-            let path = format!("{path}.update");
-            let name = check_index_name(validation, &path, &update.name);
-            let units_path = format!("{path}.provisionedThroughput");
-            let provisioned = check_provisioned(validation, &units_path, update.provisioned);
-            let (on_demand, warm) = (update.on_demand, update.warm);
-            checked.update = name.map(|name| IndexChange { name, provisioned, on_demand, warm });
-        }
-        if let Some(create) = &sent.create {
-            checked.create = check_index(validation, &format!("{path}.create"), create, GLOBAL_KEY);
-        }
-        if let Some(delete) = &sent.delete {
-            checked.delete = check_index_name(validation, &format!("{path}.delete"), &delete.name);
-        }
-        updates.push(checked);
-    }
-    Some(updates)
-}
-
 /// A request changes something, and a list of index updates has some.
-fn check_changes(request: &UpdateTable, updates: &Option<Vec<CheckedIndexUpdate>>) -> Result<(), Exception> {
+fn check_changes(request: &UpdateTable, updates: &Option<Vec<ValidIndexUpdate>>) -> Result<(), Exception> {
     let indexes_change = updates.as_ref().is_some_and(|updates| !updates.is_empty());
     let settings_change = request.throughput.is_some()
         || request.billing_mode.is_some()
@@ -208,7 +178,7 @@ fn check_billing(request: &UpdateTable) -> Result<(), Exception> {
 }
 
 fn resolve_index_updates(
-    updates: Vec<CheckedIndexUpdate>,
+    updates: Vec<ValidIndexUpdate>,
     billing_mode: Option<BillingMode>,
     has_no_definitions: bool,
 ) -> Result<Vec<GlobalIndexUpdate>, Exception> {
@@ -257,7 +227,7 @@ fn change_index(change: IndexChange) -> Result<GlobalIndexUpdate, Exception> {
 }
 
 fn create_index(
-    index: CheckedIndex,
+    index: ValidIndex,
     billing_mode: Option<BillingMode>,
     has_no_definitions: bool,
 ) -> Result<GlobalIndexUpdate, Exception> {
@@ -343,7 +313,7 @@ fn check_exclusive(request: &UpdateTable) -> Result<(), Exception> {
 }
 
 pub(crate) fn encode(output: &UpdateTableOutput, json: &mut Writer) {
-    crate::table::create_table::encode(output, json);
+    table_description::encode_member("TableDescription", &output.table, json);
 }
 
 #[cfg(test)]

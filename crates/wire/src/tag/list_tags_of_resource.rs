@@ -1,24 +1,24 @@
 //! ListTagsOfResource: a body → the ARN of a table; and a page of its tags.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::Text;
-use crate::tag::tag_resource::{check_arn, required_arn};
+use crate::members::{read_request, structure};
+use crate::tag::tags::{check_arn, required_arn};
 use partita_api::tag::list_tags_of_resource::{ListTagsOfResource, ListTagsOfResourceOutput};
 use partita_api::{Exception, Request};
+use std::borrow::Cow;
+
+structure! {
+    struct ListTagsOfResourceMembers<'a> {
+        arn: Cow<'a, str> = "ResourceArn";
+        next_token: Cow<'a, str> = "NextToken";
+    }
+}
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut arn, mut next_token): (Text<'_>, Text<'_>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "ResourceArn" => arn = reader.text()?,
-            "NextToken" => next_token = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let arn = required_arn(arn.as_deref())?;
+    let members: ListTagsOfResourceMembers = read_request(reader)?;
+    let arn = required_arn(members.arn.as_deref())?;
     check_arn(arn)?;
-    let next_token = next_token.map(|token| token.into_owned());
+    let next_token = members.next_token.map(Cow::into_owned);
     Ok(Request::ListTagsOfResource(ListTagsOfResource { arn: arn.to_owned(), next_token }))
 }
 
@@ -27,14 +27,11 @@ pub(crate) fn encode(output: &ListTagsOfResourceOutput, json: &mut Writer) {
         json.name("Tags").array(|json| {
             for tag in &output.tags {
                 json.object(|json| {
-                    json.name("Key").string(&tag.key);
-                    json.name("Value").string(&tag.value);
+                    json.member("Key", &tag.key).member("Value", &tag.value);
                 });
             }
         });
-        if let Some(token) = &output.next_token {
-            json.name("NextToken").string(token);
-        }
+        json.member("NextToken", &output.next_token);
     });
 }
 

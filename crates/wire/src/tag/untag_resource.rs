@@ -1,29 +1,25 @@
 //! UntagResource: a body → the keys of tags to remove from a table.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::Text;
-use crate::tag::tag_resource::{check_arn, check_key, check_number, required_arn};
-use crate::validation::Validation;
+use crate::members::{read_request, required, structure, validate};
+use crate::tag::tags::{check_arn, check_key, check_number, required_arn};
 use partita_api::tag::untag_resource::{UntagResource, UntagResourceOutput};
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
+structure! {
+    struct UntagResourceMembers<'a> {
+        arn: Cow<'a, str> = "ResourceArn";
+        keys: Vec<Cow<'a, str>> = "TagKeys", required;
+    }
+}
+
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut arn, mut keys): (Text<'_>, Option<Vec<Cow<'_, str>>>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "ResourceArn" => arn = reader.text()?,
-            "TagKeys" => keys = reader.text_list()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let arn = required_arn(arn.as_deref())?;
-    let mut validation = Validation::new();
-    validation.required("tagKeys", &keys);
-    validation.finish()?;
+    let members: UntagResourceMembers = read_request(reader)?;
+    let arn = required_arn(members.arn.as_deref())?;
+    validate(&members)?;
     check_arn(arn)?;
-    let keys = keys.unwrap_or_default();
+    let keys = members.keys.as_deref().unwrap_or_default();
     if keys.is_empty() {
         return Err(Exception::validation("Atleast one Tag Key needs to be provided as Input."));
     }

@@ -1,7 +1,7 @@
 //! DescribeTimeToLive: a body → the name of a table; and whether and by which attribute its items expire.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::read_only_table_name;
+use crate::table::table_name::read_only_table_name;
 use partita_api::time_to_live::describe_time_to_live::{DescribeTimeToLive, DescribeTimeToLiveOutput};
 use partita_api::{Exception, Request};
 
@@ -12,9 +12,9 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 pub(crate) fn encode(output: &DescribeTimeToLiveOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("TimeToLiveDescription").object(|json| {
-            json.name("TimeToLiveStatus").string(output.status.name());
+            json.member("TimeToLiveStatus", output.status.name());
             if let Some(attribute) = &output.attribute {
-                json.name("AttributeName").string(attribute);
+                json.member("AttributeName", attribute);
             }
         });
     });

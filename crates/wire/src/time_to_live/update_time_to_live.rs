@@ -1,41 +1,33 @@
 //! UpdateTimeToLive: a body → the attribute by which items expire, and whether they do.
 
 use crate::json::{Reader, Writer};
-use crate::table::table_settings::{Text, check_length, check_table_name, read_structure};
-use crate::validation::{Validation, present};
+use crate::members::{length, read_request, required, structure, validate};
+use crate::table::table_name::TableReference;
+use crate::validation::present;
 use partita_api::time_to_live::update_time_to_live::{UpdateTimeToLive, UpdateTimeToLiveOutput};
 use partita_api::{Exception, Request};
 use partita_value::limits;
+use std::borrow::Cow;
 
-/// `TimeToLiveSpecification` as sent.
-#[derive(Default)]
-struct SentSpecification<'a> {
-    enabled: Option<bool>,
-    attribute: Text<'a>,
+structure! {
+    struct UpdateTimeToLiveMembers<'a> {
+        table: TableReference<'a> = "TableName";
+        specification: TimeToLiveSpecification<'a> = "TimeToLiveSpecification", required;
+    }
+}
+
+structure! {
+    struct TimeToLiveSpecification<'a> as "TimeToLiveSpecification" {
+        attribute: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
+        enabled: bool = "Enabled", required;
+    }
 }
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let (mut table_name, mut specification): (Text<'_>, Option<SentSpecification<'_>>) = (None, None);
-    reader.request(|reader, name| {
-        match name {
-            "TableName" => table_name = reader.text()?,
-            "TimeToLiveSpecification" => {
-                specification = read_structure(reader, "TimeToLiveSpecification", read_member)?;
-            }
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })?;
-    let mut validation = Validation::new();
-    let table = check_table_name(&mut validation, &table_name)?;
-    if let Some(specification) = validation.required("timeToLiveSpecification", &specification) {
-        let path = "timeToLiveSpecification.attributeName";
-        validation.required(path, &specification.attribute);
-        check_length(&mut validation, path, &specification.attribute, 1, limits::KEY_NAME_BYTES);
-        validation.required("timeToLiveSpecification.enabled", &specification.enabled);
-    }
-    validation.finish()?;
-    let SentSpecification { enabled, attribute } = present(specification)?;
+    let members: UpdateTimeToLiveMembers = read_request(reader)?;
+    let table = TableReference::resolve(&members.table)?;
+    validate(&members)?;
+    let TimeToLiveSpecification { enabled, attribute } = present(members.specification)?;
     Ok(Request::UpdateTimeToLive(UpdateTimeToLive {
         table,
         attribute: present(attribute)?.into_owned(),
@@ -43,24 +35,10 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-fn read_member<'a>(
-    specification: &mut SentSpecification<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "Enabled" => specification.enabled = reader.boolean()?,
-        "AttributeName" => specification.attribute = reader.text()?,
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
 pub(crate) fn encode(output: &UpdateTimeToLiveOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("TimeToLiveSpecification").object(|json| {
-            json.name("Enabled").boolean(output.enabled);
-            json.name("AttributeName").string(&output.attribute);
+            json.member("Enabled", &output.enabled).member("AttributeName", &output.attribute);
         });
     });
 }

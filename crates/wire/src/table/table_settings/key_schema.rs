@@ -1,107 +1,74 @@
-//! Attribute definitions and key schemas: as sent → checked → the rules between them.
+//! Attribute definitions and key schemas: their members, and the rules between them.
 //!
 //! Tables and local indexes have one HASH attribute and at most one RANGE attribute; global indexes
 //! have up to four of each, HASH ones first.
 
-use super::{Text, check_length, invalid, read_list};
-use crate::json::Reader;
+use super::invalid;
+use crate::members::{Choice, Named, Path, chosen, length, required, structure};
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::{AttributeDefinition, KeySchema, KeySchemaElement, KeyType};
 use partita_value::{ScalarType, limits};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// `AttributeDefinition` as sent.
-#[derive(Default)]
-pub(crate) struct SentDefinition<'a> {
-    name: Text<'a>,
-    kind: Text<'a>,
+impl Named for ScalarType {
+    const NAMES: &'static [(&'static str, ScalarType)] =
+        &[("B", ScalarType::B), ("N", ScalarType::N), ("S", ScalarType::S)];
 }
 
-/// `KeySchemaElement` as sent.
-#[derive(Default)]
-pub(crate) struct SentElement<'a> {
-    name: Text<'a>,
-    key_type: Text<'a>,
+impl Named for KeyType {
+    const NAMES: &'static [(&'static str, KeyType)] = &[("HASH", KeyType::Hash), ("RANGE", KeyType::Range)];
 }
 
-pub(crate) fn read_definitions<'a>(
-    reader: &mut Reader<'a>,
-) -> Result<Option<Vec<SentDefinition<'a>>>, Exception> {
-    read_list(reader, "AttributeDefinition", |definition: &mut SentDefinition<'a>, reader, name| {
-        match name {
-            "AttributeName" => definition.name = reader.text()?,
-            "AttributeType" => definition.kind = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })
-}
-
-pub(crate) fn read_key_schema<'a>(
-    reader: &mut Reader<'a>,
-) -> Result<Option<Vec<SentElement<'a>>>, Exception> {
-    read_list(reader, "KeySchemaElement", |element: &mut SentElement<'a>, reader, name| {
-        match name {
-            "AttributeName" => element.name = reader.text()?,
-            "KeyType" => element.key_type = reader.text()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })
-}
-
-pub(crate) fn check_definitions(
-    validation: &mut Validation,
-    sent: &Option<Vec<SentDefinition<'_>>>,
-) -> Vec<AttributeDefinition> {
-    let mut definitions = Vec::new();
-    for (index, definition) in sent.iter().flatten().enumerate() {
-        let path = format!("attributeDefinitions.{}.member", index + 1);
-        let type_path = format!("{path}.attributeType");
-        validation.required(&type_path, &definition.kind);
-        let types = [("B", ScalarType::B), ("N", ScalarType::N), ("S", ScalarType::S)];
-        let kind = validation.one_of(&type_path, definition.kind.as_deref(), &types);
-        let name = check_attribute_name(validation, &path, &definition.name);
-        definitions.extend(name.zip(kind).map(|(name, kind)| AttributeDefinition { name, kind }));
+structure! {
+    pub(crate) struct AttributeDefinitionMembers<'a> as "AttributeDefinition" {
+        kind: Choice<'a, ScalarType> = "AttributeType", required;
+        name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
     }
-    definitions
 }
 
-fn check_attribute_name(validation: &mut Validation, path: &str, name: &Text<'_>) -> Option<String> {
-    let path = format!("{path}.attributeName");
-    validation.required(&path, name);
-    check_length(validation, &path, name, 1, limits::KEY_NAME_BYTES);
-    name.as_deref().map(str::to_owned)
-}
-
-/// The elements of a key that the model lets have at most so many.
-pub(crate) fn check_key_schema(
-    validation: &mut Validation,
-    path: &str,
-    sent: &Option<Vec<SentElement<'_>>>,
-    most: usize,
-) -> Vec<KeySchemaElement> {
-    let Some(sent) = validation.required(path, sent) else { return Vec::new() };
-    validation.length(path, shown(sent), sent.len(), 1, most);
-    let mut elements = Vec::new();
-    for (index, element) in sent.iter().enumerate() {
-        let path = format!("{path}.{}.member", index + 1);
-        let name = check_attribute_name(validation, &path, &element.name);
-        let type_path = format!("{path}.keyType");
-        validation.required(&type_path, &element.key_type);
-        let types = [("HASH", KeyType::Hash), ("RANGE", KeyType::Range)];
-        let key_type = validation.one_of(&type_path, element.key_type.as_deref(), &types);
-        elements.extend(name.zip(key_type).map(|(name, key_type)| KeySchemaElement { name, key_type }));
+structure! {
+    pub(crate) struct KeySchemaElementMembers<'a> as "KeySchemaElement" {
+        name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
+        key_type: Choice<'a, KeyType> = "KeyType", required;
     }
-    elements
+}
+
+/// Valid definitions.
+pub(crate) fn definitions(members: &Option<Vec<AttributeDefinitionMembers<'_>>>) -> Vec<AttributeDefinition> {
+    let definition = |members: &AttributeDefinitionMembers<'_>| {
+        Some(AttributeDefinition { name: members.name.as_deref()?.to_owned(), kind: chosen(&members.kind)? })
+    };
+    members.iter().flatten().filter_map(definition).collect()
+}
+
+/// The elements of a valid key schema.
+pub(crate) fn key_elements(members: &Option<Vec<KeySchemaElementMembers<'_>>>) -> Vec<KeySchemaElement> {
+    let element = |members: &KeySchemaElementMembers<'_>| {
+        let (name, key_type) = (members.name.as_deref()?.to_owned(), chosen(&members.key_type)?);
+        Some(KeySchemaElement { name, key_type })
+    };
+    members.iter().flatten().filter_map(element).collect()
+}
+
+/// A key has one attribute, and at most so many.
+pub(crate) fn key_length(
+    path: &Path<'_>,
+    value: &Option<Vec<KeySchemaElementMembers<'_>>>,
+    validation: &mut Validation,
+    max: usize,
+) {
+    if let Some(elements) = value {
+        validation.length(path, shown(elements), elements.len(), 1, max);
+    }
 }
 
 /// A key schema as AWS repeats it in an error.
-fn shown(elements: &[SentElement<'_>]) -> String {
-    let one = |element: &SentElement<'_>| {
+fn shown(elements: &[KeySchemaElementMembers<'_>]) -> String {
+    let one = |element: &KeySchemaElementMembers<'_>| {
         let name = element.name.as_deref().unwrap_or("null");
-        let key_type = element.key_type.as_deref().unwrap_or("null");
+        let key_type = element.key_type.as_ref().map_or("null", Choice::text);
         format!("KeySchemaElement(attributeName={name}, keyType={key_type})")
     };
     format!("[{}]", elements.iter().map(one).collect::<Vec<_>>().join(", "))
@@ -166,8 +133,8 @@ impl<'d> Definitions<'d> {
 
 /// `[a, b]`, each name once.
 fn name_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let mut told = HashSet::new();
-    let once: Vec<&str> = names.filter(|name| told.insert(*name)).collect();
+    let mut seen = HashSet::new();
+    let once: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
     format!("[{}]", once.join(", "))
 }
 

@@ -1,12 +1,11 @@
-//! Secondary indexes as CreateTable declares them and UpdateTable adds or changes them: as sent →
-//! checked → the rules of projections.
+//! Secondary indexes as CreateTable declares them and UpdateTable adds or changes them: their members, and the rules of
+//! projections.
 
-use super::key_schema::{SentElement, check_key_schema, read_key_schema};
-use super::throughput::{
-    Owner, SentUnits, changed_warm, check_provisioned, read_on_demand, read_provisioned, read_warm,
-};
-use super::{Text, check_length, invalid, read_structure};
-use crate::json::Reader;
+use super::invalid;
+use super::key_schema::{KeySchemaElementMembers, key_elements, key_length};
+use super::throughput::*;
+use crate::members::{Choice, Named, Path, chosen, required, structure};
+use crate::table::table_name::resource_name;
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::KeySchemaElement;
@@ -23,151 +22,80 @@ pub(crate) const LOCAL_KEY: usize = 2;
 /// The model does not bound a global index's key; a rule of its own does.
 pub(crate) const GLOBAL_KEY: usize = usize::MAX;
 
-/// A local or a global index, or an action on a global one, as sent.
-#[derive(Default)]
-pub(crate) struct SentIndex<'a> {
-    pub(crate) name: Text<'a>,
-    key_schema: Option<Vec<SentElement<'a>>>,
-    projection: Option<SentProjection<'a>>,
-    pub(crate) provisioned: Option<SentUnits>,
-    pub(crate) on_demand: Option<OnDemandThroughput>,
-    pub(crate) warm: Option<SentUnits>,
-}
-
-#[derive(Default)]
-struct SentProjection<'a> {
-    projection_type: Text<'a>,
-    non_key_attributes: Option<Vec<Cow<'a, str>>>,
-}
-
-/// An index that satisfies the model.
-pub(crate) struct CheckedIndex {
-    pub(crate) name: String,
-    pub(crate) key: Vec<KeySchemaElement>,
-    projection: CheckedProjection,
-    pub(crate) provisioned: Option<Throughput>,
-    pub(crate) on_demand: Option<OnDemandThroughput>,
-    pub(crate) warm: Option<SentUnits>,
-}
-
 #[derive(Clone, Copy)]
-enum ProjectionType {
+pub(crate) enum ProjectionType {
     All,
     KeysOnly,
     Include,
 }
 
-struct CheckedProjection {
-    projection_type: Option<ProjectionType>,
-    non_key_attributes: Option<Vec<String>>,
-}
-
-/// A member of `LocalSecondaryIndex`.
-pub(crate) fn read_local_member<'a>(
-    index: &mut SentIndex<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "IndexName" => index.name = reader.text()?,
-        "KeySchema" => index.key_schema = read_key_schema(reader)?,
-        "Projection" => index.projection = read_projection(reader)?,
-        _ => reader.skip()?,
-    }
-    Ok(())
-}
-
-/// A member of `GlobalSecondaryIndex` or of the action that creates one.
-pub(crate) fn read_global_member<'a>(
-    index: &mut SentIndex<'a>,
-    reader: &mut Reader<'a>,
-    name: &str,
-) -> Result<(), Exception> {
-    match name {
-        "ProvisionedThroughput" => index.provisioned = read_provisioned(reader)?,
-        "OnDemandThroughput" => index.on_demand = read_on_demand(reader)?,
-        "WarmThroughput" => index.warm = read_warm(reader)?,
-        _ => read_local_member(index, reader, name)?,
-    }
-    Ok(())
-}
-
-fn read_projection<'a>(reader: &mut Reader<'a>) -> Result<Option<SentProjection<'a>>, Exception> {
-    read_structure(reader, "Projection", |projection: &mut SentProjection<'a>, reader, name| {
-        match name {
-            "ProjectionType" => projection.projection_type = reader.text()?,
-            "NonKeyAttributes" => projection.non_key_attributes = reader.text_list()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })
-}
-
-/// The indexes of a list; its path is, for example, `localSecondaryIndexes`.
-pub(crate) fn check_indexes(
-    validation: &mut Validation,
-    list: &str,
-    sent: &Option<Vec<SentIndex<'_>>>,
-    most_key_attributes: usize,
-) -> Option<Vec<CheckedIndex>> {
-    let sent = sent.as_ref()?.iter().enumerate();
-    let checked = sent.filter_map(|(index, sent)| {
-        check_index(validation, &format!("{list}.{}.member", index + 1), sent, most_key_attributes)
-    });
-    Some(checked.collect())
-}
-
-/// An index whose path is, for example, `localSecondaryIndexes.1.member`.
-pub(crate) fn check_index(
-    validation: &mut Validation,
-    path: &str,
-    sent: &SentIndex<'_>,
-    most_key_attributes: usize,
-) -> Option<CheckedIndex> {
-    let name = check_index_name(validation, path, &sent.name);
-    let key =
-        check_key_schema(validation, &format!("{path}.keySchema"), &sent.key_schema, most_key_attributes);
-    let projection = check_projection(validation, &format!("{path}.projection"), &sent.projection);
-    let provisioned =
-        check_provisioned(validation, &format!("{path}.provisionedThroughput"), sent.provisioned);
-    let (on_demand, warm) = (sent.on_demand, sent.warm);
-    Some(CheckedIndex { name: name?, key, projection: projection?, provisioned, on_demand, warm })
-}
-
-pub(crate) fn check_index_name(validation: &mut Validation, path: &str, name: &Text<'_>) -> Option<String> {
-    let path = format!("{path}.indexName");
-    let name = validation.required(&path, name)?;
-    validation.resource_name(&path, name, 3);
-    Some(name.clone().into_owned())
-}
-
-fn check_projection(
-    validation: &mut Validation,
-    path: &str,
-    sent: &Option<SentProjection<'_>>,
-) -> Option<CheckedProjection> {
-    let sent = validation.required(path, sent)?;
-    let types = [
+impl Named for ProjectionType {
+    const NAMES: &'static [(&'static str, ProjectionType)] = &[
         ("ALL", ProjectionType::All),
         ("INCLUDE", ProjectionType::Include),
         ("KEYS_ONLY", ProjectionType::KeysOnly),
     ];
-    let type_path = format!("{path}.projectionType");
-    let projection_type = validation.one_of(type_path, sent.projection_type.as_deref(), &types);
-    let list_path = format!("{path}.nonKeyAttributes");
-    if let Some(names) = &sent.non_key_attributes {
-        let shown = format!("[{}]", names.join(", "));
-        validation.length(&list_path, shown, names.len(), 1, PROJECTED_BY_ONE_INDEX);
-        for (index, name) in names.iter().enumerate() {
-            let path = format!("{list_path}.{}.member", index + 1);
-            check_length(validation, path, &Some(Cow::Borrowed(name)), 1, limits::KEY_NAME_BYTES);
-        }
+}
+
+structure! {
+    pub(crate) struct LocalIndexMembers<'a> as "LocalSecondaryIndex" {
+        name: Cow<'a, str> = "IndexName", required, resource_name;
+        key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(LOCAL_KEY);
+        projection: ProjectionMembers<'a> = "Projection", required;
     }
-    let owned = |names: &Vec<Cow<'_, str>>| names.iter().map(|name| name.clone().into_owned()).collect();
-    Some(CheckedProjection {
-        projection_type,
-        non_key_attributes: sent.non_key_attributes.as_ref().map(owned),
-    })
+}
+
+structure! {
+    pub(crate) struct GlobalIndexMembers<'a> as "GlobalSecondaryIndex" {
+        name: Cow<'a, str> = "IndexName", required, resource_name;
+        key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(GLOBAL_KEY);
+        projection: ProjectionMembers<'a> = "Projection", required;
+        provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
+        warm: WarmThroughputMembers = "WarmThroughput";
+    }
+}
+
+structure! {
+    pub(crate) struct ProjectionMembers<'a> as "Projection" {
+        projection_type: Choice<'a, ProjectionType> = "ProjectionType";
+        non_key_attributes: Vec<Cow<'a, str>> = "NonKeyAttributes", projected_names;
+    }
+}
+
+/// How many names are projected, and how long they are.
+fn projected_names(path: &Path<'_>, value: &Option<Vec<Cow<'_, str>>>, validation: &mut Validation) {
+    let Some(names) = value else { return };
+    validation.length(path, format_args!("[{}]", names.join(", ")), names.len(), 1, PROJECTED_BY_ONE_INDEX);
+    for (index, name) in names.iter().enumerate() {
+        let length = name.chars().count();
+        validation.length(Path::Element(path, index + 1), name, length, 1, limits::KEY_NAME_BYTES);
+    }
+}
+
+/// An index whose members are valid.
+pub(crate) struct ValidIndex {
+    pub(crate) name: String,
+    pub(crate) key: Vec<KeySchemaElement>,
+    projection_type: Option<ProjectionType>,
+    non_key_attributes: Option<Vec<String>>,
+    pub(crate) provisioned: Option<Throughput>,
+    pub(crate) on_demand: Option<OnDemandThroughput>,
+    pub(crate) warm: Option<WarmThroughputMembers>,
+}
+
+impl LocalIndexMembers<'_> {
+    pub(crate) fn valid(&self) -> Option<ValidIndex> {
+        ValidIndex::new(&self.name, &self.key_schema, &self.projection)
+    }
+}
+
+impl GlobalIndexMembers<'_> {
+    pub(crate) fn valid(&self) -> Option<ValidIndex> {
+        let index = ValidIndex::new(&self.name, &self.key_schema, &self.projection)?;
+        let (provisioned, on_demand) = (provisioned(self.provisioned), on_demand(self.on_demand));
+        Some(ValidIndex { provisioned, on_demand, warm: self.warm, ..index })
+    }
 }
 
 pub(crate) fn refuse_duplicate_name<'n>(
@@ -180,7 +108,25 @@ pub(crate) fn refuse_duplicate_name<'n>(
     Ok(())
 }
 
-impl CheckedIndex {
+impl ValidIndex {
+    fn new(
+        name: &Option<Cow<'_, str>>,
+        key: &Option<Vec<KeySchemaElementMembers<'_>>>,
+        projection: &Option<ProjectionMembers<'_>>,
+    ) -> Option<ValidIndex> {
+        let projection = projection.as_ref()?;
+        let owned = |names: &Vec<Cow<'_, str>>| names.iter().map(|name| name.clone().into_owned()).collect();
+        Some(ValidIndex {
+            name: name.as_deref()?.to_owned(),
+            key: key_elements(key),
+            projection_type: chosen(&projection.projection_type),
+            non_key_attributes: projection.non_key_attributes.as_ref().map(owned),
+            provisioned: None,
+            on_demand: None,
+            warm: None,
+        })
+    }
+
     /// The index as one to add or to restore: whether it suits its table, the engine knows.
     pub(crate) fn into_new(self) -> Result<NewIndex, Exception> {
         Ok(NewIndex {
@@ -195,11 +141,10 @@ impl CheckedIndex {
 
     /// What the index projects, or the rule between its projection's members that is broken.
     pub(crate) fn projection(&self) -> Result<IndexProjection, Exception> {
-        let CheckedProjection { projection_type, non_key_attributes } = &self.projection;
-        let projection_type = projection_type.ok_or_else(|| invalid("Unknown ProjectionType: null"))?;
+        let projection_type = self.projection_type.ok_or_else(|| invalid("Unknown ProjectionType: null"))?;
         let specified =
             |name: &str| invalid(format_args!("ProjectionType is {name}, but NonKeyAttributes is specified"));
-        match (projection_type, non_key_attributes) {
+        match (projection_type, &self.non_key_attributes) {
             (ProjectionType::All, None) => Ok(IndexProjection::All),
             (ProjectionType::All, Some(_)) => Err(specified("ALL")),
             (ProjectionType::KeysOnly, None) => Ok(IndexProjection::KeysOnly),

@@ -1,14 +1,13 @@
-//! Provisioned, on-demand and warm throughput of a table or an index: as sent → checked → their rules.
+//! Provisioned, on-demand and warm throughput of a table or an index: their members and rules.
 
-use super::{invalid, read_structure};
-use crate::json::Reader;
-use crate::validation::Validation;
+use super::invalid;
+use crate::members::{at_least, required, structure};
 use partita_api::table::{BillingMode, ON_DEMAND_START, OnDemandThroughput, Throughput, WarmThroughput};
 use partita_api::{Exception, messages};
 use std::fmt;
 
 /// No table has more units than this.
-const MOST_UNITS: u64 = 1_000_000_000_000;
+const MAX_UNITS: u64 = 1_000_000_000_000;
 
 const ON_DEMAND_START_HELP: &str = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
 
@@ -28,72 +27,53 @@ impl fmt::Display for Owner<'_> {
     }
 }
 
-/// A pair of read and write units as sent.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct SentUnits {
-    pub(crate) read: Option<i64>,
-    pub(crate) write: Option<i64>,
-}
-
-impl SentUnits {
-    /// An empty structure counts as none.
-    fn or_none(self) -> Option<SentUnits> {
-        (self.read.is_some() || self.write.is_some()).then_some(self)
+structure! {
+    #[derive(Clone, Copy)]
+    pub(crate) struct ProvisionedThroughputMembers as "ProvisionedThroughput" {
+        write: i64 = "WriteCapacityUnits", required, at_least(1);
+        read: i64 = "ReadCapacityUnits", required, at_least(1);
     }
 }
 
-pub(crate) fn read_provisioned(reader: &mut Reader<'_>) -> Result<Option<SentUnits>, Exception> {
-    read_units(reader, "ProvisionedThroughput", "ReadCapacityUnits", "WriteCapacityUnits")
+structure! {
+    #[derive(Clone, Copy)]
+    pub(crate) struct OnDemandThroughputMembers as "OnDemandThroughput" {
+        max_read: i64 = "MaxReadRequestUnits";
+        max_write: i64 = "MaxWriteRequestUnits";
+    }
 }
 
-pub(crate) fn read_on_demand(reader: &mut Reader<'_>) -> Result<Option<OnDemandThroughput>, Exception> {
-    let sent = read_units(reader, "OnDemandThroughput", "MaxReadRequestUnits", "MaxWriteRequestUnits")?;
-    let sent = sent.and_then(SentUnits::or_none);
-    Ok(sent.map(|units| OnDemandThroughput { max_read: units.read, max_write: units.write }))
+structure! {
+    #[derive(Clone, Copy)]
+    pub(crate) struct WarmThroughputMembers as "WarmThroughput" {
+        read: i64 = "ReadUnitsPerSecond";
+        write: i64 = "WriteUnitsPerSecond";
+    }
 }
 
-pub(crate) fn read_warm(reader: &mut Reader<'_>) -> Result<Option<SentUnits>, Exception> {
-    read_units(reader, "WarmThroughput", "ReadUnitsPerSecond", "WriteUnitsPerSecond")
+/// Valid provisioned throughput.
+pub(crate) fn provisioned(members: Option<ProvisionedThroughputMembers>) -> Option<Throughput> {
+    let ProvisionedThroughputMembers { read, write } = members?;
+    Some(Throughput { read: u64::try_from(read?).ok()?, write: u64::try_from(write?).ok()? })
 }
 
-fn read_units(
-    reader: &mut Reader<'_>,
-    class: &'static str,
-    read: &str,
-    write: &str,
-) -> Result<Option<SentUnits>, Exception> {
-    read_structure(reader, class, |units: &mut SentUnits, reader, name| {
-        match name {
-            _ if name == read => units.read = reader.long()?,
-            _ if name == write => units.write = reader.long()?,
-            _ => reader.skip()?,
-        }
-        Ok(())
-    })
+/// Bounds on on-demand throughput; an empty structure counts as none.
+pub(crate) fn on_demand(members: Option<OnDemandThroughputMembers>) -> Option<OnDemandThroughput> {
+    let OnDemandThroughputMembers { max_read, max_write } = members?;
+    (max_read.is_some() || max_write.is_some()).then_some(OnDemandThroughput { max_read, max_write })
 }
 
-/// `ProvisionedThroughput` at a path: both members, at least 1.
-pub(crate) fn check_provisioned(
-    validation: &mut Validation,
-    path: &str,
-    sent: Option<SentUnits>,
-) -> Option<Throughput> {
-    let sent = sent?;
-    let write = check_unit(validation, &format!("{path}.writeCapacityUnits"), sent.write);
-    let read = check_unit(validation, &format!("{path}.readCapacityUnits"), sent.read);
-    Some(Throughput { read: read?, write: write? })
-}
-
-fn check_unit(validation: &mut Validation, path: &str, sent: Option<i64>) -> Option<u64> {
-    validation.required(path, &sent);
-    validation.at_least(path, sent, 1);
-    sent.and_then(|units| u64::try_from(units).ok())
+impl WarmThroughputMembers {
+    /// An empty structure counts as none.
+    fn or_none(self) -> Option<WarmThroughputMembers> {
+        (self.read.is_some() || self.write.is_some()).then_some(self)
+    }
 }
 
 pub(crate) fn check_bounds(throughput: Option<Throughput>) -> Result<(), Exception> {
     let Some(throughput) = throughput else { return Ok(()) };
     for (units, name) in [(throughput.read, "ReadCapacityUnits"), (throughput.write, "WriteCapacityUnits")] {
-        if units > MOST_UNITS {
+        if units > MAX_UNITS {
             return Err(Exception::validation(format!("Given value {units} for {name} is out of bounds")));
         }
     }
@@ -142,12 +122,12 @@ pub(crate) fn refuse_on_demand(
 
 /// The warm throughput of something new: no less than what it starts with anyway.
 pub(crate) fn new_warm(
-    sent: Option<SentUnits>,
+    sent: Option<WarmThroughputMembers>,
     owner: Owner<'_>,
     billing_mode: BillingMode,
     provisioned: Option<Throughput>,
 ) -> Result<Option<WarmThroughput>, Exception> {
-    let Some(sent) = sent.and_then(SentUnits::or_none) else { return Ok(None) };
+    let Some(sent) = sent.and_then(WarmThroughputMembers::or_none) else { return Ok(None) };
     let least = match billing_mode {
         BillingMode::PayPerRequest => ON_DEMAND_START,
         BillingMode::Provisioned => provisioned.unwrap_or_default(),
@@ -178,7 +158,7 @@ fn lower_warm(name: &str, owner: Owner<'_>, than: &str) -> Exception {
 
 /// The warm throughput asked of something that exists: whether it is more than it has, the table knows.
 pub(crate) fn changed_warm(
-    sent: Option<SentUnits>,
+    sent: Option<WarmThroughputMembers>,
     owner: Owner<'_>,
 ) -> Result<Option<WarmThroughput>, Exception> {
     let Some(sent) = sent else { return Ok(None) };
