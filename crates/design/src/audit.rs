@@ -2,13 +2,11 @@
 //! step? Pure: attributes in, violations out.
 
 use crate::finding::{closest, list};
+use crate::item::Attributes;
 use crate::model::{Entity, Indexed, Model};
 use crate::slot::Place;
 use crate::template::{SHARD, Template};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// An item's attributes as text; attributes that have no text are there with an empty one.
-pub type Attributes = BTreeMap<String, String>;
+use std::collections::BTreeSet;
 
 /// Items that keep values unique begin with this and belong to no entity.
 pub const MARKER: &str = "UNIQUE#";

@@ -19,7 +19,8 @@ use crate::keyspace::Keyspace;
 use crate::model::{Allow, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
 use crate::slot::Slot;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use crate::template::Template;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use uses::Uses;
 
 /// What the check found, and the plan of every pattern.
@@ -54,7 +55,7 @@ pub fn check(model: &Model) -> Report<'_> {
         uses,
         findings: Vec::new(),
         told: HashSet::new(),
-        unsorted: HashSet::new(),
+        text_sorted: BTreeSet::new(),
     };
     checker.patterns();
     checker.keys();
@@ -80,8 +81,8 @@ struct Checker<'m> {
     findings: Vec<Finding>,
     /// Codes and subjects of the findings.
     told: HashSet<(&'static str, String)>,
-    /// Sort keys whose numbers have been told to sort as text.
-    unsorted: HashSet<String>,
+    /// Sort keys whose numbers have been reported to sort as text.
+    text_sorted: BTreeSet<Template>,
 }
 
 impl<'m> Checker<'m> {

@@ -40,7 +40,7 @@ pub fn json(model: &Model, only: Option<&str>) -> Value {
     let writes = model.writes.iter().filter(|write| wanted(&write.name)).map(|write| {
         let touched: Vec<Value> = effects(model, write)
             .iter()
-            .map(|effect| json!({ "entity": effect.entity, "index": effect.index, "what": effect.what, "times": effect.times, "writeUnits": effect.units }))
+            .map(|effect| json!({ "entity": effect.entity, "index": effect.index, "what": effect.kind.to_string(), "times": effect.times, "writeUnits": effect.units }))
             .collect();
         json!({
             "write": write.name, "effects": touched,
@@ -302,7 +302,7 @@ fn write_text(model: &Model, write: &Write) -> String {
         text.push_str(&format!(
             "  {place:6} {times}{}: {}, {}\n",
             effect.entity,
-            effect.what,
+            effect.kind,
             amount(effect.units, "write unit")
         ));
     }

@@ -5,12 +5,12 @@
 
 use crate::audit::marker;
 use crate::estimate;
+use crate::item::{Attributes, Item, Value, item_size};
 use crate::model::{Attribute, Entity, Model};
 use crate::random::{at, hash};
 use crate::slot::{Place, Slot};
 use crate::template::{SHARD, Template};
 use crate::value_type::ValueType;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 const WORDS: [&str; 24] = [
@@ -26,9 +26,6 @@ const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", 
 /// 1 January 2026, the newest time that is drawn.
 const NOW: u64 = 1_767_225_600;
 const YEAR: u64 = 31_536_000;
-
-/// Values of an item by attribute, as text.
-pub type Values = BTreeMap<String, String>;
 
 pub struct Generator<'m> {
     model: &'m Model,
@@ -62,18 +59,18 @@ impl<'m> Generator<'m> {
     }
 
     /// Every item, entity after entity.
-    pub fn items(&self) -> impl Iterator<Item = Map<String, Value>> + '_ {
+    pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         let each = |entity: &'m Entity| (0..self.count(entity)).map(move |number| (entity, number));
         self.model.entities.iter().flat_map(each).map(|(entity, number)| self.item(entity, number))
     }
 
-    /// One item in DynamoDB JSON, keys and type included.
-    pub fn item(&self, entity: &'m Entity, number: u64) -> Map<String, Value> {
+    /// One item, keys and type included.
+    pub fn item(&self, entity: &'m Entity, number: u64) -> Item {
         let values = self.values(entity, number, 6);
-        let mut item = Map::new();
+        let mut item = Item::new();
         for attribute in &entity.attributes {
             if let Some(text) = values.get(&attribute.name) {
-                item.insert(attribute.name.clone(), wire_value(&attribute.kind, text));
+                item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
             }
         }
         for place in Place::all(self.model) {
@@ -83,14 +80,14 @@ impl<'m> Generator<'m> {
             }
         }
         if let Some(name) = &self.model.table.type_attribute {
-            item.insert(name.clone(), json!({ "S": entity.type_value }));
+            item.insert(name.clone(), Value::String(entity.type_value.clone()));
         }
         self.grow(entity, number, &mut item);
         item
     }
 
     /// Everything that must be written together: an item, the markers of its unique values, and its copies.
-    pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Map<String, Value>> {
+    pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Item> {
         let item = self.item(entity, number);
         let mut bundle = self.markers(entity, &item);
         bundle.push(item);
@@ -106,36 +103,35 @@ impl<'m> Generator<'m> {
     }
 
     /// The items that keep an item's unique values unique.
-    fn markers(&self, entity: &Entity, item: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    fn markers(&self, entity: &Entity, item: &Item) -> Vec<Item> {
         let mut markers = Vec::new();
         for name in &entity.unique {
-            if let Some(value) = item.get(name).and_then(|value| value["S"].as_str()) {
-                let key = json!({ "S": marker(entity, name, value) });
+            if let Some(Value::String(value)) = item.get(name) {
+                let key = Value::String(marker(entity, name, value));
                 markers.push(self.model.table.keys.iter().map(|own| (own.clone(), key.clone())).collect());
             }
         }
         markers
     }
 
-    fn add_keys(&self, item: &mut Map<String, Value>, slot: &Slot<'m>, values: &Values, number: u64) {
+    fn add_keys(&self, item: &mut Item, slot: &Slot<'m>, values: &Attributes, number: u64) {
         let mut values = values.clone();
         values.insert(SHARD.to_owned(), self.shard(slot, &values, number).to_string());
         for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(slot.key).enumerate()
         {
             let Ok(key) = template.fill(&values) else { continue };
-            let kind = if slot.place.key_is_number(self.model, position) { "N" } else { "S" };
-            item.insert(name.clone(), json!({ kind: key }));
+            item.insert(name.clone(), slot.place.key_value(self.model, position, key));
         }
     }
 
-    fn shard(&self, slot: &Slot<'_>, values: &Values, number: u64) -> u64 {
+    fn shard(&self, slot: &Slot<'_>, values: &Attributes, number: u64) -> u64 {
         let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
         by.map_or_else(|| at(self.seed, "shard", number), |value| hash(value)) % slot.shards()
     }
 
-    /// Values of an item. Parents and originals are computed on the way; `depth` bounds how far.
-    pub fn values(&self, entity: &Entity, number: u64, depth: u32) -> Values {
-        let mut values = Values::new();
+    /// Attributes of an item. Parents and originals are computed on the way; `depth` bounds how far.
+    pub fn values(&self, entity: &Entity, number: u64, depth: u32) -> Attributes {
+        let mut values = Attributes::new();
         let original =
             entity.copies.as_deref().and_then(|name| self.model.entity(name)).filter(|_| depth > 0);
         if let Some(original) = original.filter(|_| entity.identity.is_empty()) {
@@ -203,10 +199,9 @@ impl<'m> Generator<'m> {
     }
 
     /// Lengthens the last free text until the item has the expected size.
-    fn grow(&self, entity: &Entity, number: u64, item: &mut Map<String, Value>) {
+    fn grow(&self, entity: &Entity, number: u64, item: &mut Item) {
         let Some(wanted) = entity.expect.bytes else { return };
-        let have: usize =
-            item.iter().map(|(name, value)| name.len() + value.to_string().len().saturating_sub(8)).sum();
+        let have = item_size(item);
         let free = |attribute: &&Attribute| {
             attribute.kind == ValueType::String
                 && !entity.has_key_field(&attribute.name)
@@ -225,8 +220,7 @@ impl<'m> Generator<'m> {
         let candidates: Vec<&Attribute> = entity.attributes.iter().rev().filter(free).filter(fit).collect();
         let text = candidates.iter().find(|a| named(&a.name, &long)).or(candidates.first()).copied();
         let Some(attribute) = text.filter(|_| wanted as usize > have) else { return };
-        let mut filler =
-            item.get(&attribute.name).and_then(|v| v["S"].as_str()).unwrap_or_default().to_owned();
+        let mut filler = item.get(&attribute.name).and_then(Value::to_text).unwrap_or_default();
         let mut turn = at(self.seed, "words", number);
         let target = filler.len() + wanted as usize - have;
         while filler.len() < target {
@@ -235,12 +229,12 @@ impl<'m> Generator<'m> {
             turn = turn.rotate_right(5).wrapping_add(7);
         }
         filler.truncate(target);
-        item.insert(attribute.name.clone(), json!({ "S": filler }));
+        item.insert(attribute.name.clone(), Value::String(filler));
     }
 }
 
 /// Whether an item is in a sparse index.
-pub fn meets(slot: &Slot<'_>, values: &Values) -> bool {
+pub fn meets(slot: &Slot<'_>, values: &Attributes) -> bool {
     slot.when.tests.iter().all(|test| test.holds(values.get(test.attribute()).map(String::as_str)))
 }
 
@@ -349,20 +343,23 @@ fn base(mut number: u128, base: u128) -> String {
     text.iter().rev().collect()
 }
 
-/// A value on the wire.
-pub fn wire_value(kind: &ValueType, text: &str) -> Value {
-    match kind.wire_type() {
-        "BOOL" => json!({ "BOOL": text == "true" }),
-        "L" => json!({ "L": [{ "S": text }] }),
-        "M" => json!({ "M": { "value": { "S": text } } }),
-        "SS" => json!({ "SS": [text] }),
-        other => json!({ other: text }),
+/// A value of a type, from its text.
+fn typed_value(kind: &ValueType, text: &str) -> Value {
+    let text = text.to_owned();
+    match kind {
+        ValueType::Int | ValueType::Decimal => Value::Number(text),
+        ValueType::Bool => Value::Bool(text == "true"),
+        ValueType::Binary => Value::Binary(text),
+        ValueType::List => Value::List(vec![Value::String(text)]),
+        ValueType::Map => Value::Map([("value".to_owned(), Value::String(text))].into()),
+        ValueType::Set => Value::StringSet(vec![text]),
+        _ => Value::String(text),
     }
 }
 
 /// A key of a template for example values.
 pub fn example_key(entity: &Entity, template: &Template) -> String {
-    let mut values = Values::new();
+    let mut values = Attributes::new();
     for name in template.fields() {
         let value = match entity.attribute(name) {
             Some(attribute) if entity.identity() == Some(name) && attribute.kind == ValueType::Id => {

@@ -3,14 +3,12 @@
 //! Items come one by one and are not kept. Of unique values and of copies a hash is remembered, so that a table of any size can
 //! be read once from beginning to end.
 
-use crate::audit::{self, Attributes, MARKER, marker};
+use crate::audit::{self, MARKER, marker};
 use crate::finding::list;
+use crate::item::{Attributes, Item, Value, attributes};
 use crate::model::{Entity, Model};
 use crate::random::hash;
-use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
-
-type Item = Map<String, Value>;
 
 /// Messages that are kept of each rule.
 const EXAMPLES: usize = 3;
@@ -53,7 +51,7 @@ impl<'m> Inspection<'m> {
 
     pub fn add(&mut self, item: &Item) {
         self.items += 1;
-        let texts = crate::migration::texts(item);
+        let texts = attributes(item);
         let partition = self.model.table.keys.first().and_then(|key| texts.get(key));
         if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
             self.value(key).1 = true;
@@ -155,10 +153,9 @@ fn identity(original: &Entity) -> Vec<&str> {
 /// A hash of the values that original and copy have in common.
 fn common(original: &Entity, copy: &Entity, item: &Item) -> u64 {
     let shared = copy.attributes.iter().filter(|attribute| original.attribute(&attribute.name).is_some());
-    let values: Map<String, Value> = shared
-        .map(|attribute| (attribute.name.clone(), item.get(&attribute.name).cloned().unwrap_or(Value::Null)))
-        .collect();
-    hash(&json!(values).to_string())
+    let values: BTreeMap<&str, Option<&Value>> =
+        shared.map(|attribute| (attribute.name.as_str(), item.get(&attribute.name))).collect();
+    hash(&format!("{values:?}"))
 }
 
 #[cfg(test)]
@@ -183,7 +180,7 @@ key = ["EMAIL#{email}", "USER"]
 
     fn item(kind: &str, partition: &str, id: &str, email: &str) -> Item {
         let texts = [("type", kind), ("PK", partition), ("SK", "USER"), ("userId", id), ("email", email)];
-        texts.iter().map(|(name, text)| ((*name).to_owned(), json!({ "S": text }))).collect()
+        texts.iter().map(|(name, text)| ((*name).to_owned(), Value::String((*text).to_owned()))).collect()
     }
 
     fn inspect(items: &[Item]) -> Vec<String> {
@@ -202,7 +199,7 @@ key = ["EMAIL#{email}", "USER"]
         let user = item("User", "USER#1", "1", "a@b");
         let copy = item("UserByEmail", "EMAIL#a@b", "1", "a@b");
         let marker: Item = [("PK", "UNIQUE#User#email#a@b"), ("SK", "UNIQUE#User#email#a@b")]
-            .map(|(name, text)| (name.to_owned(), json!({ "S": text })))
+            .map(|(name, text)| (name.to_owned(), Value::String(text.to_owned())))
             .into_iter()
             .collect();
         let whole = [user.clone(), copy.clone(), marker.clone()];

@@ -25,6 +25,7 @@ pub mod generate;
 pub mod heat;
 pub mod inference;
 pub mod inspection;
+pub mod item;
 mod key_tree;
 pub mod keyspace;
 mod lookup;

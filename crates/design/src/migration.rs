@@ -3,16 +3,14 @@
 //! An item's entity is known from its keys; its attributes are its own and those that its old keys spell out. New keys are
 //! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
 
-use crate::audit::{Attributes, MARKER};
+use crate::audit::{MARKER, recognise};
 use crate::generate::meets;
+use crate::item::{Attributes, Item, Value, attributes};
 use crate::model::{Entity, Model};
 use crate::random::hash;
 use crate::slot::{Place, Slot};
 use crate::template::{SHARD, Template};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-
-type Item = Map<String, Value>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rewrite {
@@ -29,11 +27,11 @@ pub enum Rewrite {
 }
 
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
-    let texts = texts(item);
+    let texts = attributes(item);
     if let Some(key) = marker(old, &texts) {
         return rewrite_marker(old, new, item, key);
     }
-    let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
+    let Some(before) = recognise(old, &texts).or_else(|| recognise(new, &texts)) else {
         return Rewrite::Unknown("no entity has such a key".to_owned());
     };
     let Some(after) = new.entity(&before.name) else {
@@ -63,13 +61,13 @@ fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes
 
 /// Whether what was made of an item still tells its old primary key, shards aside: then nothing else has become the same.
 pub fn tells_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
-    let texts = texts(item);
+    let texts = attributes(item);
     // A marker's key is the same text under other names.
     if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
         return true;
     }
-    let Some(entity) = entity_of(old, &texts) else { return false };
-    let values = spelled(&[new], entity, &self::texts(made));
+    let Some(entity) = recognise(old, &texts) else { return false };
+    let values = spelled(&[new], entity, &attributes(made));
     old.table.keys.iter().zip(&entity.key).all(|(name, template)| {
         let Some(key) = texts.get(name) else { return false };
         let shard = template.matches(key, entity).and_then(|mut fields| fields.remove(SHARD));
@@ -93,7 +91,7 @@ fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
     for name in &old.table.keys {
         delete.extend(put.remove(name).map(|value| (name.clone(), value)));
     }
-    put.extend(new.table.keys.iter().map(|name| (name.clone(), json!({ "S": key }))));
+    put.extend(new.table.keys.iter().map(|name| (name.clone(), Value::String(key.to_owned()))));
     Rewrite::Move { put, delete }
 }
 
@@ -117,15 +115,14 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
             values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
             match template.fill(&values) {
                 Ok(key) => {
-                    let kind = if place.key_is_number(new, position) { "N" } else { "S" };
-                    made.insert(name.clone(), json!({ kind: key }));
+                    made.insert(name.clone(), place.key_value(new, position, key));
                 }
                 Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
         }
     }
     if let Some(name) = &new.table.type_attribute {
-        made.insert(name.clone(), json!({ "S": entity.type_value }));
+        made.insert(name.clone(), Value::String(entity.type_value.clone()));
     }
     if made == *item {
         return Rewrite::Keep;
@@ -142,7 +139,10 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
 
 /// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
 fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
-    let own = item.get(name).and_then(|value| value["S"].as_str());
+    let own = match item.get(name) {
+        Some(Value::String(key)) => Some(key),
+        _ => None,
+    };
     let template = slot.key.iter().find(|template| template.has_field(SHARD));
     let had = own
         .zip(template)
@@ -153,26 +153,5 @@ fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> Strin
         let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
         let by = by.cloned().unwrap_or_else(|| values.values().cloned().collect());
         (hash(&by) % slot.shards()).to_string()
-    })
-}
-
-/// An item as text, attribute by attribute.
-pub fn texts(item: &Item) -> Attributes {
-    let text = |value: &Value| {
-        let plain = value.get("S").or_else(|| value.get("N")).and_then(Value::as_str).map(str::to_owned);
-        plain.or_else(|| Some(value.get("BOOL")?.as_bool()?.to_string())).unwrap_or_default()
-    };
-    item.iter().map(|(name, value)| (name.clone(), text(value))).collect()
-}
-
-/// The entity whose type and key an item has.
-fn entity_of<'m>(model: &'m Model, texts: &Attributes) -> Option<&'m Entity> {
-    let kind = model.table.type_attribute.as_ref().and_then(|name| texts.get(name));
-    model.entities.iter().find(|entity| {
-        let typed = kind.is_none_or(|kind| entity.type_value == *kind);
-        typed
-            && model.table.keys.iter().zip(&entity.key).all(|(name, template)| {
-                texts.get(name).is_some_and(|key| template.matches(key, *entity).is_some())
-            })
     })
 }

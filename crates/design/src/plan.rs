@@ -8,6 +8,7 @@ mod access;
 mod requests;
 mod together;
 
+use crate::condition::Condition;
 use crate::estimate::{self, Amount};
 use crate::keyspace::Keyspace;
 use crate::model::{Entity, Model, Pattern, Target};
@@ -85,10 +86,10 @@ pub enum Split {
 pub enum Obstacle {
     Absent,
     Sparse {
-        when: String,
+        when: Condition,
     },
     Partition {
-        template: String,
+        template: Template,
         missing: Vec<String>,
         partial: bool,
     },
@@ -105,7 +106,7 @@ pub enum Obstacle {
     },
     Unsorted {
         by: String,
-        template: String,
+        template: Template,
     },
     Consistency,
     Projection {

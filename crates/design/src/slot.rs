@@ -1,6 +1,7 @@
 //! An entity's place in the table or in an index: the keys it has there, and which of its items are there.
 
 use crate::condition::Condition;
+use crate::item::Value;
 use crate::model::{Entity, Index, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
@@ -89,6 +90,11 @@ impl<'m> Place<'m> {
     /// The key attribute holds numbers: every entity puts a bare number there.
     pub fn key_is_number(&self, model: &'m Model, position: usize) -> bool {
         model.lookup().is_number(*self, position)
+    }
+
+    /// A value of a key attribute from its text: a number where every entity puts one.
+    pub fn key_value(&self, model: &'m Model, position: usize, text: String) -> Value {
+        if self.key_is_number(model, position) { Value::Number(text) } else { Value::String(text) }
     }
 
     /// Finds that out.

@@ -3,6 +3,7 @@
 use crate::estimate::write_units;
 use crate::model::{Action, Entity, Index, Model, Projection, Verb, Write};
 use crate::slot::Place;
+use std::fmt;
 
 /// One item or index entry that a write touches.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +15,40 @@ pub struct Effect {
     /// Times it happens in one write.
     pub times: f64,
     pub units: f64,
-    pub what: String,
+    pub kind: EffectKind,
+}
+
+/// What happens to the item or index entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EffectKind {
+    /// A put that fails if the item exists.
+    Create,
+    Put,
+    Update,
+    /// An update that fails if the version differs.
+    LockedUpdate,
+    Delete,
+    /// The items that keep these attributes unique are written.
+    Markers(Vec<String>),
+    /// An update moves an entry into a sparse index or out of it.
+    Membership,
+    /// An update changes the key of an index entry.
+    Move,
+}
+
+impl fmt::Display for EffectKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            EffectKind::Create => "put if it does not exist",
+            EffectKind::Put => "put",
+            EffectKind::Update => "update",
+            EffectKind::LockedUpdate => "update if the version matches",
+            EffectKind::Delete => "delete",
+            EffectKind::Markers(names) => return write!(out, "marker of unique {}", names.join(", ")),
+            EffectKind::Membership => "added or removed",
+            EffectKind::Move => "delete under the old key, put under the new",
+        })
+    }
 }
 
 /// Everything one execution of a write touches.
@@ -26,12 +60,12 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
         // A transaction prepares and commits; so does a write that keeps a value unique.
         let marks = marks(action, entity);
         let factor = if write.transact || marks > 0 { 2.0 } else { 1.0 };
-        let what = match action.verb {
-            Verb::Create => "put if it does not exist",
-            Verb::Put => "put",
-            Verb::Update if entity.lock.is_some() => "update if the version matches",
-            Verb::Update => "update",
-            Verb::Delete => "delete",
+        let kind = match action.verb {
+            Verb::Create => EffectKind::Create,
+            Verb::Put => EffectKind::Put,
+            Verb::Update if entity.lock.is_some() => EffectKind::LockedUpdate,
+            Verb::Update => EffectKind::Update,
+            Verb::Delete => EffectKind::Delete,
         };
         effects.push(Effect {
             verb: action.verb,
@@ -39,7 +73,7 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
             index: None,
             times,
             units: times * factor * write_units(entity.bytes()) as f64,
-            what: what.to_owned(),
+            kind,
         });
         if marks > 0 {
             effects.push(Effect {
@@ -48,7 +82,7 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
                 index: None,
                 times: times * marks as f64,
                 units: times * factor * marks as f64,
-                what: format!("marker of unique {}", entity.unique.join(", ")),
+                kind: EffectKind::Markers(entity.unique.clone()),
             });
         }
         effects.extend(model.indexes.iter().filter_map(|index| index_effect(action, entity, index, times)));
@@ -69,9 +103,9 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
     let slot = Place { index: Some(index) }.slot(entity)?;
     let one = write_units(slot.bytes()) as f64;
     let touches = |name: &str| action.set.iter().any(|set| set == name);
-    let (entries, what) = match action.verb {
-        Verb::Create | Verb::Put => (1.0, "put"),
-        Verb::Delete => (1.0, "delete"),
+    let (entries, kind) = match action.verb {
+        Verb::Create | Verb::Put => (1.0, EffectKind::Put),
+        Verb::Delete => (1.0, EffectKind::Delete),
         Verb::Update => {
             let key = slot.fields().any(touches);
             let membership = slot.when.tests.iter().any(|test| touches(test.attribute()));
@@ -81,9 +115,9 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
                 Projection::Include(names) => names.iter().any(|name| touches(name)),
             };
             match (membership, key, data) {
-                (true, _, _) => (1.0, "added or removed"),
-                (false, true, _) => (2.0, "delete under the old key, put under the new"),
-                (false, false, true) => (1.0, "put"),
+                (true, _, _) => (1.0, EffectKind::Membership),
+                (false, true, _) => (2.0, EffectKind::Move),
+                (false, false, true) => (1.0, EffectKind::Put),
                 (false, false, false) => return None,
             }
         }
@@ -94,7 +128,7 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
         index: Some(index.name.clone()),
         times: times * entries,
         units: times * entries * one,
-        what: what.to_owned(),
+        kind,
     })
 }
 
@@ -109,7 +143,7 @@ pub fn amplification(model: &Model, write: &Write) -> f64 {
     let all: f64 = effects.iter().map(|effect| effect.times).sum();
     let asked: f64 = effects
         .iter()
-        .filter(|effect| effect.index.is_none() && !effect.what.starts_with("marker"))
+        .filter(|effect| effect.index.is_none() && !matches!(effect.kind, EffectKind::Markers(_)))
         .map(|effect| effect.times)
         .sum();
     if asked > 0.0 { all / asked } else { 1.0 }

@@ -5,7 +5,8 @@
 mod support;
 
 use partita_design::generate::Generator;
-use partita_design::inference::{Known, infer};
+use partita_design::inference::{KnownSchema, infer};
+use partita_design::item::{Item, Value};
 use partita_design::model::Entity;
 use partita_design::template::Template;
 use partita_design::{Model, Source, emission, onetable, read, report, workbench};
@@ -35,6 +36,10 @@ fn read_back(name: &str, text: &str) -> Model {
     read(&source).unwrap_or_else(|findings| panic!("{}\n{text}", report::text_of(&findings, &source)))
 }
 
+fn string(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
 fn keys(entity: &Entity) -> Vec<String> {
     entity.key.iter().map(Template::to_string).collect()
 }
@@ -55,7 +60,7 @@ fn generated_items_have_distinct_keys_that_match_their_templates() {
                     .map(|key| {
                         let value =
                             item.get(key).unwrap_or_else(|| panic!("{name} {} lacks {key}", entity.name));
-                        value.get("S").or_else(|| value.get("N")).unwrap().as_str().unwrap().to_owned()
+                        value.as_text().unwrap().to_owned()
                     })
                     .collect();
                 for (template, text) in entity.key.iter().zip(&key) {
@@ -79,8 +84,8 @@ fn generated_sparse_entries_follow_their_condition() {
     let mut pending = 0;
     for number in 0..generator.count(order) {
         let item = generator.item(order, number);
-        assert_eq!(item.contains_key("GSI2PK"), item["status"]["S"] == "PENDING");
-        assert_eq!(item["GSI1PK"]["S"], format!("ORDER#{}", item["orderId"]["S"].as_str().unwrap()));
+        assert_eq!(item.contains_key("GSI2PK"), item["status"] == string("PENDING"));
+        assert_eq!(item["GSI1PK"], string(&format!("ORDER#{}", item["orderId"].as_text().unwrap())));
         pending += usize::from(item.contains_key("GSI2PK"));
     }
     assert!(pending > 0);
@@ -141,7 +146,7 @@ fn onetable_schemas_go_out_and_come_back() {
 fn a_model_is_inferred_from_its_own_items() {
     let model = named("shop-orders.toml");
     let items: Vec<_> = Generator::new(&model, 3, 400).items().collect();
-    let known = Known { table: "Shop".to_owned(), ..Known::default() };
+    let known = KnownSchema { table: "Shop".to_owned(), ..KnownSchema::default() };
     let found = infer(&items, &known).unwrap();
     for entity in &model.entities {
         assert_eq!(keys(entity), keys(found.entity(&entity.name).unwrap()));
@@ -156,7 +161,7 @@ fn a_model_is_inferred_from_its_own_items() {
 fn inferred_models_can_be_read_and_their_patterns_are_served() {
     for (name, model) in all() {
         let items: Vec<_> = Generator::new(&model, 3, 300).items().collect();
-        let known = Known {
+        let known = KnownSchema {
             table: model.table.name.clone(),
             keys: model.table.keys.clone(),
             indexes: model.indexes.clone(),
@@ -168,7 +173,7 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
             assert!(plan.is_ok(), "{name}: {pattern}\n{}", emission::toml(&found, "inferred"));
         }
     }
-    assert!(infer(&[], &Known::default()).is_err());
+    assert!(infer(&[], &KnownSchema::default()).is_err());
 }
 
 #[test]
@@ -212,7 +217,7 @@ fn what_only_an_old_key_told_is_missed() {
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = read_back("new.toml", &text.replace("\"ITEM#{itemId}\"", "\"ITEM\""));
-    let is_line = |item: &serde_json::Map<String, serde_json::Value>| item["EntityType"]["S"] == "OrderItem";
+    let is_line = |item: &Item| item["EntityType"] == string("OrderItem");
     let mut item = Generator::new(&old, 9, 300).items().find(is_line).unwrap();
     for has_id in [true, false] {
         if !has_id {

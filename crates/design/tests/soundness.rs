@@ -6,10 +6,10 @@
 mod support;
 
 use partita_design::Model;
-use partita_design::audit::{Attributes, recognise};
+use partita_design::audit::recognise;
 use partita_design::generate::Generator;
+use partita_design::item::{Attributes, attributes};
 use partita_design::keyspace::Keyspace;
-use partita_design::migration::texts;
 use partita_design::model::{Entity, Pattern};
 use partita_design::plan::{Operation, Sort, Step, plan};
 use partita_design::template::{SHARD, Template};
@@ -22,7 +22,7 @@ struct Stored<'m> {
 fn stored<'m>(model: &'m Model) -> Vec<Stored<'m>> {
     let items = Generator::new(model, 11, 300);
     let known = |item| {
-        let texts = texts(&item);
+        let texts = attributes(&item);
         recognise(model, &texts).map(|entity| Stored { entity, texts })
     };
     items.items().filter_map(known).collect()

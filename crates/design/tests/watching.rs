@@ -5,7 +5,8 @@
 mod support;
 
 use partita_design::attribution::{Seen, SeenSort, pattern, shapes, write};
-use partita_design::audit::{Attributes, Bond, Change, Violation, Written, item, together, update};
+use partita_design::audit::{Bond, Change, Violation, Written, item, together, update};
+use partita_design::item::{Attributes, attributes};
 use partita_design::{Model, generate};
 use std::collections::BTreeSet;
 
@@ -77,16 +78,7 @@ fn generated_items_are_never_in_violation() {
         }
         let model = support::model(&std::fs::read_to_string(&path).unwrap());
         for made in generate::Generator::new(&model, 5, 150).items() {
-            let text = |value: &serde_json::Value| {
-                let plain = value
-                    .get("S")
-                    .or_else(|| value.get("N"))
-                    .and_then(|text| text.as_str())
-                    .map(str::to_owned);
-                plain.or_else(|| Some(value.get("BOOL")?.as_bool()?.to_string())).unwrap_or_default()
-            };
-            let attributes: Attributes =
-                made.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+            let attributes = attributes(&made);
             assert_eq!(item(&model, &attributes), [], "{}: {attributes:?}", path.display());
         }
     }

@@ -14,6 +14,7 @@ mod explain;
 mod explain_code;
 mod file;
 mod infer;
+mod item_json;
 mod items;
 mod migrate;
 mod seed;

@@ -17,7 +17,7 @@ pub use admin::PATH as MODEL_PATH;
 pub use watch::{Mode, ModelWatch};
 
 use partita_api::{Exception, Request, Response};
-use partita_design::audit::Attributes;
+use partita_design::item::Attributes;
 use partita_engine::heavy_work::elsewhere;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;

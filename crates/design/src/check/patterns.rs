@@ -6,7 +6,7 @@ use crate::finding::{Finding, Severity, counted, list};
 use crate::keyspace::named;
 use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
-use crate::template::Part;
+use crate::template::{Part, Template};
 use crate::value_type::ValueType;
 
 /// What one read unit reads, eventually consistent.
@@ -69,7 +69,7 @@ impl<'m> Checker<'m> {
             self.report(finding);
         }
         if let Obstacle::Unsorted { template, .. } = &unserved.obstacle {
-            self.unsorted.insert(template.clone());
+            self.text_sorted.insert(template.clone());
         }
         let reached = !matches!(
             unserved.obstacle,
@@ -231,17 +231,17 @@ impl<'m> Checker<'m> {
             let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
             let Some(Part::Field { name, format }) = rest.first() else { continue };
             let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
-            let shown = template.to_string();
-            if !number || self.unsorted.contains(&shown) || slot.sorts_as_number(self.model, name) {
+            if !number || self.text_sorted.contains(template) || slot.sorts_as_number(self.model, name) {
                 continue;
             }
             // An identifier is there to be found, not to be counted.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
-            let finding = self
-                .about_pattern("P105", severity, pattern)
-                .says(format!("{} comes in the order of {name} as text in {shown}: 1, 10, 2", entity.name));
-            self.report(finding.helps(pad(&shown, entity, name)));
-            self.unsorted.insert(shown);
+            let finding = self.about_pattern("P105", severity, pattern).says(format!(
+                "{} comes in the order of {name} as text in {template}: 1, 10, 2",
+                entity.name
+            ));
+            self.report(finding.helps(pad(template, entity, name)));
+            self.text_sorted.insert(template.clone());
         }
     }
 
@@ -259,6 +259,8 @@ impl<'m> Checker<'m> {
         let singleton = step.place.index.is_none()
             && own.is_some_and(|id| step.partition.has_field(id))
             && !matches!(step.sort, Sort::Equals(_));
+        let usually_single = !singleton && self.is_usually_single(pattern, entity);
+        let severity = if usually_single { Severity::Note } else { Severity::Warning };
         let (code, message, help) = if singleton {
             let sort = entity.key.get(1).map(ToString::to_string).unwrap_or_default();
             (
@@ -281,11 +283,6 @@ impl<'m> Checker<'m> {
                     entity.name
                 ),
             )
-        };
-        let severity = if code == "P117" && self.is_usually_single(pattern, entity) {
-            Severity::Note
-        } else {
-            Severity::Warning
         };
         let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
         self.report(finding);
@@ -380,8 +377,8 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
 }
 
 /// The template with a number as it must stand there.
-fn pad(template: &str, entity: &Entity, name: &str) -> String {
-    format!("pad it: {}", template.replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
+fn pad(template: &Template, entity: &Entity, name: &str) -> String {
+    format!("pad it: {}", template.to_string().replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
 fn inconsistent(place: &str) -> Words {

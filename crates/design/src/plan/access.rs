@@ -34,8 +34,11 @@ impl<'m> Planner<'_, 'm> {
     pub(super) fn access(&self, place: Place<'m>, entity: &'m Entity) -> Result<Access<'m>, Obstacle> {
         let slot = self.keys.slot(place, &entity.name).cloned().ok_or(Obstacle::Absent)?;
         if !self.condition().implies(&slot.when) {
-            let when = slot.when.to_string();
-            return Err(if self.concerns(&slot) { Obstacle::Sparse { when } } else { Obstacle::Absent });
+            return Err(if self.concerns(&slot) {
+                Obstacle::Sparse { when: slot.when }
+            } else {
+                Obstacle::Absent
+            });
         }
         let constant = |name: &str| {
             let fixed = self.pattern.filter.fixed(name).or_else(|| slot.when.fixed(name));
@@ -117,7 +120,7 @@ impl<'m> Planner<'_, 'm> {
             return Ok((fan_out, fixed));
         }
         let partial = !fixed.is_empty();
-        Err(Obstacle::Partition { template: slot.partition.to_string(), missing, partial })
+        Err(Obstacle::Partition { template: slot.partition.clone(), missing, partial })
     }
 
     /// Time buckets between the bounds; two if the bounds are unknown.
@@ -167,7 +170,7 @@ impl<'m> Planner<'_, 'm> {
             if keeps {
                 return Ok(());
             }
-            Err(Obstacle::Unsorted { by: by.to_owned(), template: template.to_string() })
+            Err(Obstacle::Unsorted { by: by.to_owned(), template: template.clone() })
         };
         if let Some(order) = order.filter(|order| !known(&order.by)) {
             if order.by != *next && !self.follows_time(slot, next, &order.by) {

@@ -1,12 +1,14 @@
 //! Every item into another table, in the new model's form. What stands there already is compared, never overwritten.
 
 use super::{Migration, Tally};
-use crate::model::items::{self, Item};
+use crate::model::item_json::encode;
+use crate::model::items;
 use crate::progress::Progress;
 use partita_design::estimate::write_units;
+use partita_design::item::Item;
 use partita_design::migration::{Rewrite, rewrite, tells_origin};
 use partita_exchange::item_reader::decode_put_line;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 impl Migration<'_> {
     pub(super) fn copy(&mut self, into: &str) -> Result<Tally, String> {
@@ -39,9 +41,10 @@ impl Migration<'_> {
                 return Ok(());
             }
         };
-        tally.units += write_units(json!(made).to_string().len() as u64);
+        let encoded = Value::Object(encode(&made));
+        tally.units += write_units(encoded.to_string().len() as u64);
         let request = json!({
-            "TableName": into, "Item": made, "ConditionExpression": "attribute_not_exists(#pk)",
+            "TableName": into, "Item": encoded, "ConditionExpression": "attribute_not_exists(#pk)",
             "ExpressionAttributeNames": { "#pk": self.new.table.keys[0] },
         });
         match self.client.call("PutItem", &request) {
@@ -58,11 +61,14 @@ impl Migration<'_> {
     /// the same are two, unless what was made of them tells them apart.
     fn compare(&mut self, item: &Item, made: &Item, into: &str, tally: &mut Tally) -> Result<(), String> {
         let keys = &self.new.table.keys;
-        let key: Item =
-            keys.iter().filter_map(|name| Some((name.clone(), made.get(name)?.clone()))).collect();
+        let made_json = encode(made);
+        let key: Map<String, Value> =
+            keys.iter().filter_map(|name| Some((name.clone(), made_json.get(name)?.clone()))).collect();
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
-        if is_same(&found["Item"], &json!(made)) && tells_origin(&self.old, &self.new, item, made) {
+        if is_same(&found["Item"], &Value::Object(made_json))
+            && tells_origin(&self.old, &self.new, item, made)
+        {
             tally.present += 1;
         } else {
             tally.collide(Value::Object(key).to_string());

@@ -2,9 +2,11 @@
 
 use super::course::Course;
 use super::{Migration, Tally};
+use crate::model::item_json::encode;
 use crate::model::items;
 use crate::progress::Progress;
 use partita_design::estimate::write_units;
+use partita_design::item::Item;
 use partita_design::migration::{Rewrite, rewrite};
 use serde_json::{Map, Value, json};
 
@@ -27,8 +29,8 @@ impl Migration<'_> {
         }
     }
 
-    fn one(&mut self, item: &Map<String, Value>, apply: bool, tally: &mut Tally) -> Result<(), String> {
-        let units = write_units(Value::Object(item.clone()).to_string().len() as u64);
+    fn one(&mut self, item: &Item, apply: bool, tally: &mut Tally) -> Result<(), String> {
+        let units = write_units(Value::Object(encode(item)).to_string().len() as u64);
         match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => tally.kept += 1,
             Rewrite::Unknown(reason) => *tally.unknown.entry(reason).or_default() += 1,
@@ -57,7 +59,8 @@ impl Migration<'_> {
     }
 
     /// Only what differs is updated, so that what the application changes at the same time stays.
-    fn change(&mut self, item: &Map<String, Value>, made: &Map<String, Value>) -> Result<(), String> {
+    fn change(&mut self, item: &Item, made: &Item) -> Result<(), String> {
+        let (item, made) = (encode(item), encode(made));
         let (mut names, mut values) = (Map::new(), Map::new());
         let (mut set, mut remove) = (Vec::new(), Vec::new());
         for (number, name) in
@@ -81,7 +84,7 @@ impl Migration<'_> {
         };
         let mut request = json!({
             "TableName": self.table,
-            "Key": self.key_of(item),
+            "Key": self.key_of(&item),
             "UpdateExpression": format!("{}{}", part("SET", &set), part("REMOVE", &remove)),
             "ConditionExpression": "attribute_exists(#pk)",
             "ExpressionAttributeNames": names,
@@ -97,7 +100,8 @@ impl Migration<'_> {
     }
 
     /// The new item comes and the old one goes in one transaction.
-    fn relocate(&mut self, put: &Map<String, Value>, delete: &Map<String, Value>) -> Result<(), String> {
+    fn relocate(&mut self, put: &Item, delete: &Item) -> Result<(), String> {
+        let (put, delete) = (encode(put), encode(delete));
         let names = json!({ "#pk": self.old.table.keys[0] });
         let request = json!({ "TransactItems": [
             // What is already there is never overwritten; the verification names what could not move.
@@ -122,8 +126,8 @@ impl Migration<'_> {
     }
 
     /// An item of a type that the new model does not have.
-    fn delete(&mut self, item: &Map<String, Value>) -> Result<(), String> {
-        let request = json!({ "TableName": self.table, "Key": self.key_of(item) });
+    fn delete(&mut self, item: &Item) -> Result<(), String> {
+        let request = json!({ "TableName": self.table, "Key": self.key_of(&encode(item)) });
         self.call("DeleteItem", &request).map(|_| ())
     }
 }
