@@ -39,7 +39,7 @@ pub const CODES: &[Code] = &[
         title: "not TOML",
         severity: Severity::Error,
         rules: &[],
-        page: "The file is not valid TOML, so nothing else can be said about it. The message names the first place where the syntax breaks.",
+        page: "The file is not valid TOML, so nothing else can be said about it. The message names the first location where the syntax breaks.",
     },
     Code {
         code: "P002",
@@ -109,7 +109,7 @@ pub const CODES: &[Code] = &[
         title: "sort key does not sort as its values do",
         severity: Severity::Error,
         rules: &[28, 93],
-        page: "Sort keys compare as text: `V#10` comes before `V#2`. Pad numbers with zeros (`{version:08}`), or keep them in a numeric key attribute of their own.",
+        page: "SortCondition keys compare as text: `V#10` comes before `V#2`. Pad numbers with zeros (`{version:08}`), or keep them in a numeric key attribute of their own.",
     },
     Code {
         code: "P106",
@@ -130,7 +130,7 @@ pub const CODES: &[Code] = &[
         title: "request leaves a type out",
         severity: Severity::Error,
         rules: &[43],
-        page: "The declared request cannot return a type that the pattern wants: its condition excludes that type's keys, or the type has other keys at that place.",
+        page: "The declared request cannot return a type that the pattern wants: its condition excludes that type's keys, or the type has other keys at that location.",
     },
     Code {
         code: "P109",
@@ -410,7 +410,7 @@ pub const CODES: &[Code] = &[
         title: "item too large",
         severity: Severity::Error,
         rules: &[78, 79],
-        page: "An item has at most 400 KB. Split it under one partition key (`PART#{number:04}`), or keep the large part elsewhere.",
+        page: "An item has at most 400 KB. SplitReason it under one partition key (`PART#{number:04}`), or keep the large part elsewhere.",
     },
     Code {
         code: "P402",
@@ -438,7 +438,7 @@ pub const CODES: &[Code] = &[
         title: "transaction too large",
         severity: Severity::Error,
         rules: &[55],
-        page: "A transaction has at most 100 actions. Split the write, or keep the parts as one item.",
+        page: "A transaction has at most 100 actions. SplitReason the write, or keep the parts as one item.",
     },
     Code {
         code: "P501",

@@ -31,7 +31,7 @@ pub struct Finding {
     /// The smallest change that helps.
     pub help: String,
     pub span: Span,
-    /// The reason, if the model allows it.
+    /// The reason, if the model allowances it.
     pub allowed: Option<String>,
 }
 
@@ -48,48 +48,31 @@ impl Finding {
         }
     }
 
-    pub fn says(mut self, message: impl Into<String>) -> Finding {
+    pub fn with_message(mut self, message: impl Into<String>) -> Finding {
         self.message = message.into();
         self
     }
 
-    pub fn helps(mut self, help: impl Into<String>) -> Finding {
+    pub fn with_help(mut self, help: impl Into<String>) -> Finding {
         self.help = help.into();
         self
     }
 
     /// Neither allowed nor a mere note.
-    pub fn counts(&self) -> bool {
+    pub fn is_problem(&self) -> bool {
         self.allowed.is_none() && self.severity > Severity::Note
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn list<T: AsRef<str>>(names: &[T]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.as_ref().to_owned(),
-        [start @ .., last] => {
-            let start: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", start.join(", "), last.as_ref())
-        }
-    }
-}
-
-/// `1 item`, `2 items`.
-pub fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
 /// Longer names are not typed by hand, nor is a name sought among more than these.
 const LONGEST_NAME: usize = 64;
-const MOST_CANDIDATES: usize = 64;
+const MAX_CANDIDATES: usize = 64;
 
 /// The closest of `known` to `name`, if it is close enough to be meant.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |name: &str| name.len() <= LONGEST_NAME;
     let known =
-        known.into_iter().take(MOST_CANDIDATES).filter(|candidate| is_short(name) && is_short(candidate));
+        known.into_iter().take(MAX_CANDIDATES).filter(|candidate| is_short(name) && is_short(candidate));
     let distances = known.map(|candidate| (distance(name, candidate), candidate));
     distances.min().filter(|(distance, _)| *distance <= name.len() / 3 + 1).map(|(_, candidate)| candidate)
 }
@@ -98,11 +81,11 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, letter) in left.to_lowercase().chars().enumerate() {
+    for (i, character) in left.to_lowercase().chars().enumerate() {
         let mut diagonal = i;
         row[0] = i + 1;
         for (j, other) in right.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
+            let changed = diagonal + usize::from(character != *other);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }
@@ -119,11 +102,5 @@ mod tests {
         assert_eq!(closest("userid", ["userId", "orderId"]), Some("userId"));
         assert_eq!(closest("atributes", ["attributes", "key"]), Some("attributes"));
         assert_eq!(closest("zebra", ["attributes", "key"]), None);
-    }
-
-    #[test]
-    fn names_are_listed() {
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(counted(1, "item"), "1 item");
     }
 }

@@ -131,7 +131,7 @@ fn remove_unused_indexes(model: &mut Model) {
     let used: BTreeSet<String> = model
         .entities
         .iter()
-        .flat_map(|entity| entity.indexes.iter().map(|indexed| indexed.index.clone()))
+        .flat_map(|entity| entity.indexes.iter().map(|index_key| index_key.index.clone()))
         .collect();
     model.indexes.retain(|index| used.contains(&index.name));
 }

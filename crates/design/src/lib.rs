@@ -9,43 +9,27 @@
 //!                           heat, estimate ───┴→ cost, difference
 //! ```
 
-pub mod attribution;
 pub mod audit;
+pub mod capacity;
 pub mod check;
 pub mod code;
-pub mod condition;
-pub mod cost;
-pub mod definition;
-pub mod difference;
-pub mod emission;
-pub mod estimate;
-pub mod explain;
+pub mod exchange;
 pub mod finding;
+pub mod formatting;
 pub mod generate;
-pub mod heat;
 pub mod inference;
-pub mod inspection;
 pub mod item;
-mod key_tree;
-pub mod keyspace;
-mod lookup;
+pub mod keys;
 pub mod migration;
 pub mod model;
-mod naming;
-pub mod onetable;
+mod name_hints;
 pub mod plan;
-pub mod price;
 mod random;
 pub mod reader;
-mod reference;
 pub mod report;
-pub mod schema;
-pub mod slot;
 pub mod source;
 pub mod template;
-pub mod value_type;
-pub mod workbench;
-pub mod write_plan;
+pub mod toml_writer;
 
 pub use check::{Report, check};
 pub use finding::{Finding, Severity};

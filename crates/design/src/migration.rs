@@ -4,11 +4,10 @@
 //! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
 
 use crate::audit::{MARKER, recognise};
-use crate::generate::meets;
 use crate::item::{Attributes, Item, Value, attributes};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Entity, Model};
 use crate::random::hash;
-use crate::slot::{Place, Slot};
 use crate::template::{SHARD, Template};
 use std::collections::BTreeSet;
 
@@ -21,7 +20,7 @@ pub enum Rewrite {
     /// Another primary key: the new item and the key of the old one, to be written in one transaction.
     Move { put: Item, delete: Item },
     /// The new model has no such entity; its name.
-    Gone(String),
+    Removed(String),
     /// No entity of the old model has such a key, or the new one lacks a value; the reason.
     Unknown(String),
 }
@@ -35,7 +34,7 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
         return Rewrite::Unknown("no entity has such a key".to_owned());
     };
     let Some(after) = new.entity(&before.name) else {
-        return Rewrite::Gone(before.name.clone());
+        return Rewrite::Removed(before.name.clone());
     };
     let values = spelled(&[old, new], before, &texts);
     rebuild(old, new, after, item, &values)
@@ -45,11 +44,11 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
 fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
     let mut values = texts.clone();
     for model in models {
-        for place in Place::all(model) {
-            let slot = model.entity(&entity.name).and_then(|entity| place.slot(entity));
-            let Some(slot) = slot else { continue };
-            for (name, template) in place.key_names(model).iter().zip(slot.key) {
-                let found = texts.get(name).and_then(|key| template.matches(key, slot.entity));
+        for location in TableOrIndex::all(model) {
+            let mapping = model.entity(&entity.name).and_then(|entity| location.mapping(entity));
+            let Some(mapping) = mapping else { continue };
+            for (name, template) in location.key_names(model).iter().zip(mapping.key) {
+                let found = texts.get(name).and_then(|key| template.matches(key, mapping.entity));
                 for (field, value) in found.into_iter().flatten().filter(|(field, _)| field != SHARD) {
                     values.entry(field).or_insert(value);
                 }
@@ -60,7 +59,7 @@ fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes
 }
 
 /// Whether what was made of an item still tells its old primary key, shards aside: then nothing else has become the same.
-pub fn tells_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
+pub fn preserves_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
     let texts = attributes(item);
     // A marker's key is the same text under other names.
     if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
@@ -105,17 +104,17 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
             made.remove(name);
         }
     }
-    for place in Place::all(new) {
-        let Some(slot) = place.slot(entity) else { continue };
-        if place.index.is_some() && !meets(&slot, values) {
+    for location in TableOrIndex::all(new) {
+        let Some(mapping) = location.mapping(entity) else { continue };
+        if location.index.is_some() && !mapping.includes(values) {
             continue;
         }
-        for (position, (name, template)) in place.key_names(new).iter().zip(slot.key).enumerate() {
+        for (position, (name, template)) in location.key_names(new).iter().zip(mapping.key).enumerate() {
             let mut values = values.clone();
-            values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
+            values.insert(SHARD.to_owned(), shard(&mapping, item, name, &values));
             match template.fill(&values) {
                 Ok(key) => {
-                    made.insert(name.clone(), place.key_value(new, position, key));
+                    made.insert(name.clone(), location.key_value(new, position, key));
                 }
                 Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
@@ -137,21 +136,21 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
     Rewrite::Move { put: made, delete }
 }
 
-/// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
-fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+/// The shard that the item has, if the new number of shards allowances it; otherwise the one that its hash gives.
+fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
     let own = match item.get(name) {
         Some(Value::String(key)) => Some(key),
         _ => None,
     };
-    let template = slot.key.iter().find(|template| template.has_field(SHARD));
+    let template = mapping.key.iter().find(|template| template.has_field(SHARD));
     let had = own
         .zip(template)
-        .and_then(|(key, template)| template.matches(key, slot.entity))
+        .and_then(|(key, template)| template.matches(key, mapping.entity))
         .and_then(|mut v| v.remove(SHARD));
-    let fits = had.filter(|shard| shard.parse::<u64>().is_ok_and(|number| number < slot.shards()));
+    let fits = had.filter(|shard| shard.parse::<u64>().is_ok_and(|number| number < mapping.shards()));
     fits.unwrap_or_else(|| {
-        let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
+        let by = mapping.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
         let by = by.cloned().unwrap_or_else(|| values.values().cloned().collect());
-        (hash(&by) % slot.shards()).to_string()
+        (hash(&by) % mapping.shards()).to_string()
     })
 }

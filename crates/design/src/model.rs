@@ -1,13 +1,17 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
-use crate::condition::Condition;
-use crate::lookup::{AttributeNumbers, Lookup};
-use crate::naming;
+pub mod condition;
+pub(crate) mod lookup;
+pub mod value_type;
+
+use crate::name_hints;
 use crate::source::Span;
-use crate::template::{DELIMITER, Template, Types};
-use crate::value_type::ValueType;
+use crate::template::{DELIMITER, FieldTypes, Template};
+use condition::Condition;
+use lookup::{AttributeNumbers, Lookup};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use value_type::ValueType;
 
 /// The newest version of the format.
 pub const FORMAT: i64 = 1;
@@ -20,7 +24,7 @@ pub struct Model {
     pub entities: Vec<Entity>,
     pub patterns: Vec<Pattern>,
     pub writes: Vec<Write>,
-    pub allows: Vec<Allow>,
+    pub allowances: Vec<Allowance>,
     /// Made when something is first looked up; entities come before that.
     pub(crate) lookup: OnceLock<Lookup>,
 }
@@ -85,7 +89,7 @@ pub struct Entity {
     /// Templates of the table's key.
     pub key: Vec<Template>,
     pub shard: Option<Shard>,
-    pub indexes: Vec<Indexed>,
+    pub indexes: Vec<IndexKey>,
     pub unique: Vec<String>,
     pub lock: Option<String>,
     /// The attribute that numbers kept versions.
@@ -97,7 +101,7 @@ pub struct Entity {
     /// Attributes that tell one item from every other, if the names do not say it.
     pub identity: Vec<String>,
     pub ttl: Option<String>,
-    pub expect: Expect,
+    pub expect: Expectations,
     /// What the model puts between the parts of keys, if it is not `#`.
     pub delimiter: Option<char>,
     pub span: Span,
@@ -108,7 +112,7 @@ pub struct Entity {
 
 /// An entity's key in an index.
 #[derive(Clone, Debug)]
-pub struct Indexed {
+pub struct IndexKey {
     pub index: String,
     pub key: Vec<Template>,
     pub when: Condition,
@@ -126,7 +130,7 @@ pub struct Shard {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Expect {
+pub struct Expectations {
     pub count: Option<u64>,
     pub per: Option<String>,
     pub average: Option<f64>,
@@ -215,7 +219,7 @@ pub struct Action {
 }
 
 #[derive(Clone, Debug)]
-pub struct Allow {
+pub struct Allowance {
     pub code: String,
     pub on: Option<String>,
     pub reason: String,
@@ -242,8 +246,8 @@ impl Model {
     pub fn usual_delimiter(&self) -> Option<char> {
         let mut counts: BTreeMap<char, usize> = BTreeMap::new();
         for entity in &self.entities {
-            let keys = entity.indexes.iter().flat_map(|indexed| &indexed.key).chain(&entity.key);
-            for mark in keys.flat_map(Template::borders).filter(|mark| !mark.is_alphanumeric()) {
+            let keys = entity.indexes.iter().flat_map(|index_key| &index_key.key).chain(&entity.key);
+            for mark in keys.flat_map(Template::field_delimiters).filter(|mark| !mark.is_alphanumeric()) {
                 *counts.entry(mark).or_default() += 1;
             }
         }
@@ -282,7 +286,8 @@ impl Attribute {
     /// How many different values there are, declared or by its type or name, if that is known to be few.
     pub fn distinct(&self) -> Option<u64> {
         let named = || {
-            naming::few_values(&self.name).filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
+            name_hints::few_values(&self.name)
+                .filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
         };
         self.values.or_else(|| self.kind.distinct()).or_else(named)
     }
@@ -293,8 +298,8 @@ impl Entity {
         AttributeNumbers::find(&self.numbers, &self.attributes, name)
     }
 
-    pub fn indexed(&self, index: &str) -> Option<&Indexed> {
-        self.indexes.iter().find(|indexed| indexed.index == index)
+    pub fn index_key(&self, index: &str) -> Option<&IndexKey> {
+        self.indexes.iter().find(|index_key| index_key.index == index)
     }
 
     /// The attribute that identifies it: declared alone, named after it, or `id`.
@@ -325,7 +330,7 @@ impl Entity {
     pub fn bytes(&self) -> u64 {
         self.expect.bytes.unwrap_or_else(|| {
             let attributes = &self.attributes;
-            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.usual_bytes()).sum();
+            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.typical_bytes()).sum();
             data + self.key.len() as u64 * 30 + self.indexes.len() as u64 * 60 + 20
         })
     }
@@ -341,7 +346,7 @@ impl Entity {
 
 const SHARD_TYPE: ValueType = ValueType::Int;
 
-impl Types for Entity {
+impl FieldTypes for Entity {
     fn delimiter(&self) -> char {
         self.delimiter.unwrap_or(DELIMITER)
     }

@@ -1,6 +1,6 @@
 //! The proof that a pattern is served: which requests, on which keys, or what stands in the way.
 //!
-//! A pattern's inputs are the values that the caller knows. At every place (the table, each index) the partition key must
+//! A pattern's inputs are the values that the caller knows. At every location (the table, each index) the partition key must
 //! be made of known values, and the sort key must begin with known values; what follows must be the attribute of the
 //! range or of the order. Nothing is tried out: templates alone decide.
 
@@ -8,11 +8,11 @@ mod access;
 mod requests;
 mod together;
 
-use crate::condition::Condition;
-use crate::estimate::{self, Amount};
-use crate::keyspace::Keyspace;
+use crate::capacity::estimate::{self, ItemCount};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::keyspace::Keyspace;
+use crate::model::condition::Condition;
 use crate::model::{Entity, Model, Pattern, Target};
-use crate::slot::{Place, Slot};
 use crate::template::Template;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub enum Operation {
 
 /// The condition on the sort key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum SortCondition {
     Any,
     Equals(Template),
     BeginsWith(Template),
@@ -35,7 +35,7 @@ pub enum Sort {
         by: String,
     },
     /// From one text to another, both included.
-    Span {
+    Range {
         from: String,
         to: String,
     },
@@ -44,20 +44,20 @@ pub enum Sort {
 #[derive(Clone, Debug)]
 pub struct Step<'m> {
     pub operation: Operation,
-    pub place: Place<'m>,
+    pub location: TableOrIndex<'m>,
     pub targets: Vec<&'m Entity>,
     pub partition: Template,
-    pub sort: Sort,
+    pub sort: SortCondition,
     pub forward: bool,
     pub limit: Option<u64>,
     /// Requests that read all shards or time buckets.
     pub fan_out: u64,
     /// What is thrown away after the read, attribute by attribute.
     pub filter: Vec<String>,
-    /// Types that come along unasked; of many, some.
+    /// FieldTypes that come along unasked; of many, some.
     pub extras: Vec<&'m Entity>,
     pub strong: bool,
-    pub items: Amount,
+    pub items: ItemCount,
     pub bytes: f64,
     pub max_bytes: f64,
 }
@@ -66,22 +66,22 @@ pub struct Step<'m> {
 pub struct Plan<'m> {
     pub steps: Vec<Step<'m>>,
     /// Why several types are not read by one request, if they are not.
-    pub split: Option<Split>,
+    pub split: Option<SplitReason>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Split {
+pub enum SplitReason {
     /// They are not stored together.
-    Apart,
+    Separate,
     /// A common prefix would also match longer values.
-    Ambiguous(String),
+    AmbiguousPrefix(String),
     /// Other types lie between them.
-    Between(Vec<String>),
+    OthersBetween(Vec<String>),
     /// The single item sorts at the end that a limited read does not reach.
-    WrongEnd { single: String, many: String },
+    OppositeEnd { single: String, many: String },
 }
 
-/// Why a place does not serve an entity.
+/// Why a location does not serve an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     Absent,
@@ -138,7 +138,7 @@ impl Obstacle {
 /// Where the proof failed.
 #[derive(Clone, Debug)]
 pub struct Unserved<'m> {
-    pub place: Place<'m>,
+    pub location: TableOrIndex<'m>,
     pub entity: &'m Entity,
     pub obstacle: Obstacle,
 }
@@ -163,11 +163,11 @@ impl<'m> Planner<'_, 'm> {
             let steps = self.single(one)?;
             return Ok(Plan { steps, split: None });
         }
-        let mut split = Split::Apart;
-        for place in self.keys.places() {
-            match self.together(place) {
+        let mut split = SplitReason::Separate;
+        for location in self.keys.locations() {
+            match self.together(location) {
                 Ok(steps) => return Ok(Plan { steps, split: None }),
-                Err(Some(reason)) if split == Split::Apart => split = reason,
+                Err(Some(reason)) if split == SplitReason::Separate => split = reason,
                 Err(_) => {}
             }
         }
@@ -175,7 +175,7 @@ impl<'m> Planner<'_, 'm> {
         if let Some(order) = self.pattern.order.as_ref().filter(|_| collections > 1) {
             let entity = self.entity(&self.pattern.targets[0]);
             let obstacle = Obstacle::Interleave { by: order.by.clone() };
-            return Err(Unserved { place: Place { index: None }, entity, obstacle });
+            return Err(Unserved { location: TableOrIndex { index: None }, entity, obstacle });
         }
         let mut steps = Vec::new();
         for target in &self.pattern.targets {
@@ -194,8 +194,8 @@ impl<'m> Planner<'_, 'm> {
         let entity = self.entity(target);
         let mut best: Option<(Rank, Vec<Step<'m>>)> = None;
         let mut failure: Option<Unserved<'m>> = None;
-        for place in self.keys.places() {
-            match self.access(place, entity).and_then(|access| self.steps(&[(target, access)], None)) {
+        for location in self.keys.locations() {
+            match self.access(location, entity).and_then(|access| self.steps(&[(target, access)], None)) {
                 Ok(steps) => {
                     let first = &steps[0];
                     let rank = (first.filter.len(), first.extras.len(), first.fan_out, steps.len());
@@ -206,29 +206,29 @@ impl<'m> Planner<'_, 'm> {
                 Err(obstacle) => {
                     let further = |other: &Unserved<'_>| obstacle.progress() > other.obstacle.progress();
                     if failure.as_ref().is_none_or(further) {
-                        failure = Some(Unserved { place, entity, obstacle });
+                        failure = Some(Unserved { location, entity, obstacle });
                     }
                 }
             }
         }
-        let absent = Unserved { place: Place { index: None }, entity, obstacle: Obstacle::Absent };
+        let absent = Unserved { location: TableOrIndex { index: None }, entity, obstacle: Obstacle::Absent };
         best.map(|(_, steps)| steps).ok_or_else(|| failure.unwrap_or(absent))
     }
 }
 
-/// Whether items of a slot can lie within a sort condition.
-pub fn sort_meets(sort: &Sort, types: &Entity, slot: &Slot<'_>) -> bool {
-    let Some(template) = &slot.sort else { return matches!(sort, Sort::Any) };
+/// Whether items of a mapping can lie within a sort condition.
+pub fn sort_overlaps(sort: &SortCondition, types: &Entity, mapping: &KeyMapping<'_>) -> bool {
+    let Some(template) = &mapping.sort else { return matches!(sort, SortCondition::Any) };
     match sort {
-        Sort::Any => true,
-        Sort::Equals(wanted) => wanted.meets(types, template, slot.entity, false, false),
-        Sort::BeginsWith(prefix) => prefix.meets(types, template, slot.entity, false, true),
-        Sort::Between { prefix, by } => {
+        SortCondition::Any => true,
+        SortCondition::Equals(wanted) => wanted.overlaps(types, template, mapping.entity, false, false),
+        SortCondition::BeginsWith(prefix) => prefix.overlaps(types, template, mapping.entity, false, true),
+        SortCondition::Between { prefix, by } => {
             let field = Template::field(by);
             let open = Template { parts: [prefix.parts.clone(), field.parts].concat() };
-            open.meets(types, template, slot.entity, false, true)
+            open.overlaps(types, template, mapping.entity, false, true)
         }
-        Sort::Span { from, to } => {
+        SortCondition::Range { from, to } => {
             let text = template.prefix();
             let above = text >= from.as_str() || from.starts_with(text);
             above && text <= to.as_str()
@@ -236,43 +236,45 @@ pub fn sort_meets(sort: &Sort, types: &Entity, slot: &Slot<'_>) -> bool {
     }
 }
 
-impl Sort {
+impl SortCondition {
     /// The template that it compares with.
     fn template(&self) -> Option<&Template> {
         match self {
-            Sort::Any | Sort::Span { .. } => None,
-            Sort::Equals(template) | Sort::BeginsWith(template) | Sort::Between { prefix: template, .. } => {
-                Some(template)
-            }
+            SortCondition::Any | SortCondition::Range { .. } => None,
+            SortCondition::Equals(template)
+            | SortCondition::BeginsWith(template)
+            | SortCondition::Between { prefix: template, .. } => Some(template),
         }
     }
 
     /// The same condition with another template.
-    fn with(&self, template: Template) -> Sort {
+    fn with(&self, template: Template) -> SortCondition {
         match self {
-            Sort::Any | Sort::Span { .. } => self.clone(),
-            Sort::Equals(_) => Sort::Equals(template),
-            Sort::BeginsWith(_) => Sort::BeginsWith(template),
-            Sort::Between { by, .. } => Sort::Between { prefix: template, by: by.clone() },
+            SortCondition::Any | SortCondition::Range { .. } => self.clone(),
+            SortCondition::Equals(_) => SortCondition::Equals(template),
+            SortCondition::BeginsWith(_) => SortCondition::BeginsWith(template),
+            SortCondition::Between { by, .. } => SortCondition::Between { prefix: template, by: by.clone() },
         }
     }
 }
 
 impl Step<'_> {
     /// The condition on each key attribute, by its position: all but the last are equal to something.
-    pub fn clauses(&self) -> Vec<(usize, Sort)> {
-        let mut clauses: Vec<Sort> = self.partition.attributes().into_iter().map(Sort::Equals).collect();
+    pub fn clauses(&self) -> Vec<(usize, SortCondition)> {
+        let mut clauses: Vec<SortCondition> =
+            self.partition.attributes().into_iter().map(SortCondition::Equals).collect();
         let pieces = match (&self.sort, self.sort.template()) {
-            (Sort::Any, _) => Vec::new(),
+            (SortCondition::Any, _) => Vec::new(),
             (_, Some(template)) => template.attributes(),
             (_, None) => vec![Template::default()],
         };
         let count = pieces.len();
         clauses.extend(pieces.into_iter().enumerate().map(|(number, piece)| {
-            if number + 1 < count { Sort::Equals(piece) } else { self.sort.with(piece) }
+            if number + 1 < count { SortCondition::Equals(piece) } else { self.sort.with(piece) }
         }));
         // A prefix that ends at a border says nothing about the attribute behind it.
-        clauses.retain(|clause| !matches!(clause, Sort::BeginsWith(piece) if piece.parts.is_empty()));
+        clauses
+            .retain(|clause| !matches!(clause, SortCondition::BeginsWith(piece) if piece.parts.is_empty()));
         clauses.into_iter().enumerate().collect()
     }
 

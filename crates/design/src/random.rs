@@ -1,8 +1,8 @@
-//! Repeatable randomness: the same seed and the same place give the same number, in any order of asking.
+//! Repeatable randomness: the same seed and the same purpose give the same number, in any order of asking.
 
 /// A number that depends on nothing but its arguments.
-pub fn at(seed: u64, place: &str, number: u64) -> u64 {
-    let mut state = hash(place) ^ seed.rotate_left(17) ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+pub fn at(seed: u64, purpose: &str, number: u64) -> u64 {
+    let mut state = hash(purpose) ^ seed.rotate_left(17) ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     for (shift, factor) in [(30, 0xBF58_476D_1CE4_E5B9), (27, 0x94D0_49BB_1331_11EB)] {
         state = (state ^ (state >> shift)).wrapping_mul(factor);
     }

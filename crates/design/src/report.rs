@@ -1,9 +1,12 @@
 //! Findings as text for people, JSON for programs, SARIF for code scanning.
 
+pub mod difference;
+pub mod explain;
+
 use crate::check::Report;
 use crate::code;
-use crate::estimate::amount;
-use crate::finding::{Finding, Severity, counted};
+use crate::finding::{Finding, Severity};
+use crate::formatting::{format_quantity, plural};
 use crate::plan::{Operation, Plan};
 use crate::source::Source;
 use serde_json::{Value, json};
@@ -28,7 +31,7 @@ pub fn text_of(findings: &[Finding], source: &Source) -> String {
 /// The whole report: findings (notes only if asked for), then one line for each pattern.
 pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     let shown: Vec<Finding> =
-        report.findings.iter().filter(|finding| finding.counts() || notes).cloned().collect();
+        report.findings.iter().filter(|finding| finding.is_problem() || notes).cloned().collect();
     let mut text = text_of(&shown, source);
     let width = report.plans.keys().map(|name| name.len()).max().unwrap_or_default();
     for pattern in &report.model.patterns {
@@ -44,9 +47,9 @@ pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     text.push_str(&format!(
         "\n{served} of {} patterns served; {}, {}, {}\n",
         report.plans.len(),
-        counted(errors as u64, "error"),
-        counted(warnings as u64, "warning"),
-        counted(notes as u64, "note"),
+        plural(errors as u64, "error"),
+        plural(warnings as u64, "warning"),
+        plural(notes as u64, "note"),
     ));
     text
 }
@@ -62,11 +65,11 @@ pub fn summary(plan: &Plan<'_>) -> String {
                 Operation::Query => "Query",
                 Operation::BatchGet => "BatchGetItem",
             };
-            format!("{operation} {}", step.place.index.map_or("table", |index| index.name.as_str()))
+            format!("{operation} {}", step.location.index.map_or("table", |index| index.name.as_str()))
         })
         .collect();
-    let requests = counted(plan.requests(), "request");
-    format!("{}, {requests}, {}", steps.join(" + "), amount(plan.units(), "read unit"))
+    let requests = plural(plan.requests(), "request");
+    format!("{}, {requests}, {}", steps.join(" + "), format_quantity(plan.units(), "read unit"))
 }
 
 /// `{"findings": […], "patterns": […]}`.
@@ -83,7 +86,7 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
                 "readUnits": plan.units(),
                 "steps": plan.steps.iter().map(|step| json!({
                     "operation": format!("{:?}", step.operation),
-                    "index": step.place.index.map(|index| index.name.clone()),
+                    "index": step.location.index.map(|index| index.name.clone()),
                 })).collect::<Vec<_>>(),
             }),
             _ => json!({ "name": pattern.name, "served": false }),
@@ -101,15 +104,15 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
 
 pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
     let one = |finding: &Finding| {
-        let place = source.position(finding.span.start);
+        let position = source.position(finding.span.start);
         json!({
             "code": finding.code,
             "severity": finding.severity.name(),
             "subject": finding.subject,
             "message": finding.message,
             "help": finding.help,
-            "line": place.line,
-            "column": place.column,
+            "line": position.line,
+            "column": position.column,
             "allowed": finding.allowed,
         })
     };

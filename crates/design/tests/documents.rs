@@ -4,7 +4,8 @@
 
 mod support;
 
-use partita_design::{Source, code, read, schema};
+use partita_design::reader::schema;
+use partita_design::{Source, code, read};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -33,7 +34,7 @@ fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
     let odd = "qqqqqqqqqqqq = 1";
     let entity = "/properties/entity/additionalProperties";
     let pattern = "/properties/pattern/additionalProperties";
-    let indexed = format!("{entity}/properties/index/additionalProperties");
+    let index_key = format!("{entity}/properties/index/additionalProperties");
     let cases = [
         (String::new(), format!("{odd}\n{base}")),
         ("/properties/table".to_owned(), format!("{base}{odd}")),
@@ -44,10 +45,10 @@ fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
         ),
         (entity.to_owned(), format!("{base}[entity.E]\n{odd}")),
         (
-            indexed.clone(),
+            index_key.clone(),
             format!("{base}[index.G]\nkeys = [\"A\"]\n[entity.E]\nindex.G = {{ {odd}, key = [\"A\"] }}"),
         ),
-        (format!("{indexed}/properties/shard"), format!("{base}[entity.E]\nshard = {{ {odd} }}")),
+        (format!("{index_key}/properties/shard"), format!("{base}[entity.E]\nshard = {{ {odd} }}")),
         (format!("{entity}/properties/expect"), format!("{base}[entity.E]\nexpect = {{ {odd} }}")),
         (
             format!("{entity}/properties/attributes/additionalProperties/oneOf/1"),

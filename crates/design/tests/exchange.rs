@@ -4,12 +4,13 @@
 
 mod support;
 
+use partita_design::exchange::{onetable, workbench};
 use partita_design::generate::Generator;
 use partita_design::inference::{KnownSchema, infer};
 use partita_design::item::{Item, Value};
 use partita_design::model::Entity;
 use partita_design::template::Template;
-use partita_design::{Model, Source, emission, onetable, read, report, workbench};
+use partita_design::{Model, Source, read, report, toml_writer};
 use std::collections::BTreeSet;
 
 /// Every model of the project, by file name.
@@ -94,14 +95,14 @@ fn generated_sparse_entries_follow_their_condition() {
 #[test]
 fn a_model_printed_as_toml_is_the_same_model() {
     for (name, model) in all() {
-        let again = read_back(&name, &emission::toml(&model, "printed"));
+        let again = read_back(&name, &toml_writer::write(&model, "printed"));
         assert_eq!(model.table.keys, again.table.keys);
         for entity in &model.entities {
             let other = again.entity(&entity.name).unwrap();
             assert_eq!(keys(entity), keys(other), "{name}");
-            for indexed in &entity.indexes {
-                let twin = other.indexed(&indexed.index).unwrap();
-                assert_eq!((&indexed.key, &indexed.when), (&twin.key, &twin.when), "{name}");
+            for index_key in &entity.indexes {
+                let twin = other.index_key(&index_key.index).unwrap();
+                assert_eq!((&index_key.key, &index_key.when), (&twin.key, &twin.when), "{name}");
             }
         }
     }
@@ -116,7 +117,7 @@ fn workbench_models_go_out_and_come_back() {
         for entity in &model.entities {
             assert_eq!(keys(entity), keys(again.entity(&entity.name).unwrap()), "{name}");
         }
-        read_back(&name, &emission::toml(&again, "imported"));
+        read_back(&name, &toml_writer::write(&again, "imported"));
     }
     assert!(workbench::import("{}").unwrap_err().contains("NoSQL Workbench"));
     assert!(workbench::import("not json").unwrap_err().contains("not JSON"));
@@ -152,8 +153,8 @@ fn a_model_is_inferred_from_its_own_items() {
         assert_eq!(keys(entity), keys(found.entity(&entity.name).unwrap()));
     }
     let order = found.entity("Order").unwrap();
-    assert_eq!(order.indexed("GSI1").unwrap().key[0].to_string(), "ORDER#{orderId}");
-    assert_eq!(order.indexed("GSI2").unwrap().when.to_string(), "status == 'PENDING'");
+    assert_eq!(order.index_key("GSI1").unwrap().key[0].to_string(), "ORDER#{orderId}");
+    assert_eq!(order.index_key("GSI2").unwrap().when.to_string(), "status == 'PENDING'");
     assert!(found.patterns.iter().any(|pattern| pattern.name == "ordersByUserId"));
 }
 
@@ -167,10 +168,10 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
             indexes: model.indexes.clone(),
         };
         let found = infer(&items, &known).unwrap();
-        let again = read_back(&name, &emission::toml(&found, "inferred"));
+        let again = read_back(&name, &toml_writer::write(&found, "inferred"));
         let report = partita_design::check(&again);
         for (pattern, plan) in &report.plans {
-            assert!(plan.is_ok(), "{name}: {pattern}\n{}", emission::toml(&found, "inferred"));
+            assert!(plan.is_ok(), "{name}: {pattern}\n{}", toml_writer::write(&found, "inferred"));
         }
     }
     assert!(infer(&[], &KnownSchema::default()).is_err());
@@ -178,7 +179,7 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
 
 #[test]
 fn items_move_from_one_version_to_the_next_and_back() {
-    use partita_design::migration::{Rewrite, rewrite, tells_origin};
+    use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = text
@@ -199,9 +200,9 @@ fn items_move_from_one_version_to_the_next_and_back() {
                 assert_eq!(delete.len(), 2);
                 put
             }
-            Rewrite::Unknown(reason) | Rewrite::Gone(reason) => panic!("{reason}: {item:?}"),
+            Rewrite::Unknown(reason) | Rewrite::Removed(reason) => panic!("{reason}: {item:?}"),
         };
-        assert!(tells_origin(&old, &new, &item, &made), "{made:?}");
+        assert!(preserves_origin(&old, &new, &item, &made), "{made:?}");
         assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
         match rewrite(&new, &old, &made) {
             Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
@@ -213,7 +214,7 @@ fn items_move_from_one_version_to_the_next_and_back() {
 
 #[test]
 fn what_only_an_old_key_told_is_missed() {
-    use partita_design::migration::{Rewrite, rewrite, tells_origin};
+    use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = read_back("new.toml", &text.replace("\"ITEM#{itemId}\"", "\"ITEM\""));
@@ -224,6 +225,6 @@ fn what_only_an_old_key_told_is_missed() {
             item.remove("itemId");
         }
         let Rewrite::Move { put: made, .. } = rewrite(&old, &new, &item) else { panic!("{item:?}") };
-        assert_eq!(tells_origin(&old, &new, &item, &made), has_id, "{made:?}");
+        assert_eq!(preserves_origin(&old, &new, &item, &made), has_id, "{made:?}");
     }
 }

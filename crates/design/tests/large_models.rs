@@ -5,7 +5,7 @@ mod support;
 use partita_design::Source;
 use support::{findings, with_table};
 
-/// So many types, each with the number in place of `%`.
+/// So many types, each with the number in location of `%`.
 fn types(count: usize, text: &str) -> String {
     (0..count).map(|number| text.replace('%', &number.to_string()) + "\n").collect()
 }

@@ -111,7 +111,7 @@ fn c_the_activity_feed_misses_favourites_and_returns_others() {
     assert!(message(&text, "P108").contains("never returns Favorite"));
     assert!(has(&text, "P109", Warning));
     assert!(message(&text, "P109").contains("User and Article"));
-    // Without the request: no place holds both in the order of time.
+    // Without the request: no location holds both in the order of time.
     let feed = r#"feed = { in = ["userId"], out = ["Comment*", "Favorite*"], order = "createdAt desc" }"#;
     assert_eq!(codes(&with_table(&format!("{CMS}{feed}")), "pattern.feed"), ["P103"]);
 }
@@ -285,13 +285,13 @@ key = ["ORDER#{{orderId}}", "METADATA"]
 both  = {{ in = ["userId"], out = ["User", "Order*"] }}
 order = {{ in = ["orderId"], out = "OrderMeta" }}
 [write]
-place = {{ create = "Order" }}
+location = {{ create = "Order" }}
 ship  = {{ update = "Order", set = ["status"] }}
 "#
         )
     };
     let declared = with_table(&entities("copies = \"Order\""));
-    assert_eq!(codes(&declared, "write.place"), ["P501"]);
+    assert_eq!(codes(&declared, "write.location"), ["P501"]);
     assert_eq!(codes(&declared, "write.ship"), ["P501"]);
     assert_eq!(codes(&with_table(&entities("")), "entity.OrderMeta"), ["P502"]);
 }

@@ -1,4 +1,4 @@
-//! Models in the manner of strangers (`planted/*.toml`): each is clean as it stands, and each has a mistake when a line of it
+//! Models in the manner of other_types (`planted/*.toml`): each is clean as it stands, and each has a mistake when a line of it
 //! is changed as `planted/mistakes.txt` says. Every code is planted.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -116,12 +116,12 @@ fn another_delimiter_changes_nothing() {
 fn another_spelling_of_names_changes_nothing() {
     for (name, text) in clean_models() {
         let mut snake = String::new();
-        for letter in text.chars() {
-            if letter.is_ascii_uppercase() && snake.ends_with(|last: char| last.is_ascii_lowercase()) {
+        for character in text.chars() {
+            if character.is_ascii_uppercase() && snake.ends_with(|last: char| last.is_ascii_lowercase()) {
                 snake.push('_');
-                snake.push(letter.to_ascii_lowercase());
+                snake.push(character.to_ascii_lowercase());
             } else {
-                snake.push(letter);
+                snake.push(character);
             }
         }
         support::assert_clean(&name, &snake);
@@ -138,7 +138,7 @@ fn every_planted_mistake_is_found_and_nothing_else() {
         let there = findings.iter().any(|f| planted(f) && f.severity.name() == plant.severity);
         let expected =
             |finding: &Finding| planted(finding) || plant.with.iter().any(|code| code == finding.code);
-        if !there || findings.iter().any(|finding| finding.counts() && !expected(finding)) {
+        if !there || findings.iter().any(|finding| finding.is_problem() && !expected(finding)) {
             wrong +=
                 &format!("\n=== {} {}\n{}", plant.code, plant.model, report::text_of(&findings, &source));
         }

@@ -4,8 +4,10 @@
 
 mod support;
 
-use partita_design::price::{CARRIED, Prices};
-use partita_design::{Source, check, cost, explain, generate, read, report};
+use partita_design::capacity::cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::report::explain;
+use partita_design::{Source, check, generate, read, report};
 use proptest::prelude::*;
 
 fn texts() -> Vec<String> {
@@ -34,7 +36,7 @@ fn exercise(text: &str) {
             report::sarif(&report.findings, &source);
             explain::text(&model, None);
             explain::json(&model, None);
-            let prices = Prices::parse(CARRIED).unwrap();
+            let prices = Prices::parse(DEFAULT_PRICES).unwrap();
             cost::text(&model, &cost::cost(&model, &prices), &prices);
             assert!(
                 generate::Generator::new(&model, 1, 30).items().take(60).count() > 0

@@ -293,9 +293,9 @@ fn rule_54_copies_are_intended_and_declared() {
 #[test]
 fn rule_55_copies_are_kept_in_step_by_transactions() {
     let text = |write: &str| parts(&[USER, ORDER, COPY, "[write]", write]);
-    assert!(has(&text("place = { create = \"Order\" }"), "P501", Error));
-    assert!(has(&text("place = { batch = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
-    assert!(!has(&text("place = { transact = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
+    assert!(has(&text("location = { create = \"Order\" }"), "P501", Error));
+    assert!(has(&text("location = { batch = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
+    assert!(!has(&text("location = { transact = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
     assert!(!has(&text("mark = { update = \"Order\", set = [\"note\"] }"), "P501", Error));
 }
 

@@ -9,9 +9,9 @@ use partita_design::Model;
 use partita_design::audit::recognise;
 use partita_design::generate::Generator;
 use partita_design::item::{Attributes, attributes};
-use partita_design::keyspace::Keyspace;
+use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::{Entity, Pattern};
-use partita_design::plan::{Operation, Sort, Step, plan};
+use partita_design::plan::{Operation, SortCondition, Step, plan};
 use partita_design::template::{SHARD, Template};
 
 struct Stored<'m> {
@@ -41,13 +41,13 @@ fn wanted(pattern: &Pattern, asker: &Stored<'_>, one: &Stored<'_>) -> bool {
 }
 
 /// The conditions of a request with the values that the asker knows.
-fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, Sort)> {
+fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, SortCondition)> {
     let fill = |template: &Template| Template::text(&template.fill(&asker.texts).unwrap());
     let one = |sort| match sort {
-        Sort::Equals(template) => Sort::Equals(fill(&template)),
+        SortCondition::Equals(template) => SortCondition::Equals(fill(&template)),
         // A range over everything.
-        Sort::BeginsWith(template) | Sort::Between { prefix: template, .. } => {
-            Sort::BeginsWith(fill(&template))
+        SortCondition::BeginsWith(template) | SortCondition::Between { prefix: template, .. } => {
+            SortCondition::BeginsWith(fill(&template))
         }
         other => other,
     };
@@ -55,15 +55,15 @@ fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, Sort)> {
 }
 
 /// Whether a request with these conditions returns the item.
-fn returned(names: &[String], conditions: &[(usize, Sort)], one: &Stored<'_>) -> bool {
+fn returned(names: &[String], conditions: &[(usize, SortCondition)], one: &Stored<'_>) -> bool {
     names.iter().all(|name| one.texts.contains_key(name))
         && conditions.iter().all(|(position, sort)| {
             let key = one.texts[&names[*position]].as_str();
             match sort {
-                Sort::Equals(text) => key == text.prefix(),
-                Sort::BeginsWith(text) => key.starts_with(text.prefix()),
-                Sort::Span { from, to } => key >= from.as_str() && key <= to.as_str(),
-                Sort::Any | Sort::Between { .. } => true,
+                SortCondition::Equals(text) => key == text.prefix(),
+                SortCondition::BeginsWith(text) => key.starts_with(text.prefix()),
+                SortCondition::Range { from, to } => key >= from.as_str() && key <= to.as_str(),
+                SortCondition::Any | SortCondition::Between { .. } => true,
             }
         })
 }
@@ -74,7 +74,7 @@ fn check_step(model: &Model, pattern: &Pattern, step: &Step<'_>, asker: &Stored<
     let keys = |one: &Stored<'_>| -> Vec<String> {
         model.table.keys.iter().map(|key| one.texts[key].clone()).collect()
     };
-    let (names, conditions) = (step.place.key_names(model), filled(step, asker));
+    let (names, conditions) = (step.location.key_names(model), filled(step, asker));
     let found: Vec<&Stored<'_>> = all.iter().filter(|one| returned(names, &conditions, one)).collect();
     let kept: Vec<_> =
         found.iter().filter(|one| target(one) && wanted(pattern, asker, one)).map(|one| keys(one)).collect();
@@ -101,11 +101,11 @@ fn check_order(
     context: &str,
 ) {
     let Some(order) = &pattern.order else { return };
-    let (partition, sort) = step.place.halves(model);
+    let (partition, sort) = step.location.halves(model);
     let key = |one: &Stored<'_>| -> Vec<(u64, String)> {
         let part = |(position, name): (usize, &String)| {
             let text = one.texts[name].clone();
-            let number = step.place.key_is_number(model, partition.len() + position);
+            let number = step.location.key_is_number(model, partition.len() + position);
             if number { (text.parse::<f64>().unwrap() as u64, String::new()) } else { (0, text) }
         };
         sort.iter().enumerate().map(part).collect()
@@ -123,7 +123,10 @@ fn check_order(
             }
         };
         // An identifier made of the time stands for the time only where items are made as the clock goes.
-        let direct = step.place.slot(entity).is_some_and(|slot| slot.fields().any(|field| field == order.by));
+        let direct = step
+            .location
+            .mapping(entity)
+            .is_some_and(|mapping| mapping.fields().any(|field| field == order.by));
         assert!(!direct || values.windows(2).all(ordered), "{context}: {values:?}");
     }
 }

@@ -1,21 +1,22 @@
 //! Rules about data that are stored more than once: declared, and written together.
 
 use super::Checker;
-use crate::finding::{Finding, Severity, list};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
 use crate::model::{Entity, Verb, Write};
-use crate::naming;
+use crate::name_hints;
 use std::collections::{BTreeSet, HashMap};
 
 /// A type is compared with so many others that have its identifier in their keys.
-const MOST_COMPARED: usize = 50;
+const MAX_COMPARED: usize = 50;
 
 impl Checker<'_> {
     pub fn copies(&mut self) {
         let model = self.model;
         for copy in &model.entities {
             let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else { continue };
-            let writes = self.uses.writes_of(&original.name).to_vec();
-            let is_written = !writes.is_empty() || !self.uses.writes_of(&copy.name).is_empty();
+            let writes = self.usage.writes_of(&original.name).to_vec();
+            let is_written = !writes.is_empty() || !self.usage.writes_of(&copy.name).is_empty();
             for write in writes {
                 self.in_step(write, original, copy);
             }
@@ -23,11 +24,11 @@ impl Checker<'_> {
                 let finding = self.about_entity("P503", Severity::Warning, copy);
                 self.report(
                     finding
-                        .says(format!(
+                        .with_message(format!(
                             "{} copies {}, and no write keeps them in step",
                             copy.name, original.name
                         ))
-                        .helps(format!(
+                        .with_help(format!(
                             "add to [write]: create{0} = {{ transact = [\"create {0}\", \"create {1}\"] }}",
                             original.name, copy.name
                         )),
@@ -55,11 +56,11 @@ impl Checker<'_> {
         let verb = action.verb.name();
         self.report(
             finding
-                .says(format!(
+                .with_message(format!(
                     "{} {}s {} without its copy {} in one transaction: they drift apart",
                     write.name, verb, original.name, copy.name
                 ))
-                .helps(format!(
+                .with_help(format!(
                     "write transact = [\"{verb} {}{set}\", \"{verb} {}{set}\"]",
                     original.name, copy.name
                 )),
@@ -76,7 +77,7 @@ impl Checker<'_> {
         }
         for original in &model.entities {
             let Some(id) = original.identity() else { continue };
-            let others = keyed_by.get(id).into_iter().flatten().take(MOST_COMPARED);
+            let others = keyed_by.get(id).into_iter().flatten().take(MAX_COMPARED);
             for other in others.copied() {
                 let related =
                     other.copies.is_some() || original.copies.is_some() || other.name == original.name;
@@ -87,7 +88,7 @@ impl Checker<'_> {
                     continue;
                 }
                 let key = |name: &str| original.has_key_field(name) || other.has_key_field(name);
-                let data = |name: &str| !key(name) && !naming::is_bookkeeping(name);
+                let data = |name: &str| !key(name) && !name_hints::is_bookkeeping(name);
                 let shared: Vec<&str> = other
                     .attributes
                     .iter()
@@ -98,13 +99,16 @@ impl Checker<'_> {
                     let finding = self.about_entity("P502", Severity::Warning, other);
                     self.report(
                         finding
-                            .says(format!(
+                            .with_message(format!(
                                 "{} and {} both hold {} of one {id}",
                                 other.name,
                                 original.name,
                                 list(&shared)
                             ))
-                            .helps(format!("add copies = \"{}\" to [entity.{}]", original.name, other.name)),
+                            .with_help(format!(
+                                "add copies = \"{}\" to [entity.{}]",
+                                original.name, other.name
+                            )),
                     );
                 }
             }

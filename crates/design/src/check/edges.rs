@@ -1,9 +1,10 @@
 //! Rules about relationships: read from both ends, and named the way they point.
 
 use super::Checker;
-use crate::finding::{Severity, list};
+use crate::finding::Severity;
+use crate::formatting::list;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Entity;
-use crate::slot::Place;
 use crate::template::{Part, Template};
 
 /// What people do to people, and have no other meaning.
@@ -43,8 +44,10 @@ impl Checker<'_> {
                 };
                 self.report(
                     finding
-                        .says(format!("{word}# is followed by {field}, but must be followed by {meaning}"))
-                        .helps("exchange the two attributes of the key, or rename the prefix"),
+                        .with_message(format!(
+                            "{word}# is followed by {field}, but must be followed by {meaning}"
+                        ))
+                        .with_help("exchange the two attributes of the key, or rename the prefix"),
                 );
             }
         }
@@ -54,10 +57,11 @@ impl Checker<'_> {
     fn both_ends(&mut self, entity: &Entity) {
         let model = self.model;
         let copies = model.copies_of(&entity.name);
-        let places = Place::all(model);
+        let locations = TableOrIndex::all(model);
         let edges = std::iter::once(entity).chain(copies);
-        let slots = edges.flat_map(|edge| places.iter().filter_map(move |place| place.slot(edge)));
-        let partitions: Vec<Template> = slots.map(|slot| slot.partition).collect();
+        let mappings =
+            edges.flat_map(|edge| locations.iter().filter_map(move |location| location.mapping(edge)));
+        let partitions: Vec<Template> = mappings.map(|mapping| mapping.partition).collect();
         let closed: Vec<&str> = entity
             .edge
             .iter()
@@ -70,10 +74,9 @@ impl Checker<'_> {
         let finding = self.about_entity("P216", Severity::Warning, entity);
         let key: Vec<String> = entity.key.iter().rev().map(Template::to_string).collect();
         self.report(
-            finding.says(format!("{} cannot be read by {}", entity.name, list(&closed))).helps(format!(
-                "add an index entry with the key inverted: key = [\"{}\"]",
-                key.join("\", \"")
-            )),
+            finding.with_message(format!("{} cannot be read by {}", entity.name, list(&closed))).with_help(
+                format!("add an index entry with the key inverted: key = [\"{}\"]", key.join("\", \"")),
+            ),
         );
     }
 }

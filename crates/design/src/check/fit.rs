@@ -1,7 +1,8 @@
 //! Rules about the whole: is one table right here?
 
 use super::Checker;
-use crate::finding::{Finding, Severity, list};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
 use crate::model::Entity;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ impl<'m> Checker<'m> {
         self.too_early();
         let together =
             self.plans.values().flatten().any(|plan| plan.steps.iter().any(|step| step.targets.len() > 1));
-        let shared = model.entities.iter().any(|entity| self.keys.has_company(entity));
+        let shared = model.entities.iter().any(|entity| self.keys.shares_collections(entity));
         if !shared {
             self.relational();
         }
@@ -24,8 +25,8 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P602", severity, "table", &model.table.span);
             self.report(
                 finding
-                    .says(format!("{} types share the table, and no pattern reads two of them together", model.entities.len()))
-                    .helps("state the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
+                    .with_message(format!("{} types share the table, and no pattern reads two of them together", model.entities.len()))
+                    .with_help("state the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
             );
         }
         self.profiles();
@@ -44,8 +45,8 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P604", Severity::Warning, "context", &context.span);
             self.report(
                 finding
-                    .says(format!("a single table may be too early: {}", list(&reasons)))
-                    .helps("start with a table per entity, and consolidate once the patterns are stable"),
+                    .with_message(format!("a single table may be too early: {}", list(&reasons)))
+                    .with_help("start with a table per entity, and consolidate once the patterns are stable"),
             );
         }
     }
@@ -72,8 +73,8 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P601", Severity::Warning, "table", &model.table.span);
             self.report(
                 finding
-                    .says(format!("this is a relational schema: every type is alone in its partition, and {} would need a join", list(&joins)))
-                    .helps("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
+                    .with_message(format!("this is a relational schema: every type is alone in its partition, and {} would need a join", list(&joins)))
+                    .with_help("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
             );
         }
     }
@@ -96,14 +97,14 @@ impl<'m> Checker<'m> {
             }
             let others: f64 =
                 rates.iter().filter(|(name, _)| **name != entity.name).map(|(_, rate)| rate).sum();
-            if others > 0.0 && own / others >= 50.0 && !self.keys.has_company(entity) {
+            if others > 0.0 && own / others >= 50.0 && !self.keys.shares_collections(entity) {
                 let finding = self.about_entity("P603", Severity::Note, entity);
                 let message = format!(
                     "{} is written {:.0} times as often as everything else, and never read with it",
                     entity.name,
                     own / others
                 );
-                self.report(finding.says(message).helps("give it a table of its own"));
+                self.report(finding.with_message(message).with_help("give it a table of its own"));
             }
         }
     }

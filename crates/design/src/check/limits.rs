@@ -1,11 +1,12 @@
 //! Rules about sizes: items, keys, collections, transactions.
 
 use super::Checker;
-use crate::estimate::{self, size};
+use crate::capacity::estimate;
 use crate::finding::{Finding, Severity};
+use crate::formatting::format_bytes;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
-use crate::naming;
-use crate::slot::{Place, Slot};
+use crate::name_hints;
 use crate::template::Part;
 use std::collections::HashMap;
 
@@ -22,14 +23,14 @@ impl<'m> Checker<'m> {
             let largest = entity.expect.max_bytes.unwrap_or_default().max(entity.bytes());
             if largest > ITEM {
                 let finding = self.about_entity("P401", Severity::Error, entity);
-                let message = format!("an item of {} is larger than 400 KB", size(largest as f64));
-                self.report(finding.says(message).helps(
+                let message = format!("an item of {} is larger than 400 KB", format_bytes(largest as f64));
+                self.report(finding.with_message(message).with_help(
                     "split it under one partition key: PART#{number:04}, or store the large part elsewhere",
                 ));
             }
         }
-        for slot in self.keys.slots(Place { index: None }).to_vec() {
-            self.collection(&slot);
+        for mapping in self.keys.mappings(TableOrIndex { index: None }).to_vec() {
+            self.collection(&mapping);
         }
         self.key_length();
         self.local_collections();
@@ -39,61 +40,62 @@ impl<'m> Checker<'m> {
     }
 
     fn key_length(&mut self) {
-        for slot in self.slots() {
-            for (template, most) in [Some(&slot.partition), slot.sort.as_ref()].into_iter().zip([2048, 1024])
+        for mapping in self.mappings() {
+            for (template, most) in
+                [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().zip([2048, 1024])
             {
                 let least: usize =
                     template.into_iter().flat_map(|template| &template.parts).map(least_bytes).sum();
                 if least > most {
-                    let finding = self.about_slot("P404", Severity::Error, &slot);
+                    let finding = self.about_mapping("P404", Severity::Error, &mapping);
                     let message = format!("a key of at least {least} bytes; {most} are the most");
-                    self.report(finding.says(message).helps("shorten the text of the template"));
+                    self.report(finding.with_message(message).with_help("shorten the text of the template"));
                 }
             }
         }
     }
 
     /// Items that gather under one key for ever.
-    fn collection(&mut self, slot: &Slot<'m>) {
-        let entity = slot.entity;
+    fn collection(&mut self, mapping: &KeyMapping<'m>) {
+        let entity = mapping.entity;
         let own =
-            entity.identity().is_some_and(|id| slot.partition.has_field(id)) && entity.versions.is_none();
-        let grows = slot.sort.as_ref().is_some_and(|sort| {
+            entity.identity().is_some_and(|id| mapping.partition.has_field(id)) && entity.versions.is_none();
+        let grows = mapping.sort.as_ref().is_some_and(|sort| {
             sort.fields().any(|name| {
                 entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time())
                     || entity.versions.as_deref() == Some(name)
             })
         });
-        if own || !grows || slot.has_time_bucket() || entity.ttl.is_some() {
+        if own || !grows || mapping.has_time_bucket() || entity.ttl.is_some() {
             return;
         }
         let bytes = entity.expect.max.map(|max| max as f64 * entity.bytes() as f64);
         let (severity, message) = match bytes {
             Some(bytes) if bytes > COLLECTION => (
                 Severity::Warning,
-                format!("up to {} of {} gather under one partition key", size(bytes), entity.name),
+                format!("up to {} of {} gather under one partition key", format_bytes(bytes), entity.name),
             ),
             Some(_) => return,
             None => {
-                let average = self.average_in(slot);
-                let stream =
-                    average >= STREAM || (entity.expect.average.is_none() && naming::is_stream(&entity.name));
+                let average = self.average_in(mapping);
+                let stream = average >= STREAM
+                    || (entity.expect.average.is_none() && name_hints::is_stream(&entity.name));
                 let severity = if stream { Severity::Warning } else { Severity::Note };
-                (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
+                (severity, format!("{} items gather under {} for ever", entity.name, mapping.partition))
             }
         };
-        let finding = self.about_slot("P402", severity, slot).says(message);
-        self.report(finding.helps("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
+        let finding = self.about_mapping("P402", severity, mapping).with_message(message);
+        self.report(finding.with_help("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
     }
 
     /// Items of the entity under one partition key, as far as the model says.
-    fn average_in(&self, slot: &Slot<'m>) -> f64 {
-        let fixed: Vec<String> = slot.partition.fields().map(str::to_owned).collect();
-        let known = |name: &String| estimate::distinct(self.model, slot.entity, name).is_some();
-        if slot.entity.expect.average.is_none() && !fixed.iter().all(known) {
+    fn average_in(&self, mapping: &KeyMapping<'m>) -> f64 {
+        let fixed: Vec<String> = mapping.partition.fields().map(str::to_owned).collect();
+        let known = |name: &String| estimate::distinct(self.model, mapping.entity, name).is_some();
+        if mapping.entity.expect.average.is_none() && !fixed.iter().all(known) {
             return 0.0;
         }
-        let amount = estimate::items(self.model, slot.entity, &fixed);
+        let amount = estimate::items(self.model, mapping.entity, &fixed);
         if amount.known { amount.average } else { 0.0 }
     }
 
@@ -103,7 +105,7 @@ impl<'m> Checker<'m> {
         let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
         let mut sizes: HashMap<String, f64> = HashMap::new();
         for entity in model.entities.iter().filter(|entity| entity.expect.max.is_some()) {
-            // Types with one partition key have one collection.
+            // FieldTypes with one partition key have one collection.
             let partition = entity.key.first().map(|key| format!("{:?}", key.runs(entity, false)));
             let bytes =
                 *sizes.entry(partition.unwrap_or_default()).or_insert_with(|| self.collection_bytes(entity));
@@ -111,12 +113,12 @@ impl<'m> Checker<'m> {
                 let finding = self.about_entity("P403", Severity::Error, entity);
                 self.report(
                     finding
-                        .says(format!(
-                            "a collection of up to {} meets the 10 GB limit that the local index {} brings",
-                            size(bytes),
+                        .with_message(format!(
+                            "a collection of up to {} exceeds the 10 GB limit that the local index {} brings",
+                            format_bytes(bytes),
                             index.name
                         ))
-                        .helps("make it a global index, or split the collection by time"),
+                        .with_help("make it a global index, or split the collection by time"),
                 );
             }
         }
@@ -124,7 +126,7 @@ impl<'m> Checker<'m> {
 
     /// Bytes of the largest collection in which a type is, as far as the model says.
     fn collection_bytes(&self, entity: &Entity) -> f64 {
-        let together = self.keys.company(entity, usize::MAX, |_| true);
+        let together = self.keys.collection_members(entity, usize::MAX, |_| true);
         let bytes = |other: &Entity| other.expect.max.map_or(1.0, |max| max as f64) * other.bytes() as f64;
         together.into_iter().map(bytes).sum()
     }
@@ -147,7 +149,7 @@ impl<'m> Checker<'m> {
         let severity = if usual > ACTIONS { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
         let message = format!("{usual:.0} actions usually, {most:.0} at most; a transaction has at most 100");
-        self.report(finding.says(message).helps(
+        self.report(finding.with_message(message).with_help(
             "write the first items in the transaction and the rest in batches, or keep the parts as one item",
         ));
     }
@@ -161,8 +163,8 @@ fn least_bytes(part: &Part) -> usize {
     }
 }
 
-fn one() -> estimate::Amount {
-    estimate::Amount { average: 1.0, max: 1.0, known: true }
+fn one() -> estimate::ItemCount {
+    estimate::ItemCount { average: 1.0, max: 1.0, known: true }
 }
 
 /// The identifier of the entity that this one belongs to.

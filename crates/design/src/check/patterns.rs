@@ -1,13 +1,14 @@
 //! Rules about access patterns: served or not, in which order, with how many requests and pages, and what is wasted.
 
 use super::{Checker, remedy};
-use crate::estimate::{PAGE_BYTES, figure, size};
-use crate::finding::{Finding, Severity, counted, list};
-use crate::keyspace::named;
+use crate::capacity::estimate::PAGE_BYTES;
+use crate::finding::{Finding, Severity};
+use crate::formatting::{format_bytes, format_number, list, plural};
+use crate::keys::keyspace::named;
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Pattern};
-use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
+use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
 use crate::template::{Part, Template};
-use crate::value_type::ValueType;
 
 /// What one read unit reads, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
@@ -18,8 +19,8 @@ impl<'m> Checker<'m> {
         if model.patterns.is_empty() {
             self.report(
                 Finding::new("P119", Severity::Warning, "table", &model.table.span)
-                    .says("the model lists no access patterns, so nothing can be proved")
-                    .helps("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
+                    .with_message("the model lists no access patterns, so nothing can be proved")
+                    .with_help("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
             );
         }
         for pattern in &model.patterns {
@@ -34,16 +35,18 @@ impl<'m> Checker<'m> {
             }
             if pattern.rps.is_none() {
                 let finding = self.about_pattern("P118", Severity::Note, pattern);
-                self.report(finding.says("how often this runs is not said").helps("add rps = 10"));
+                self.report(
+                    finding.with_message("how often this runs is not said").with_help("add rps = 10"),
+                );
             }
         }
         for entity in &model.entities {
-            if !self.uses.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
+            if !self.usage.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
                 let finding = self.about_entity("P507", Severity::Warning, entity);
                 self.report(
                     finding
-                        .says(format!("no pattern returns {}", entity.name))
-                        .helps("add the pattern that reads it, or leave it out of this table"),
+                        .with_message(format!("no pattern returns {}", entity.name))
+                        .with_help("add the pattern that reads it, or leave it out of this table"),
                 );
             }
         }
@@ -63,8 +66,9 @@ impl<'m> Checker<'m> {
     fn unserved(&mut self, pattern: &Pattern, unserved: &Unserved<'_>) {
         let add = remedy::index_for(self.model, pattern, unserved.entity);
         let (code, message, help) =
-            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| shapeless(pattern, unserved, &add));
-        let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| unsuitable(pattern, unserved, &add));
+        let finding =
+            self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
         }
@@ -75,16 +79,17 @@ impl<'m> Checker<'m> {
             unserved.obstacle,
             Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Consistency
         );
-        if pattern.strong && reached && !unserved.place.is_consistent() {
-            let (code, message, help) = inconsistent(unserved.place.name());
-            let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+        if pattern.strong && reached && !unserved.location.is_consistent() {
+            let (code, message, help) = inconsistent(unserved.location.name());
+            let finding =
+                self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
             self.report(finding);
         }
     }
 
     /// The items cannot be found at all.
     fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<Words> {
-        let (place, name) = (unserved.place.name(), &unserved.entity.name);
+        let (location, name) = (unserved.location.name(), &unserved.entity.name);
         let add = add.to_owned();
         let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
         let words = match &unserved.obstacle {
@@ -93,21 +98,21 @@ impl<'m> Checker<'m> {
             }
             Obstacle::Absent | Obstacle::Partition { partial: false, .. } => {
                 let message =
-                    format!("no key serves this: {name} cannot be found by {}", self.knowledge(pattern));
+                    format!("no key serves this: {name} cannot be found by {}", self.known_values(pattern));
                 ("P101", message, add)
             }
             Obstacle::Partition { template, missing, partial: true } => (
                 "P102",
                 format!(
-                    "{place} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
-                    self.knowledge(pattern),
+                    "{location} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
+                    self.known_values(pattern),
                     list(missing)
                 ),
                 format!("move {} into the sort key, or {add}", list(missing)),
             ),
             Obstacle::Sparse { when } => (
                 "P121",
-                format!("{place} holds {name} only when {when}, and the pattern does not ask for that"),
+                format!("{location} holds {name} only when {when}, and the pattern does not ask for that"),
                 format!("add where = \"{when}\" to the pattern if that is meant; otherwise {add}"),
             ),
             _ => return None,
@@ -116,7 +121,7 @@ impl<'m> Checker<'m> {
     }
 
     /// What the caller knows, in words.
-    fn knowledge(&self, pattern: &Pattern) -> String {
+    fn known_values(&self, pattern: &Pattern) -> String {
         let mut parts: Vec<String> = pattern.inputs.clone();
         if !pattern.filter.is_empty() {
             parts.push(format!("where {}", pattern.filter));
@@ -134,19 +139,19 @@ impl<'m> Checker<'m> {
         let Some(split) = &plan.split else { return };
         let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
         let (code, severity, help) = match split {
-            Split::Apart => (
+            SplitReason::Separate => (
                 "P116",
                 Severity::Note,
                 "they are not under one partition key; that is fine if it is rare".to_owned(),
             ),
-            Split::Ambiguous(prefix) => (
+            SplitReason::AmbiguousPrefix(prefix) => (
                 "P106",
                 Severity::Warning,
                 format!(
                     "one Query with begins_with {prefix} would also match longer values; end the shorter key with a delimiter: {prefix}#"
                 ),
             ),
-            Split::Between(others) => (
+            SplitReason::OthersBetween(others) => (
                 "P116",
                 Severity::Note,
                 format!(
@@ -154,7 +159,7 @@ impl<'m> Checker<'m> {
                     named(others.iter().map(String::as_str))
                 ),
             ),
-            Split::WrongEnd { single, many } => (
+            SplitReason::OppositeEnd { single, many } => (
                 "P116",
                 Severity::Note,
                 format!(
@@ -162,9 +167,9 @@ impl<'m> Checker<'m> {
                 ),
             ),
         };
-        let requests = counted(plan.requests(), "request");
+        let requests = plural(plan.requests(), "request");
         let message = format!("{} are read by {requests}, not one", list(&types));
-        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        let finding = self.about_pattern(code, severity, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
         }
@@ -172,24 +177,26 @@ impl<'m> Checker<'m> {
 
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
-            let finding = self.about_pattern("P109", Severity::Warning, pattern).says(format!(
+            let finding = self.about_pattern("P109", Severity::Warning, pattern).with_message(format!(
                 "the request also returns {}, which the pattern does not want",
                 named(step.extras.iter().map(|entity| entity.name.as_str()))
             ));
-            self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
+            self.report(
+                finding.with_help("give the wanted type a prefix of its own, or add the others to out"),
+            );
         }
         if !step.filter.is_empty() {
             // What a single unit reads costs the same, filtered or not.
             let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
             let severity = if cheap { Severity::Note } else { Severity::Warning };
-            let finding = self.about_pattern("P113", severity, pattern).says(format!(
+            let finding = self.about_pattern("P113", severity, pattern).with_message(format!(
                 "{} is a filter: {} items ({}) are read and billed before it drops any",
                 step.filter.join(" and "),
-                figure(step.items.average),
-                size(step.bytes)
+                format_number(step.items.average),
+                format_bytes(step.bytes)
             ));
             let entity = step.targets[0];
-            self.report(finding.helps(remedy::index_for(self.model, pattern, entity)));
+            self.report(finding.with_help(remedy::index_for(self.model, pattern, entity)));
         }
     }
 
@@ -205,9 +212,12 @@ impl<'m> Checker<'m> {
             (false, true) if open => Severity::Warning,
             _ => return,
         };
-        let amount =
-            if large { format!("up to {}", size(step.max_bytes)) } else { "an unknown size".to_owned() };
-        let pages = counted(step.pages() as u64, "page");
+        let amount = if large {
+            format!("up to {}", format_bytes(step.max_bytes))
+        } else {
+            "an unknown size".to_owned()
+        };
+        let pages = plural(step.pages() as u64, "page");
         let message = if pattern.first_page_only {
             format!(
                 "only the first page is read, and the result has {amount} ({pages}): the rest is lost silently"
@@ -215,8 +225,8 @@ impl<'m> Checker<'m> {
         } else {
             format!("the result has {amount}: {pages}")
         };
-        let finding = self.about_pattern("P115", severity, pattern).says(message);
-        self.report(finding.helps("go on from LastEvaluatedKey until there is none, or set a limit"));
+        let finding = self.about_pattern("P115", severity, pattern).with_message(message);
+        self.report(finding.with_help("go on from LastEvaluatedKey until there is none, or set a limit"));
     }
 
     /// A list comes in the order of its sort keys, wanted or not: 1, 10, 2 is nobody's wish.
@@ -226,21 +236,21 @@ impl<'m> Checker<'m> {
         }
         for entity in step.targets.iter().copied() {
             let many = pattern.targets.iter().any(|target| target.many && target.entity == entity.name);
-            let Some(slot) = step.place.slot(entity).filter(|_| many) else { continue };
-            let Some(template) = &slot.sort else { continue };
+            let Some(mapping) = step.location.mapping(entity).filter(|_| many) else { continue };
+            let Some(template) = &mapping.sort else { continue };
             let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
             let Some(Part::Field { name, format }) = rest.first() else { continue };
             let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
-            if !number || self.text_sorted.contains(template) || slot.sorts_as_number(self.model, name) {
+            if !number || self.text_sorted.contains(template) || mapping.sorts_as_number(self.model, name) {
                 continue;
             }
             // An identifier is there to be found, not to be counted.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
-            let finding = self.about_pattern("P105", severity, pattern).says(format!(
+            let finding = self.about_pattern("P105", severity, pattern).with_message(format!(
                 "{} comes in the order of {name} as text in {template}: 1, 10, 2",
                 entity.name
             ));
-            self.report(finding.helps(pad(template, entity, name)));
+            self.report(finding.with_help(pad(template, entity, name)));
             self.text_sorted.insert(template.clone());
         }
     }
@@ -256,9 +266,9 @@ impl<'m> Checker<'m> {
             return;
         }
         let own = entity.identity().or_else(|| entity.key.first().and_then(|key| key.fields().last()));
-        let singleton = step.place.index.is_none()
+        let singleton = step.location.index.is_none()
             && own.is_some_and(|id| step.partition.has_field(id))
-            && !matches!(step.sort, Sort::Equals(_));
+            && !matches!(step.sort, SortCondition::Equals(_));
         let usually_single = !singleton && self.is_usually_single(pattern, entity);
         let severity = if usually_single { Severity::Note } else { Severity::Warning };
         let (code, message, help) = if singleton {
@@ -272,7 +282,7 @@ impl<'m> Checker<'m> {
                 "make the sort key a constant such as METADATA, or repeat the partition key".to_owned(),
             )
         } else {
-            let known = self.knowledge(pattern);
+            let known = self.known_values(pattern);
             (
                 "P117",
                 format!("nothing says that {known} belongs to one {} only", entity.name),
@@ -284,7 +294,7 @@ impl<'m> Checker<'m> {
                 ),
             )
         };
-        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        let finding = self.about_pattern(code, severity, pattern).with_message(message).with_help(help);
         self.report(finding);
     }
 
@@ -296,14 +306,14 @@ impl<'m> Checker<'m> {
         let unique = |name: &str| entity.attribute(name).is_some_and(|a| a.kind.is_globally_unique());
         let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
         let finds_many =
-            |name: &String| self.uses.finds_many.contains(&(name.as_str(), entity.name.as_str()));
+            |name: &String| self.usage.finds_many.contains(&(name.as_str(), entity.name.as_str()));
         pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
             && entity.edge.is_empty()
     }
 
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
         let fixed = |name: &str| pattern.is_fixed(name);
-        let singleton = !matches!(step.sort, Sort::Equals(_)) && step.place.index.is_none();
+        let singleton = !matches!(step.sort, SortCondition::Equals(_)) && step.location.index.is_none();
         (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
             || (entity.unique.iter().any(|name| fixed(name)))
             || entity.key_fields().all(fixed)
@@ -318,36 +328,43 @@ pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
         _ => return false,
     };
     let length = bound.chars().count();
-    let digits = bound.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'));
+    let digits =
+        bound.chars().all(|character| character.is_ascii_digit() || matches!(character, '-' | ':' | 'T'));
     digits && length > 0 && length < enough
 }
 
 pub fn truncated(finding: Finding, bound: &str) -> Finding {
     finding
-        .says(format!(
+        .with_message(format!(
             "the upper bound '{bound}' ends before the values that begin with it, so all of {bound} is lost"
         ))
-        .helps(format!("write the bound in full, or end it with a character above all others: '{bound}~'"))
+        .with_help(format!(
+            "write the bound in full, or end it with a character above all others: '{bound}~'"
+        ))
 }
 
 /// A code, a message, and what to do.
 type Words = (&'static str, String, String);
 
 /// The items are found, but not in the order, within the range or with the attributes that are wanted.
-fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
-    let (place, name) = (unserved.place.name(), &unserved.entity.name);
+fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
+    let (location, name) = (unserved.location.name(), &unserved.entity.name);
     match &unserved.obstacle {
         Obstacle::NoSortKey { wanted } => {
-            let message = format!("{place} has no sort key, so {wanted} can neither be ordered nor bounded");
+            let message =
+                format!("{location} has no sort key, so {wanted} can neither be ordered nor bounded");
             ("P104", message, add.to_owned())
         }
         Obstacle::Order { by, before } => {
-            let message =
-                format!("{name} does not come in the order of {by}: in {place}, {} stands first", before[0]);
+            let message = format!(
+                "{name} does not come in the order of {by}: in {location}, {} stands first",
+                before[0]
+            );
             ("P103", message, move_first(by, &before[0], add))
         }
         Obstacle::Range { by, before } => {
-            let message = format!("{name} cannot be bounded by {by}: in {place}, {} stands first", before[0]);
+            let message =
+                format!("{name} cannot be bounded by {by}: in {location}, {} stands first", before[0]);
             ("P104", message, move_first(by, &before[0], add))
         }
         Obstacle::Unsorted { by, template } => (
@@ -355,10 +372,10 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
             format!("{by} is a number, and as text in {template} 10 comes before 2"),
             pad(template, unserved.entity, by),
         ),
-        Obstacle::Consistency => inconsistent(place),
+        Obstacle::Consistency => inconsistent(location),
         Obstacle::Projection { missing } => (
             "P112",
-            format!("{place} serves this, but does not hold {}", list(missing)),
+            format!("{location} serves this, but does not hold {}", list(missing)),
             format!(
                 "add them to its project, name only the fields needed, or set hydrate = true on {}",
                 pattern.name
@@ -381,10 +398,10 @@ fn pad(template: &Template, entity: &Entity, name: &str) -> String {
     format!("pad it: {}", template.to_string().replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
-fn inconsistent(place: &str) -> Words {
+fn inconsistent(location: &str) -> Words {
     (
         "P111",
-        format!("only {place} serves this, and a global index is never strongly consistent"),
+        format!("only {location} serves this, and a global index is never strongly consistent"),
         "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
     )
 }

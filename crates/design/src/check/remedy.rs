@@ -1,7 +1,7 @@
 //! The smallest change that serves a pattern: an entry in an index that the entity does not use yet, or a new index.
 
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern};
-use crate::value_type::ValueType;
 
 /// A line to add to the model.
 pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
@@ -9,7 +9,7 @@ pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
         .inputs
         .iter()
         .map(String::as_str)
-        .chain(pattern.filter.tests.iter().map(crate::condition::Test::attribute))
+        .chain(pattern.filter.tests.iter().map(crate::model::condition::Test::attribute))
         .filter(|name| entity.attribute(name).is_some())
         .collect();
     let partition = if known.is_empty() {
@@ -20,18 +20,18 @@ pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
         parts.join("#")
     };
     let sort = sort_for(pattern, entity);
-    let free = model.indexes.iter().find(|index| !index.local && entity.indexed(&index.name).is_none());
+    let free = model.indexes.iter().find(|index| !index.local && entity.index_key(&index.name).is_none());
     let name = free.map_or_else(|| format!("GSI{}", model.indexes.len() + 1), |index| index.name.clone());
     let when =
         if pattern.filter.is_empty() { String::new() } else { format!(", when = \"{}\"", pattern.filter) };
     let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
     let entry = format!("index.{name} = {{ key = [\"{partition}\", \"{sort}\"]{when}{shard} }}");
-    let place = if free.is_some() {
+    let hint = if free.is_some() {
         format!("the existing index {name} has room for it")
     } else {
         format!("with a new [index.{name}] keys = [\"{name}PK\", \"{name}SK\"]")
     };
-    format!("add to [entity.{}]: {entry} ({place})", entity.name)
+    format!("add to [entity.{}]: {entry} ({hint})", entity.name)
 }
 
 /// Order or range first, then what identifies the item.

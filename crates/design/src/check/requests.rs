@@ -2,14 +2,15 @@
 
 use super::Checker;
 use super::patterns::{cuts_off, truncated};
-use crate::condition::{Test, call, split_and};
-use crate::finding::{Finding, Severity, list};
-use crate::keyspace::{MOST_NAMED, Stretch, named};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
+use crate::model::condition::{Test, call, split_and};
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Pattern, Request};
-use crate::plan::Sort;
-use crate::slot::{Place, Slot};
+use crate::plan::SortCondition;
 use crate::template::Template;
-use crate::value_type::ValueType;
 use std::collections::BTreeMap;
 
 /// One comparison with a key attribute.
@@ -35,48 +36,51 @@ impl<'m> Checker<'m> {
         for test in request.filter.tests.iter().filter(|test| matches!(test, Test::Contains(..))) {
             self.report(
                 about("P113", Severity::Warning)
-                    .says(format!("{test} is a filter: everything is read and billed before it drops any"))
-                    .helps("bring what is searched into the sort key, or into a search engine"),
+                    .with_message(format!(
+                        "{test} is a filter: everything is read and billed before it drops any"
+                    ))
+                    .with_help("bring what is searched into the sort key, or into a search engine"),
             );
         }
         if request.scan {
             self.report(
                 about("P114", Severity::Error)
-                    .says("the request is a Scan: it reads and bills every item of the table")
-                    .helps("give the pattern a key and use Query"),
+                    .with_message("the request is a Scan: it reads and bills every item of the table")
+                    .with_help("give the pattern a key and use Query"),
             );
             return;
         }
         match clauses(&request.condition) {
             Ok(clauses) => self.clauses(pattern, request, &clauses),
-            Err(message) => self.report(
-                about("P005", Severity::Error)
-                    .says(message)
-                    .helps("for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\""),
-            ),
+            Err(message) => {
+                self.report(about("P005", Severity::Error).with_message(message).with_help(
+                    "for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\"",
+                ))
+            }
         }
     }
 
     fn clauses(&mut self, pattern: &'m Pattern, request: &Request, clauses: &[Clause]) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        let place = Place { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
-        let names = place.key_names(self.model);
-        let (partition_names, sort_names) = place.halves(self.model);
+        let location =
+            TableOrIndex { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
+        let names = location.key_names(self.model);
+        let (partition_names, sort_names) = location.halves(self.model);
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
             self.report(
                 about("P101", Severity::Error)
-                    .says(format!("{} is no key of {}", clause.key, place.name()))
-                    .helps(format!("its keys are {}; anything else can only be filtered", list(names))),
+                    .with_message(format!("{} is no key of {}", clause.key, location.name()))
+                    .with_help(format!("its keys are {}; anything else can only be filtered", list(names))),
             );
         }
         let Some(partition) = equal_to(clauses, partition_names) else {
             self.report(
                 about("P102", Severity::Error)
-                    .says(format!(
+                    .with_message(format!(
                         "a Query needs {} = a whole value; begins_with and ranges work on the sort key only",
                         list(partition_names)
                     ))
-                    .helps("put what is known into the partition key, the rest into the sort key"),
+                    .with_help("put what is known into the partition key, the rest into the sort key"),
             );
             return;
         };
@@ -85,33 +89,41 @@ impl<'m> Checker<'m> {
             if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
                 self.report(
                     about("P110", Severity::Error)
-                        .says("begins_with an empty text is refused: a key value must not be empty")
-                        .helps("leave the sort key out of the condition to read the whole collection"),
+                        .with_message("begins_with an empty text is refused: a key value must not be empty")
+                        .with_help("leave the sort key out of the condition to read the whole collection"),
                 );
                 return;
             }
-            self.sort_clause(pattern, request, place, clause);
+            self.sort_clause(pattern, request, location, clause);
         }
-        self.coverage(pattern, request, place, &partition, &region(sort.as_ref()));
+        self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
     }
 
     /// The bounds and prefixes of the sort key.
-    fn sort_clause(&mut self, pattern: &'m Pattern, request: &Request, place: Place<'m>, clause: &Clause) {
+    fn sort_clause(
+        &mut self,
+        pattern: &'m Pattern,
+        request: &Request,
+        location: TableOrIndex<'m>,
+        clause: &Clause,
+    ) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        let slots: Vec<Slot<'m>> =
-            self.targets(pattern).iter().filter_map(|entity| place.slot(entity)).collect();
-        for slot in slots {
-            let Some(template) = &slot.sort else { continue };
-            let Some(text) = sample(&clause.values[clause.values.len() - 1], slot.entity) else { continue };
-            let Some((field, length)) = template.cut(&text) else { continue };
-            let Some(attribute) = slot.entity.attribute(field) else { continue };
+        let mappings: Vec<KeyMapping<'m>> =
+            self.targets(pattern).iter().filter_map(|entity| location.mapping(entity)).collect();
+        for mapping in mappings {
+            let Some(template) = &mapping.sort else { continue };
+            let Some(text) = sample(&clause.values[clause.values.len() - 1], mapping.entity) else {
+                continue;
+            };
+            let Some((field, length)) = template.truncated_field(&text) else { continue };
+            let Some(attribute) = mapping.entity.attribute(field) else { continue };
             match clause.operator {
                 Operator::BeginsWith if !attribute.kind.is_time() && !attribute.kind.has_fixed_width() => {
                     let shown = &clause.values[0];
                     self.report(
                         about("P106", Severity::Error)
-                            .says(format!("begins_with '{shown}' ends inside {field}: it also matches longer values of {field}"))
-                            .helps(format!("end the prefix at a delimiter: '{shown}#'")),
+                            .with_message(format!("begins_with '{shown}' ends inside {field}: it also matches longer values of {field}"))
+                            .with_help(format!("end the prefix at a delimiter: '{shown}#'")),
                     );
                     return;
                 }
@@ -137,40 +149,41 @@ impl<'m> Checker<'m> {
         &mut self,
         pattern: &'m Pattern,
         request: &Request,
-        place: Place<'m>,
+        location: TableOrIndex<'m>,
         partition: &Template,
-        sort: &Sort,
+        sort: &SortCondition,
     ) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
         let Some(types) = targets.first().copied() else { return };
-        let stretch = Stretch { partition, sort, types };
-        let found =
-            |entity: &Entity| self.keys.slot(place, &entity.name).is_some_and(|slot| stretch.holds(slot));
+        let key_range = KeyRange { partition, sort, types };
+        let found = |entity: &Entity| {
+            self.keys.mapping(location, &entity.name).is_some_and(|mapping| key_range.holds(mapping))
+        };
         let missing: Vec<&str> =
             targets.iter().filter(|entity| !found(entity)).map(|entity| entity.name.as_str()).collect();
         if !missing.is_empty() {
             self.report(
                 about("P108", Severity::Error)
-                    .says(format!(
+                    .with_message(format!(
                         "the request never returns {}: its keys in {} are others",
                         list(&missing),
-                        place.name()
+                        location.name()
                     ))
-                    .helps("widen the condition, or give the type a key within it"),
+                    .with_help("widen the condition, or give the type a key within it"),
             );
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
-        let extras = self.keys.within(place, stretch, MOST_NAMED, |slot| !wanted(slot.entity));
-        let extras: Vec<&str> = extras.into_iter().map(|slot| slot.entity.name.as_str()).collect();
+        let extras = self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(mapping.entity));
+        let extras: Vec<&str> = extras.into_iter().map(|mapping| mapping.entity.name.as_str()).collect();
         if !extras.is_empty() {
             self.report(
                 about("P109", Severity::Warning)
-                    .says(format!(
+                    .with_message(format!(
                         "the request also returns {}, which the pattern does not want",
                         named(extras.into_iter())
                     ))
-                    .helps("narrow the condition with a prefix, or give the wanted types a partition of their own"),
+                    .with_help("narrow the condition with a prefix, or give the wanted types a partition of their own"),
             );
         }
     }
@@ -215,19 +228,21 @@ fn sample(template: &Template, entity: &Entity) -> Option<String> {
 }
 
 /// The sort keys that a clause covers.
-fn region(clause: Option<&Clause>) -> Sort {
-    let Some(clause) = clause else { return Sort::Any };
+fn region(clause: Option<&Clause>) -> SortCondition {
+    let Some(clause) = clause else { return SortCondition::Any };
     let first = &clause.values[0];
     let text = |template: &Template| template.prefix().to_owned();
     match clause.operator {
-        Operator::Equals => Sort::Equals(first.clone()),
-        Operator::BeginsWith => Sort::BeginsWith(first.clone()),
+        Operator::Equals => SortCondition::Equals(first.clone()),
+        Operator::BeginsWith => SortCondition::BeginsWith(first.clone()),
         Operator::Between => {
             let to = clause.values.get(1).unwrap_or(first);
-            Sort::Span { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
+            SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
         }
-        Operator::Above => Sort::Span { from: text(first), to: "\u{10FFFF}".to_owned() },
-        Operator::Below => Sort::Span { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) },
+        Operator::Above => SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() },
+        Operator::Below => {
+            SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::value_types::value_type;
 use super::{Group, key_template};
-use crate::condition::{Condition, Test};
 use crate::item::{Item, Value, item_size};
-use crate::model::{Attribute, Entity, Expect, Index, Indexed, Model};
+use crate::model::condition::{Condition, Test};
+use crate::model::{Attribute, Entity, Expectations, Index, IndexKey, Model};
 use crate::template::Template;
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ pub(super) fn infer(group: &Group, items: &[&Item], model: &Model) -> Entity {
         entity.key.push(template);
     }
     for index in &model.indexes {
-        let indexed = index_key(index, items, &mut entity, model);
-        entity.indexes.extend(indexed);
+        let index_key = index_key(index, items, &mut entity, model);
+        entity.indexes.extend(index_key);
     }
     let bytes: usize = items.iter().map(|item| item_size(item)).sum();
-    entity.expect = Expect {
+    entity.expect = Expectations {
         count: Some(items.len() as u64),
         bytes: Some((bytes / items.len()).max(1) as u64),
-        ..Expect::default()
+        ..Expectations::default()
     };
     if entity.identity().is_some_and(|id| !entity.has_key_field(id)) {
         entity.identity = entity.key_fields().map(str::to_owned).collect();
@@ -50,7 +50,7 @@ fn attributes(items: &[&Item], model: &Model) -> Vec<Attribute> {
 }
 
 /// The key of an entity in an index, if any of its items is there.
-fn index_key(index: &Index, items: &[&Item], entity: &mut Entity, model: &Model) -> Option<Indexed> {
+fn index_key(index: &Index, items: &[&Item], entity: &mut Entity, model: &Model) -> Option<IndexKey> {
     let is_inside = |item: &&&Item| index.keys.iter().all(|key| item.contains_key(key));
     let inside: Vec<&Item> = items.iter().filter(is_inside).copied().collect();
     if inside.is_empty() || index.keys.iter().all(|key| model.table.keys.contains(key)) {
@@ -71,7 +71,7 @@ fn index_key(index: &Index, items: &[&Item], entity: &mut Entity, model: &Model)
         Condition::default()
     };
     let count = (!when.is_empty()).then_some(inside.len() as u64);
-    Some(Indexed { index: index.name.clone(), key, when, shard: None, count, span: 0..0 })
+    Some(IndexKey { index: index.name.clone(), key, when, shard: None, count, span: 0..0 })
 }
 
 /// What the items of a sparse index have in common and the others have not.

@@ -3,9 +3,9 @@
 use super::text_of;
 use super::value_types::text_type;
 use crate::item::Item;
+use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Shard};
 use crate::template::{Format, Part, SHARD, Template};
-use crate::value_type::ValueType;
 use std::collections::BTreeSet;
 
 /// Larger numbers in a key are not shards.

@@ -1,7 +1,7 @@
 //! The type of an attribute from its values.
 
 use crate::item::Value;
-use crate::value_type::ValueType;
+use crate::model::value_type::ValueType;
 use std::collections::BTreeSet;
 
 /// The type that all values have; a string if they differ.

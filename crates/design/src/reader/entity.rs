@@ -2,11 +2,11 @@
 
 use super::Reader;
 use super::field::Section;
-use crate::condition::Condition;
 use crate::finding::closest;
-use crate::model::{Attribute, Entity, Expect, Indexed, Model, Shard};
+use crate::model::condition::Condition;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
-use crate::value_type::ValueType;
 
 impl Reader {
     pub(super) fn entity(&mut self, name: String, section: &Section<'_>, model: &Model) -> Entity {
@@ -71,17 +71,17 @@ impl Reader {
             return entity;
         };
         for (index, _) in inner.table.iter() {
-            let Some(place) = self.inner(&inner, index) else { continue };
-            let indexed = self.indexed(index, &place, &entity, model);
-            entity.indexes.push(indexed);
+            let Some(entry) = self.inner(&inner, index) else { continue };
+            let index_key = self.index_key(index, &entry, &entity, model);
+            entity.indexes.push(index_key);
         }
         add_natural_indexes(&mut entity, model);
         entity
     }
 
-    fn indexed(&mut self, index: &str, place: &Section<'_>, entity: &Entity, model: &Model) -> Indexed {
-        self.only(place, &["key", "when", "shard", "count", "about"]);
-        let mut key = self.templates(place, "key");
+    fn index_key(&mut self, index: &str, section: &Section<'_>, entity: &Entity, model: &Model) -> IndexKey {
+        self.only(section, &["key", "when", "shard", "count", "about"]);
+        let mut key = self.templates(section, "key");
         let declared = model.index(index);
         if let Some(declared) = declared {
             if declared.local && key.len() == 1 {
@@ -92,21 +92,21 @@ impl Reader {
                     format!("{index} has {} key attributes, this key {}", declared.keys.len(), key.len());
                 self.fail(
                     "P002",
-                    place,
-                    &place.span.clone(),
+                    section,
+                    &section.span.clone(),
                     message,
                     "give one template for each key attribute",
                 );
             }
         }
-        let when = self.condition(place, "when");
-        Indexed {
+        let when = self.condition(section, "when");
+        IndexKey {
             index: index.to_owned(),
             key,
             when,
-            shard: self.shard(place),
-            count: self.whole(place, "count"),
-            span: place.span.clone(),
+            shard: self.shard(section),
+            count: self.whole(section, "count"),
+            span: section.span.clone(),
         }
     }
 
@@ -161,10 +161,10 @@ impl Reader {
         Some(Shard { by: self.text(&inner, "by").filter(|by| by != "random"), count })
     }
 
-    fn expect(&mut self, section: &Section<'_>) -> Expect {
-        let Some(inner) = self.inner(section, "expect") else { return Expect::default() };
+    fn expect(&mut self, section: &Section<'_>) -> Expectations {
+        let Some(inner) = self.inner(section, "expect") else { return Expectations::default() };
         self.only(&inner, &["count", "per", "average", "max", "bytes", "max_bytes"]);
-        let expect = Expect {
+        let expect = Expectations {
             count: self.whole(&inner, "count"),
             per: self.text(&inner, "per"),
             average: self.number(&inner, "average"),
@@ -189,13 +189,13 @@ impl Reader {
 /// An index whose key attributes the entity has as plain attributes holds its items, whether declared or not.
 fn add_natural_indexes(entity: &mut Entity, model: &Model) {
     for index in &model.indexes {
-        if entity.indexed(&index.name).is_some() {
+        if entity.index_key(&index.name).is_some() {
             continue;
         }
         let templates: Option<Vec<Template>> =
             index.keys.iter().map(|key| natural(entity, model, key)).collect();
         let Some(key) = templates else { continue };
-        let indexed = Indexed {
+        let index_key = IndexKey {
             index: index.name.clone(),
             key,
             when: Condition::default(),
@@ -203,7 +203,7 @@ fn add_natural_indexes(entity: &mut Entity, model: &Model) {
             count: None,
             span: entity.span.clone(),
         };
-        entity.indexes.push(indexed);
+        entity.indexes.push(index_key);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
 
-use super::{MOST_ENTITIES, MOST_INDEXES, MOST_OF_A_KIND, Reader};
-use crate::condition::Condition;
+use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader};
 use crate::finding::{Finding, Severity, closest};
+use crate::model::condition::Condition;
 use crate::source::Span;
 use crate::template::Template;
 use toml_edit::{Item, TableLike};
@@ -64,8 +64,9 @@ impl Reader {
         message: String,
         help: &str,
     ) {
-        self.findings
-            .push(Finding::new(code, Severity::Error, &section.subject, span).says(message).helps(help));
+        self.findings.push(
+            Finding::new(code, Severity::Error, &section.subject, span).with_message(message).with_help(help),
+        );
     }
 
     /// Every key must be one of `known`.
@@ -74,8 +75,8 @@ impl Reader {
             if item.is_none() || known.contains(&key) {
                 continue;
             }
-            let place = section.table.key(key).and_then(toml_edit::Key::span);
-            let span = place.unwrap_or_else(|| section.span.clone());
+            let key_span = section.table.key(key).and_then(toml_edit::Key::span);
+            let span = key_span.unwrap_or_else(|| section.span.clone());
             let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
             let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
             {
@@ -156,7 +157,7 @@ impl Reader {
         if let Some(one) = item.as_str() {
             return vec![one.to_owned()];
         }
-        if !self.is_within(section, key, item.as_array().map_or(0, toml_edit::Array::len), MOST_OF_A_KIND) {
+        if !self.is_within(section, key, item.as_array().map_or(0, toml_edit::Array::len), MAX_ENTRIES) {
             return Vec::new();
         }
         let texts = item
@@ -237,24 +238,24 @@ impl Reader {
             return Vec::new();
         };
         let most = match name {
-            "entity" => MOST_ENTITIES,
-            "index" => MOST_INDEXES,
-            _ => MOST_OF_A_KIND,
+            "entity" => MAX_ENTITIES,
+            "index" => MAX_INDEXES,
+            _ => MAX_ENTRIES,
         };
         if !self.is_within(root, name, table.len(), most) {
             return Vec::new();
         }
         let mut sections = Vec::new();
         for (key, item) in table.iter() {
-            let place = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
-            let span = place.unwrap_or_default();
+            let key_span = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
+            let span = key_span.unwrap_or_default();
             let subject = format!("{name}.{key}");
             match item.as_table_like() {
                 Some(table) => sections.push((key.to_owned(), Section { table, subject, span })),
                 None => self.findings.push(
                     Finding::new("P002", Severity::Error, &subject, &span)
-                        .says(format!("{subject} must be a table"))
-                        .helps(format!("write {key} = {{ … }} or [{subject}]")),
+                        .with_message(format!("{subject} must be a table"))
+                        .with_help(format!("write {key} = {{ … }} or [{subject}]")),
                 ),
             }
         }
@@ -267,7 +268,7 @@ impl Reader {
         let item = section.get(key)?;
         let span = section.span_of(key);
         match item.as_table_like() {
-            Some(table) if self.is_within(section, key, table.len(), MOST_OF_A_KIND) => {
+            Some(table) if self.is_within(section, key, table.len(), MAX_ENTRIES) => {
                 Some(Section { table, subject: section.subject.clone(), span })
             }
             Some(_) => None,

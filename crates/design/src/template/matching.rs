@@ -4,14 +4,14 @@
 //! each field, from the beginning, takes the shortest text behind which the rest can follow, so that a delimiter ends a value.
 //! Both look at a character once for each part. Only a field that stands twice may have to be tried with several texts.
 
-use super::{Class, Format, Part, Template, Types};
-use crate::value_type::ValueType;
+use super::{CharacterClass, FieldTypes, Format, Part, Template};
+use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 
 /// No key is longer, so a longer text is made by no template: four attributes, and what stands between them.
-const MOST_BYTES: usize = 4 * 2_048 + 3;
+const MAX_BYTES: usize = 4 * 2_048 + 3;
 /// Characters that are looked at for fields that stand twice; whoever needs more has made the key in order to.
-const MOST_STEPS: usize = 1 << 18;
+const MAX_STEPS: usize = 1 << 18;
 
 enum Piece<'a> {
     Text(&'a str),
@@ -21,7 +21,7 @@ enum Piece<'a> {
 struct Field<'a> {
     name: &'a str,
     format: Format,
-    class: Class,
+    class: CharacterClass,
     length: Option<usize>,
     choices: Option<&'a [String]>,
     /// The piece where the same field stood before, and its format there.
@@ -31,22 +31,22 @@ struct Field<'a> {
 /// A key under a template.
 struct Matching<'a> {
     key: &'a str,
-    letters: Vec<char>,
-    /// At which byte each of the letters begins, and where the last one ends.
+    characters: Vec<char>,
+    /// At which byte each of the characters begins, and where the last one ends.
     bounds: Vec<usize>,
     pieces: Vec<Piece<'a>>,
-    /// For each piece and letter: whether the pieces from there can make the key from there. A row more than there are pieces.
+    /// For each piece and character: whether the pieces from there can make the key from there. A row more than there are pieces.
     can_follow: Vec<Vec<bool>>,
 }
 
 impl Template {
     /// The values that fill to `key`: the inverse of `fill`. Buckets give the part of the time they keep.
-    pub fn matches(&self, key: &str, types: &dyn Types) -> Option<BTreeMap<String, String>> {
-        if key.len() > MOST_BYTES || !key.starts_with(self.prefix()) {
+    pub fn matches(&self, key: &str, types: &dyn FieldTypes) -> Option<BTreeMap<String, String>> {
+        if key.len() > MAX_BYTES || !key.starts_with(self.prefix()) {
             return None;
         }
         let matching = Matching::new(&self.parts, key, types);
-        let (mut taken, mut steps) = (Vec::new(), MOST_STEPS);
+        let (mut taken, mut steps) = (Vec::new(), MAX_STEPS);
         if !matching.take(0, &mut taken, &mut steps) {
             return None;
         }
@@ -59,7 +59,7 @@ impl Template {
 }
 
 impl<'a> Matching<'a> {
-    fn new(parts: &'a [Part], key: &'a str, types: &'a dyn Types) -> Matching<'a> {
+    fn new(parts: &'a [Part], key: &'a str, types: &'a dyn FieldTypes) -> Matching<'a> {
         let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(parts.len());
         for part in parts {
             let piece = match part {
@@ -68,16 +68,16 @@ impl<'a> Matching<'a> {
             };
             pieces.push(piece);
         }
-        let letters: Vec<char> = key.chars().collect();
+        let characters: Vec<char> = key.chars().collect();
         let bounds = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
-        let mut matching = Matching { key, letters, bounds, pieces, can_follow: Vec::new() };
+        let mut matching = Matching { key, characters, bounds, pieces, can_follow: Vec::new() };
         matching.look_from_behind();
         matching
     }
 
     fn look_from_behind(&mut self) {
         let mut end = vec![false; self.bounds.len()];
-        end[self.letters.len()] = true;
+        end[self.characters.len()] = true;
         let mut rows = vec![end];
         for piece in self.pieces.iter().rev() {
             let behind = &rows[rows.len() - 1];
@@ -101,8 +101,8 @@ impl<'a> Matching<'a> {
         let mut row = vec![false; self.bounds.len()];
         // Letters of the field from here on, and whether the rest can follow one of them.
         let (mut run, mut has_end) = (0, false);
-        for at in (0..self.letters.len()).rev() {
-            let is_own = field.class.contains(self.letters[at]);
+        for at in (0..self.characters.len()).rev() {
+            let is_own = field.class.contains(self.characters[at]);
             run = if is_own { run + 1 } else { 0 };
             has_end = is_own && (has_end || behind[at + 1]);
             let ends_after = |length: usize| (1..=run).contains(&length) && behind[at + length];
@@ -112,10 +112,10 @@ impl<'a> Matching<'a> {
                 (Some(choices), length) => {
                     has_end
                         && choices.iter().any(|choice| {
-                            let letters = choice.chars().count();
+                            let characters = choice.chars().count();
                             self.rest(at).starts_with(choice.as_str())
-                                && length.is_none_or(|length| length == letters)
-                                && ends_after(letters)
+                                && length.is_none_or(|length| length == characters)
+                                && ends_after(characters)
                         })
                 }
             };
@@ -139,12 +139,12 @@ impl<'a> Matching<'a> {
                 let end = at + text.chars().count();
                 end..=end
             }
-            Piece::Field(_) => at + 1..=self.letters.len(),
+            Piece::Field(_) => at + 1..=self.characters.len(),
         };
         for end in ends {
             let text = &self.key[self.bounds[at]..self.bounds[end]];
             if let Piece::Field(field) = piece {
-                if *steps == 0 || !field.class.contains(self.letters[end - 1]) {
+                if *steps == 0 || !field.class.contains(self.characters[end - 1]) {
                     return false;
                 }
                 *steps -= 1;
@@ -163,12 +163,12 @@ impl<'a> Matching<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn new(name: &'a str, format: Format, types: &'a dyn Types, earlier: &[Piece<'a>]) -> Field<'a> {
+    fn new(name: &'a str, format: Format, types: &'a dyn FieldTypes, earlier: &[Piece<'a>]) -> Field<'a> {
         let choices = match types.type_of(name) {
             Some(ValueType::Choice(choices)) => Some(choices.as_slice()),
             _ => None,
         };
-        let class = Class::of(types, name, format, true);
+        let class = CharacterClass::of(types, name, format, true);
         let before = earlier.iter().enumerate().find_map(|(number, piece)| match piece {
             Piece::Field(field) if field.name == name => Some((number, field.format)),
             _ => None,
@@ -176,9 +176,9 @@ impl<'a> Field<'a> {
         Field { name, format, class, length: format.length(), choices, before }
     }
 
-    /// Whether a text of so many letters can be the field's, beside what the pieces before it have taken.
-    fn takes(&self, text: &str, letters: usize, taken: &[&str]) -> bool {
-        self.length.is_none_or(|length| length == letters)
+    /// Whether a text of so many characters can be the field's, beside what the pieces before it have taken.
+    fn takes(&self, text: &str, characters: usize, taken: &[&str]) -> bool {
+        self.length.is_none_or(|length| length == characters)
             && self.choices.is_none_or(|choices| choices.iter().any(|choice| choice == text))
             && self
                 .before
@@ -189,7 +189,7 @@ impl<'a> Field<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::BORDER;
+    use crate::template::ATTRIBUTE_SEPARATOR;
     use proptest::prelude::*;
     use std::time::{Duration, Instant};
 
@@ -217,15 +217,15 @@ mod tests {
             Part::Field { name, format } => (name, format),
         };
         let types = types();
-        let class = Class::of(&types, name, *format, true);
-        let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let class = CharacterClass::of(&types, name, *format, true);
+        let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
         ends.map(|end| text.split_at(end)).find_map(|(value, tail)| {
             let chosen = match types.type_of(name) {
                 Some(ValueType::Choice(choices)) => choices.iter().any(|choice| choice == value),
                 _ => true,
             };
             let is_long = format.length().is_none_or(|length| length == value.chars().count());
-            if !value.chars().all(|letter| class.contains(letter)) || !chosen || !is_long {
+            if !value.chars().all(|character| class.contains(character)) || !chosen || !is_long {
                 return None;
             }
             let restored = format.restore(value).into_owned();
@@ -248,10 +248,10 @@ mod tests {
         let start = Instant::now();
         for text in ["{s}#{z}", "{s}#{z}#{i}#{s}", "{s}{z}#{s}{z}", "{s}#{z}#{s}#{z}#{s}#{z}"] {
             let template = Template::parse(text).unwrap();
-            for length in [MOST_BYTES - 1, 400_000] {
-                let key = "#".repeat(length) + &BORDER.to_string();
+            for length in [MAX_BYTES - 1, 400_000] {
+                let key = "#".repeat(length) + &ATTRIBUTE_SEPARATOR.to_string();
                 assert_eq!(template.matches(&key, &types()), None);
-                let key = "a#".repeat(length / 2) + &BORDER.to_string();
+                let key = "a#".repeat(length / 2) + &ATTRIBUTE_SEPARATOR.to_string();
                 assert_eq!(template.matches(&key, &types()), None);
             }
         }
@@ -262,7 +262,7 @@ mod tests {
     fn fields_that_stand_twice_give_up_in_the_end() {
         // Every beginning of it could be the field's, and only the end tells that none is.
         let template = Template::parse("{s}{z}#{s}{z}#{s}1").unwrap();
-        let key = "#".repeat(MOST_BYTES - 2) + "21";
+        let key = "#".repeat(MAX_BYTES - 2) + "21";
         let start = Instant::now();
         assert_eq!(template.matches(&key, &types()), None);
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

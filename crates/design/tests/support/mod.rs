@@ -20,7 +20,7 @@ pub fn findings(text: &str) -> Vec<Finding> {
 
 /// Codes of errors and warnings on a subject; `""` means any.
 pub fn codes(text: &str, subject: &str) -> Vec<&'static str> {
-    let counted = findings(text).into_iter().filter(Finding::counts);
+    let counted = findings(text).into_iter().filter(Finding::is_problem);
     let mut codes: Vec<_> =
         counted.filter(|finding| subject.is_empty() || finding.subject == subject).map(|f| f.code).collect();
     codes.sort_unstable();

@@ -3,7 +3,7 @@
 use super::arguments::{Cost, PlainFormat};
 use super::{FINE, Outcome, file};
 use crate::client;
-use partita_design::cost;
+use partita_design::capacity::cost;
 use partita_design::generate::timestamp;
 
 /// Prices older than this are worth a word.

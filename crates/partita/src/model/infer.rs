@@ -3,10 +3,10 @@
 use super::arguments::Infer;
 use super::{FINE, Outcome, items};
 use crate::client::Client;
-use partita_design::definition::from_description;
-use partita_design::emission;
+use partita_design::exchange::table_definition::from_description;
 use partita_design::inference::{KnownSchema, infer};
 use partita_design::item::Item;
+use partita_design::toml_writer;
 use serde_json::Value;
 
 pub fn run(arguments: &Infer) -> Outcome {
@@ -21,7 +21,7 @@ pub fn run(arguments: &Infer) -> Outcome {
         "Proposed from {} items. Correct the names and types, add the patterns and writes that are missing,\nthen: partita model check",
         items.len()
     );
-    print!("{}", emission::toml(&model, &comment));
+    print!("{}", toml_writer::write(&model, &comment));
     Ok(FINE)
 }
 

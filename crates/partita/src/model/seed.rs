@@ -6,7 +6,7 @@ use crate::arguments::Endpoint;
 use crate::client::Client;
 use crate::progress::Progress;
 use partita_design::Model;
-use partita_design::definition::create_table;
+use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
 use partita_design::item::Item;
 use serde_json::{Map, Value, json};

@@ -3,17 +3,17 @@
 use super::watch::{Asked, ModelWatch};
 use super::writes::{Touched, delete_of, put_of, update_of};
 use partita_api::Request;
-use partita_design::audit::Bond;
+use partita_design::audit::WriteGrouping;
 use partita_expression::Condition;
 use partita_partiql::{KeyPart, KeyParts, NamedItem, Select, Statement, named_item};
 
 impl ModelWatch {
     /// What the statements of a request write to the table, and how they belong together.
-    pub(super) fn written_by_statements(&self, request: &Request) -> Option<(Vec<Touched>, Bond)> {
+    pub(super) fn written_by_statements(&self, request: &Request) -> Option<(Vec<Touched>, WriteGrouping)> {
         let bond = match request {
-            Request::ExecuteStatement(_) => Bond::Alone,
-            Request::BatchExecuteStatement(_) => Bond::Batch,
-            Request::ExecuteTransaction(_) => Bond::Transaction,
+            Request::ExecuteStatement(_) => WriteGrouping::Single,
+            Request::BatchExecuteStatement(_) => WriteGrouping::Batch,
+            Request::ExecuteTransaction(_) => WriteGrouping::Transaction,
             _ => return None,
         };
         let own = statements(request).into_iter().filter(|statement| self.concerns(statement.table()));

@@ -4,11 +4,11 @@ use super::capacity;
 use super::figures::{Deed, Figures, message_of};
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
-use partita_design::attribution::{Shape, shapes};
 use partita_design::audit::Violation;
-use partita_design::slot::{Place, Slot};
+use partita_design::audit::attribution::{RequestShape, request_shapes};
+use partita_design::keys::key_mapping::{KeyMapping, TableOrIndex};
+use partita_design::model::value_type::ValueType;
 use partita_design::template::Template;
-use partita_design::value_type::ValueType;
 use partita_value::names::TableName;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Mode {
 
 pub struct ModelWatch {
     pub(super) model: Model,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<RequestShape>,
     pub(super) partitions: Vec<Partition>,
     mode: Mode,
     figures: Mutex<Figures>,
@@ -69,10 +69,10 @@ pub struct Asked {
 
 impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
-        let shapes = shapes(&model);
-        let slots = Place::all(&model).into_iter().flat_map(|place| place.slots(&model));
-        let partition = |slot: Slot<'_>| Partition {
-            index: slot.place.index.map(|index| index.name.clone()),
+        let shapes = request_shapes(&model);
+        let slots = TableOrIndex::all(&model).into_iter().flat_map(|place| place.mappings(&model));
+        let partition = |slot: KeyMapping<'_>| Partition {
+            index: slot.location.index.map(|index| index.name.clone()),
             shown: slot.partition.to_string(),
             types: slot.entity.types_map(),
             template: slot.partition,

@@ -2,12 +2,13 @@
 //! that are held against a model's templates.
 
 use crate::{Case, Work};
-use partita_design::cost::cost;
-use partita_design::difference::difference;
-use partita_design::price::{CARRIED, Prices};
-use partita_design::template::{BORDER, Template};
-use partita_design::value_type::ValueType;
-use partita_design::{Model, Source, check, explain, read, report};
+use partita_design::capacity::cost::cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::model::value_type::ValueType;
+use partita_design::report::difference::difference;
+use partita_design::report::explain;
+use partita_design::template::{ATTRIBUTE_SEPARATOR, Template};
+use partita_design::{Model, Source, check, read, report};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hint::black_box;
@@ -35,7 +36,7 @@ fn with(rest: String, work: fn(&Model) -> usize) -> Work {
 
 /// Does something with the prices that the program carries.
 fn priced(work: impl Fn(&Prices) -> usize) -> usize {
-    Prices::parse(CARRIED).map_or(usize::MAX, |prices| work(&prices))
+    Prices::parse(DEFAULT_PRICES).map_or(usize::MAX, |prices| work(&prices))
 }
 
 /// Lines with numbers for `%`.
@@ -188,7 +189,7 @@ const KEYS: &[Case] = &[
     Case {
         name: "key_of_delimiters_refused",
         size: 2_000,
-        prepare: |n| take_apart("{a}#{b}#{c}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| take_apart("{a}#{b}#{c}", format!("{}{ATTRIBUTE_SEPARATOR}", "#".repeat(n))),
     },
     Case {
         name: "key_with_fields_twice_refused",
@@ -198,6 +199,6 @@ const KEYS: &[Case] = &[
     Case {
         name: "key_of_kilobytes_refused",
         size: 100_000,
-        prepare: |n| take_apart("{a}#{b}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| take_apart("{a}#{b}", format!("{}{ATTRIBUTE_SEPARATOR}", "#".repeat(n))),
     },
 ];

@@ -4,9 +4,9 @@ use super::{Migration, Tally};
 use crate::model::item_json::encode;
 use crate::model::items;
 use crate::progress::Progress;
-use partita_design::estimate::write_units;
+use partita_design::capacity::estimate::write_units;
 use partita_design::item::Item;
-use partita_design::migration::{Rewrite, rewrite, tells_origin};
+use partita_design::migration::{Rewrite, preserves_origin, rewrite};
 use partita_exchange::item_reader::decode_put_line;
 use serde_json::{Map, Value, json};
 
@@ -32,7 +32,7 @@ impl Migration<'_> {
         let made = match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => item.clone(),
             Rewrite::Put(made) | Rewrite::Move { put: made, .. } => made,
-            Rewrite::Gone(entity) => {
+            Rewrite::Removed(entity) => {
                 *tally.gone.entry(entity).or_default() += 1;
                 return Ok(());
             }
@@ -67,7 +67,7 @@ impl Migration<'_> {
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
         if is_same(&found["Item"], &Value::Object(made_json))
-            && tells_origin(&self.old, &self.new, item, made)
+            && preserves_origin(&self.old, &self.new, item, made)
         {
             tally.present += 1;
         } else {

@@ -5,7 +5,7 @@ use super::{Migration, Tally};
 use crate::model::item_json::encode;
 use crate::model::items;
 use crate::progress::Progress;
-use partita_design::estimate::write_units;
+use partita_design::capacity::estimate::write_units;
 use partita_design::item::Item;
 use partita_design::migration::{Rewrite, rewrite};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ impl Migration<'_> {
         match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => tally.kept += 1,
             Rewrite::Unknown(reason) => *tally.unknown.entry(reason).or_default() += 1,
-            Rewrite::Gone(entity) => {
+            Rewrite::Removed(entity) => {
                 *tally.gone.entry(entity).or_default() += 1;
                 if apply && self.arguments.delete_removed {
                     self.delete(item)?;

@@ -4,7 +4,7 @@
 //! be read once from beginning to end.
 
 use crate::audit::{self, MARKER, marker};
-use crate::finding::list;
+use crate::formatting::list;
 use crate::item::{Attributes, Item, Value, attributes};
 use crate::model::{Entity, Model};
 use crate::random::hash;
@@ -15,15 +15,15 @@ const EXAMPLES: usize = 3;
 
 /// What breaks one rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Broken {
+pub struct RuleViolations {
     pub items: u64,
     pub examples: Vec<String>,
 }
 
-pub struct Inspection<'m> {
+pub struct TableAudit<'m> {
     model: &'m Model,
     items: u64,
-    broken: BTreeMap<&'static str, Broken>,
+    broken: BTreeMap<&'static str, RuleViolations>,
     /// By the hash of a marker's key: how many items have the value, whether the marker is there, and its name.
     values: HashMap<u64, (u64, bool, String)>,
     /// By the hash of copy and identity: the newest original, the copy, and their name.
@@ -38,9 +38,9 @@ struct Pair {
     name: String,
 }
 
-impl<'m> Inspection<'m> {
-    pub fn new(model: &'m Model) -> Inspection<'m> {
-        Inspection {
+impl<'m> TableAudit<'m> {
+    pub fn new(model: &'m Model) -> TableAudit<'m> {
+        TableAudit {
             model,
             items: 0,
             broken: BTreeMap::new(),
@@ -57,7 +57,7 @@ impl<'m> Inspection<'m> {
             self.value(key).1 = true;
             return;
         }
-        for violation in audit::item(self.model, &texts) {
+        for violation in audit::check_item(self.model, &texts) {
             self.breaks(violation.rule, violation.message);
         }
         let Some(entity) = audit::recognise(self.model, &texts) else { return };
@@ -110,7 +110,7 @@ impl<'m> Inspection<'m> {
     }
 
     /// Items that were read, and what breaks each rule.
-    pub fn finish(mut self) -> (u64, BTreeMap<&'static str, Broken>) {
+    pub fn finish(mut self) -> (u64, BTreeMap<&'static str, RuleViolations>) {
         for (_, (items, marked, name)) in std::mem::take(&mut self.values) {
             let message = match (items, marked) {
                 (0, true) => format!("the marker of {name} is left over: no item has the value"),
@@ -185,7 +185,7 @@ key = ["EMAIL#{email}", "USER"]
 
     fn inspect(items: &[Item]) -> Vec<String> {
         let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
-        let mut inspection = Inspection::new(&model);
+        let mut inspection = TableAudit::new(&model);
         items.iter().for_each(|item| inspection.add(item));
         let (_, broken) = inspection.finish();
         broken

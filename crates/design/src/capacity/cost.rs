@@ -1,12 +1,13 @@
 //! What a model costs a month at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
 
-use crate::estimate::{self, figure, read_units, size};
-use crate::keyspace::Keyspace;
+use crate::capacity::estimate::{self, read_units};
+use crate::capacity::prices::Prices;
+use crate::capacity::write_effects;
+use crate::formatting::{format_bytes, format_number};
+use crate::keys::key_mapping::TableOrIndex;
+use crate::keys::keyspace::Keyspace;
 use crate::model::Model;
 use crate::plan::{Operation, Plan, Step, plan};
-use crate::price::Prices;
-use crate::slot::Place;
-use crate::write_plan;
 use serde_json::{Value, json};
 
 const HOURS: f64 = 730.0;
@@ -22,7 +23,7 @@ pub struct Load {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct CostLine {
     pub name: String,
     pub rps: f64,
     pub units: f64,
@@ -31,10 +32,10 @@ pub struct Line {
 
 #[derive(Clone, Debug)]
 pub struct Cost {
-    pub single: Load,
-    pub apart: Load,
-    pub patterns: Vec<Line>,
-    pub writes: Vec<Line>,
+    pub single_table: Load,
+    pub per_entity: Load,
+    pub patterns: Vec<CostLine>,
+    pub writes: Vec<CostLine>,
     /// Patterns and writes without a rate: they are not in the sum.
     pub unknown: Vec<String>,
 }
@@ -57,8 +58,8 @@ impl Load {
 
 pub fn cost(model: &Model, prices: &Prices) -> Cost {
     let mut cost = Cost {
-        single: Load::default(),
-        apart: Load::default(),
+        single_table: Load::default(),
+        per_entity: Load::default(),
         patterns: Vec::new(),
         writes: Vec::new(),
         unknown: Vec::new(),
@@ -70,35 +71,35 @@ pub fn cost(model: &Model, prices: &Prices) -> Cost {
             continue;
         };
         let units = plan.units();
-        let (apart_units, apart_requests) = apart(&plan);
-        cost.single.reads += units * rps;
-        cost.single.requests += plan.requests() as f64 * rps;
-        cost.apart.reads += apart_units * rps;
-        cost.apart.requests += apart_requests * rps;
+        let (units_apart, requests_apart) = per_entity_cost(&plan);
+        cost.single_table.reads += units * rps;
+        cost.single_table.requests += plan.requests() as f64 * rps;
+        cost.per_entity.reads += units_apart * rps;
+        cost.per_entity.requests += requests_apart * rps;
         let month = units * rps * SECONDS / 1e6 * prices.million_reads;
-        cost.patterns.push(Line { name: pattern.name.clone(), rps, units, month });
+        cost.patterns.push(CostLine { name: pattern.name.clone(), rps, units, month });
     }
     for write in &model.writes {
         let Some(rps) = write.rps else {
             cost.unknown.push(write.name.clone());
             continue;
         };
-        let units = write_plan::units(model, write);
-        for load in [&mut cost.single, &mut cost.apart] {
+        let units = write_effects::units(model, write);
+        for load in [&mut cost.single_table, &mut cost.per_entity] {
             load.writes += units * rps;
             load.requests += rps;
         }
         let month = units * rps * SECONDS / 1e6 * prices.million_writes;
-        cost.writes.push(Line { name: write.name.clone(), rps, units, month });
+        cost.writes.push(CostLine { name: write.name.clone(), rps, units, month });
     }
-    let bytes = stored(model);
-    cost.single.bytes = bytes;
-    cost.apart.bytes = bytes;
+    let bytes = stored_bytes(model);
+    cost.single_table.bytes = bytes;
+    cost.per_entity.bytes = bytes;
     cost
 }
 
 /// The same plan with a table for each entity: a request for each type.
-fn apart(plan: &Plan<'_>) -> (f64, f64) {
+fn per_entity_cost(plan: &Plan<'_>) -> (f64, f64) {
     let one = |step: &Step<'_>| {
         let types = step.targets.len() as f64;
         if step.operation == Operation::BatchGet || types <= 1.0 {
@@ -113,15 +114,15 @@ fn apart(plan: &Plan<'_>) -> (f64, f64) {
 }
 
 /// Bytes of the table and its indexes.
-pub fn stored(model: &Model) -> f64 {
+pub fn stored_bytes(model: &Model) -> f64 {
     let overhead = 100.0; // billed for every item and every index entry
     let mut bytes = 0.0;
-    for place in Place::all(model) {
-        for slot in place.slots(model) {
-            let all = estimate::count(model, slot.entity);
+    for location in TableOrIndex::all(model) {
+        for mapping in location.mappings(model) {
+            let all = estimate::count(model, mapping.entity);
             let here =
-                if slot.is_sparse() { slot.count.map_or(all / 4.0, |count| count as f64) } else { all };
-            bytes += here * (slot.bytes() as f64 + overhead);
+                if mapping.is_sparse() { mapping.count.map_or(all / 4.0, |count| count as f64) } else { all };
+            bytes += here * (mapping.bytes() as f64 + overhead);
         }
     }
     bytes
@@ -136,17 +137,17 @@ pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
     let width = lines.clone().map(|line| line.name.len()).max().unwrap_or_default().max(8);
     text.push_str(&format!("{:width$} {:>10} {:>10} {:>12}\n", "", "a second", "units each", "on demand"));
     for line in lines {
-        let (name, rps, units) = (&line.name, figure(line.rps), figure(line.units));
+        let (name, rps, units) = (&line.name, format_number(line.rps), format_number(line.units));
         text.push_str(&format!("{name:width$} {rps:>10} {units:>10} {:>12.2}\n", line.month));
     }
     text.push_str(&format!("\n{:24} {:>16} {:>18}\n", "", "one table", "table per entity"));
     let mut row = |name: &str, of: &dyn Fn(&Load) -> String| {
-        text.push_str(&format!("{name:24} {:>16} {:>18}\n", of(&cost.single), of(&cost.apart)));
+        text.push_str(&format!("{name:24} {:>16} {:>18}\n", of(&cost.single_table), of(&cost.per_entity)));
     };
-    row("requests a second", &|load| figure(load.requests));
-    row("read units a second", &|load| figure(load.reads));
-    row("write units a second", &|load| figure(load.writes));
-    row("stored", &|load| size(load.bytes));
+    row("requests a second", &|load| format_number(load.requests));
+    row("read units a second", &|load| format_number(load.reads));
+    row("write units a second", &|load| format_number(load.writes));
+    row("stored", &|load| format_bytes(load.bytes));
     row("on demand", &|load| format!("{:.2}", load.on_demand(prices)));
     row("or provisioned", &|load| format!("{:.2}", load.provisioned(prices)));
     row("storage", &|load| format!("{:.2}", load.storage(prices)));
@@ -164,13 +165,13 @@ pub fn json(cost: &Cost, prices: &Prices) -> Value {
             "storage": load.storage(prices),
         })
     };
-    let lines = |lines: &[Line]| -> Vec<Value> {
-        let one = |line: &Line| json!({ "name": line.name, "rps": line.rps, "units": line.units, "onDemand": line.month });
+    let lines = |lines: &[CostLine]| -> Vec<Value> {
+        let one = |line: &CostLine| json!({ "name": line.name, "rps": line.rps, "units": line.units, "onDemand": line.month });
         lines.iter().map(one).collect()
     };
     json!({
         "pricesOf": prices.date, "region": prices.region, "currency": prices.currency,
-        "singleTable": load(&cost.single), "tablePerEntity": load(&cost.apart),
+        "singleTable": load(&cost.single_table), "tablePerEntity": load(&cost.per_entity),
         "patterns": lines(&cost.patterns), "writes": lines(&cost.writes), "notIncluded": cost.unknown,
     })
 }

@@ -1,8 +1,8 @@
 //! What a write touches: items of the table, index entries, markers of uniqueness, and their write units.
 
-use crate::estimate::write_units;
+use crate::capacity::estimate::write_units;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Action, Entity, Index, Model, Projection, Verb, Write};
-use crate::slot::Place;
 use std::fmt;
 
 /// One item or index entry that a write touches.
@@ -100,15 +100,15 @@ fn marks(action: &Action, entity: &Entity) -> usize {
 }
 
 fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> Option<Effect> {
-    let slot = Place { index: Some(index) }.slot(entity)?;
-    let one = write_units(slot.bytes()) as f64;
+    let mapping = TableOrIndex { index: Some(index) }.mapping(entity)?;
+    let one = write_units(mapping.bytes()) as f64;
     let touches = |name: &str| action.set.iter().any(|set| set == name);
     let (entries, kind) = match action.verb {
         Verb::Create | Verb::Put => (1.0, EffectKind::Put),
         Verb::Delete => (1.0, EffectKind::Delete),
         Verb::Update => {
-            let key = slot.fields().any(touches);
-            let membership = slot.when.tests.iter().any(|test| touches(test.attribute()));
+            let key = mapping.fields().any(touches);
+            let membership = mapping.when.tests.iter().any(|test| touches(test.attribute()));
             let data = match &index.project {
                 Projection::All => !action.set.is_empty(),
                 Projection::KeysOnly => false,

@@ -3,7 +3,7 @@
 use toml_edit::Document;
 
 /// The file that the program carries.
-pub const CARRIED: &str = include_str!("prices.toml");
+pub const DEFAULT_PRICES: &str = include_str!("prices.toml");
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_carried_prices_are_dated() {
-        let prices = Prices::parse(CARRIED).unwrap();
+        let prices = Prices::parse(DEFAULT_PRICES).unwrap();
         assert_eq!(prices.date.len(), 10);
         assert_eq!(prices.age_in_months("2026-04-05"), Some(17));
         assert!(Prices::parse("date = \"2024-01-01\"").unwrap_err().contains("region"));

@@ -1,13 +1,14 @@
 //! What changes from one version of a model to the next: structure, items to rewrite, findings, cost.
 
+use crate::capacity::cost::{Cost, cost};
+use crate::capacity::estimate::count;
+use crate::capacity::prices::Prices;
 use crate::check::check;
-use crate::cost::{Cost, cost};
-use crate::estimate::{count, figure};
 use crate::finding::Finding;
-use crate::keyspace::Keyspace;
+use crate::formatting::format_number;
+use crate::keys::keyspace::Keyspace;
 use crate::model::{Entity, Model};
 use crate::plan::{Plan, Unserved, plans};
-use crate::price::Prices;
 use crate::report::summary;
 use crate::template::Template;
 use serde_json::{Value, json};
@@ -37,10 +38,10 @@ pub fn difference(old: &Model, new: &Model, prices: &Prices) -> Difference {
     entities(old, new, &mut changes);
     patterns(old, new, &mut changes);
     writes(old, new, &mut changes);
-    let counted = |model: &Model| -> Vec<Finding> {
-        check(model).findings.into_iter().filter(Finding::counts).collect()
+    let problems = |model: &Model| -> Vec<Finding> {
+        check(model).findings.into_iter().filter(Finding::is_problem).collect()
     };
-    let (before, after) = (counted(old), counted(new));
+    let (before, after) = (problems(old), problems(new));
     let key = |finding: &Finding| (finding.code, finding.subject.clone());
     let only = |mine: &[Finding], other: &[Finding]| -> Vec<Finding> {
         let known: BTreeSet<_> = other.iter().map(key).collect();
@@ -137,25 +138,29 @@ fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
 }
 
 fn index_entries(before: &Entity, entity: &Entity, items: f64, changes: &mut Vec<Change>) {
-    for indexed in &entity.indexes {
-        let known = before.indexed(&indexed.index);
+    for index_key in &entity.indexes {
+        let known = before.index_key(&index_key.index);
         let same = known.is_some_and(|known| {
-            known.key == indexed.key && known.when == indexed.when && known.shard == indexed.shard
+            known.key == index_key.key && known.when == index_key.when && known.shard == index_key.shard
         });
         if !same {
             let sign = if known.is_some() { "~" } else { "+" };
-            let share = if indexed.when.is_empty() {
+            let share = if index_key.when.is_empty() {
                 items
             } else {
-                indexed.count.map_or(items, |count| count as f64)
+                index_key.count.map_or(items, |count| count as f64)
             };
-            let what =
-                format!("{sign} entity {}: {} has key {}", entity.name, indexed.index, keys(&indexed.key));
+            let what = format!(
+                "{sign} entity {}: {} has key {}",
+                entity.name,
+                index_key.index,
+                keys(&index_key.key)
+            );
             push(changes, format!("{what}; its items get these attributes"), share);
         }
     }
-    for indexed in before.indexes.iter().filter(|indexed| entity.indexed(&indexed.index).is_none()) {
-        push(changes, format!("- entity {}: leaves {}", entity.name, indexed.index), items);
+    for index_key in before.indexes.iter().filter(|index_key| entity.index_key(&index_key.index).is_none()) {
+        push(changes, format!("- entity {}: leaves {}", entity.name, index_key.index), items);
     }
 }
 
@@ -186,20 +191,24 @@ fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
 fn writes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
     let units = |model: &Model, name: &str| {
         let write = model.writes.iter().find(|write| write.name == name)?;
-        Some(crate::write_plan::units(model, write))
+        Some(crate::capacity::write_effects::units(model, write))
     };
     let names: BTreeSet<&str> =
         old.writes.iter().chain(&new.writes).map(|write| write.name.as_str()).collect();
     for name in names {
         match (units(old, name), units(new, name)) {
             (None, Some(after)) => {
-                push(changes, format!("+ write {name}: {} write units", figure(after)), 0.0)
+                push(changes, format!("+ write {name}: {} write units", format_number(after)), 0.0)
             }
             (Some(_), None) => push(changes, format!("- write {name}"), 0.0),
             (Some(before), Some(after)) if before != after => {
                 push(
                     changes,
-                    format!("~ write {name}: {} write units become {}", figure(before), figure(after)),
+                    format!(
+                        "~ write {name}: {} write units become {}",
+                        format_number(before),
+                        format_number(after)
+                    ),
                     0.0,
                 );
             }
@@ -222,7 +231,7 @@ impl Difference {
         let mut text = String::new();
         for change in &self.changes {
             let rewrites = if change.rewrites > 0.0 {
-                format!(" ({} writes)", figure(change.rewrites))
+                format!(" ({} writes)", format_number(change.rewrites))
             } else {
                 String::new()
             };
@@ -242,12 +251,13 @@ impl Difference {
                 ));
             }
         }
-        let (before, after) = (self.before.single.on_demand(prices), self.after.single.on_demand(prices));
+        let (before, after) =
+            (self.before.single_table.on_demand(prices), self.after.single_table.on_demand(prices));
         text.push_str(&format!(
             "\non demand {before:.2} → {after:.2} {} a month ({:+.2}); items to write for the change: {}\n",
             prices.currency,
             after - before,
-            figure(self.rewrites())
+            format_number(self.rewrites())
         ));
         text
     }
@@ -261,8 +271,8 @@ impl Difference {
             "changes": self.changes.iter().map(|change| json!({ "what": change.what, "writes": change.rewrites })).collect::<Vec<_>>(),
             "appeared": findings(&self.appeared),
             "disappeared": findings(&self.disappeared),
-            "before": crate::cost::json(&self.before, prices),
-            "after": crate::cost::json(&self.after, prices),
+            "before": crate::capacity::cost::json(&self.before, prices),
+            "after": crate::capacity::cost::json(&self.after, prices),
         })
     }
 }

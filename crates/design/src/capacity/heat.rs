@@ -1,11 +1,11 @@
 //! Heat: which part of the declared traffic the hottest partition key takes.
 
-use crate::estimate;
+use crate::capacity::estimate;
+use crate::capacity::write_effects;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Entity, Model};
 use crate::plan::{Plan, Unserved};
-use crate::slot::{Place, Slot};
 use crate::template::{Format, Part, SHARD};
-use crate::write_plan;
 use std::collections::BTreeMap;
 
 /// What one partition does in a second.
@@ -16,7 +16,7 @@ const HEADROOM: f64 = 0.7;
 /// Read units of a full page, eventually consistent.
 const PAGE_UNITS: f64 = 128.0;
 
-/// The load of the hottest partition key of one entity at one place.
+/// The load of the hottest partition key of one entity at one location.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Heat {
     pub writes: f64,
@@ -38,22 +38,22 @@ impl Heat {
 }
 
 /// Part of all requests that goes to the most wanted partition key.
-pub fn share(model: &Model, slot: &Slot<'_>) -> f64 {
+pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
     let mut share = 1.0;
-    let entity = slot.entity;
-    for part in &slot.partition.parts {
+    let entity = mapping.entity;
+    for part in &mapping.partition.parts {
         let Part::Field { name, format } = part else { continue };
         if name == SHARD {
-            share /= slot.shards() as f64;
+            share /= mapping.shards() as f64;
             continue;
         }
         let Some(attribute) = entity.attribute(name) else { continue };
         if matches!(format, Format::Bucket(_)) || attribute.kind.is_time() {
             continue; // now
         }
-        let part = attribute.top.unwrap_or_else(|| match slot.when.fixed(name) {
+        let part = attribute.top.unwrap_or_else(|| match mapping.when.fixed(name) {
             Some(_) => 1.0,
-            None => usual_share(model, entity, name),
+            None => typical_share(model, entity, name),
         });
         share *= part.clamp(0.0, 1.0);
     }
@@ -61,7 +61,7 @@ pub fn share(model: &Model, slot: &Slot<'_>) -> f64 {
 }
 
 /// Choices and booleans are skewed; identifiers are even unless the expectations say otherwise.
-fn usual_share(model: &Model, entity: &Entity, name: &str) -> f64 {
+fn typical_share(model: &Model, entity: &Entity, name: &str) -> f64 {
     let attribute = entity.attribute(name);
     if attribute.is_some_and(|attribute| attribute.values.is_none() && attribute.distinct().is_some()) {
         return 1.0;
@@ -80,7 +80,7 @@ fn usual_share(model: &Model, entity: &Entity, name: &str) -> f64 {
     }
 }
 
-/// Heat of every entity at every place that any declared rate touches.
+/// Heat of every entity at every location that any declared rate touches.
 pub fn heat(
     model: &Model,
     plans: &BTreeMap<&str, Result<Plan<'_>, Unserved<'_>>>,
@@ -88,12 +88,12 @@ pub fn heat(
     let mut heats: BTreeMap<(String, String), Heat> = BTreeMap::new();
     for write in &model.writes {
         let rate = write.rps.unwrap_or_default();
-        for effect in write_plan::effects(model, write) {
+        for effect in write_effects::effects(model, write) {
             let Some(entity) = model.entity(&effect.entity) else { continue };
-            let place = Place { index: effect.index.as_deref().and_then(|name| model.index(name)) };
-            let Some(slot) = place.slot(entity) else { continue };
-            let share = share(model, &slot);
-            let heat = heats.entry((place.name().to_owned(), entity.name.clone())).or_default();
+            let location = TableOrIndex { index: effect.index.as_deref().and_then(|name| model.index(name)) };
+            let Some(mapping) = location.mapping(entity) else { continue };
+            let share = share(model, &mapping);
+            let heat = heats.entry((location.name().to_owned(), entity.name.clone())).or_default();
             heat.writes += rate * effect.units * share;
             heat.share = heat.share.max(share);
         }
@@ -101,12 +101,13 @@ pub fn heat(
     for pattern in &model.patterns {
         let Some(Ok(plan)) = plans.get(pattern.name.as_str()) else { continue };
         for step in &plan.steps {
-            let Some(slot) = step.targets.first().and_then(|entity| step.place.slot(entity)) else {
+            let Some(mapping) = step.targets.first().and_then(|entity| step.location.mapping(entity)) else {
                 continue;
             };
             // Every shard is read by every call, so shards divide what one call reads, not the calls.
-            let calls = share(model, &slot) * slot.shards() as f64;
-            let heat = heats.entry((step.place.name().to_owned(), slot.entity.name.clone())).or_default();
+            let calls = share(model, &mapping) * mapping.shards() as f64;
+            let heat =
+                heats.entry((step.location.name().to_owned(), mapping.entity.name.clone())).or_default();
             // An assumed amount proves nothing: at most a page of it counts.
             let most = if step.items.known { f64::MAX } else { PAGE_UNITS };
             let each = (step.units() / step.fan_out.max(1) as f64).min(most);

@@ -1,14 +1,14 @@
 //! Keys of many templates in one tree of characters and runs, so that those that can be equal to another key are found
 //! by walking along it, not by comparing it with each.
 
-use crate::template::{Class, MOST_STATES, Token};
+use crate::template::{CharacterClass, MAX_STATES, Token};
 use std::collections::{BTreeMap, HashSet};
 
 /// Where keys part.
 #[derive(Default)]
 struct Node {
-    letters: BTreeMap<char, usize>,
-    runs: Vec<(Class, usize)>,
+    characters: BTreeMap<char, usize>,
+    runs: Vec<(CharacterClass, usize)>,
     /// Whose keys end here.
     ends: Vec<usize>,
 }
@@ -17,7 +17,7 @@ pub(crate) struct KeyTree {
     nodes: Vec<Node>,
 }
 
-/// A place in the wanted key and one in the tree, each perhaps within a run.
+/// A location in the wanted key and one in the tree, each perhaps within a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     at: usize,
@@ -43,7 +43,7 @@ impl KeyTree {
 
     fn child(&mut self, node: usize, token: &Token) -> usize {
         let known = match token {
-            Token::Letter(letter) => self.nodes[node].letters.get(letter).copied(),
+            Token::Character(character) => self.nodes[node].characters.get(character).copied(),
             Token::Run(class) => {
                 let mut runs = self.nodes[node].runs.iter();
                 runs.find(|(other, _)| other == class).map(|(_, child)| *child)
@@ -55,8 +55,8 @@ impl KeyTree {
         let child = self.nodes.len();
         self.nodes.push(Node::default());
         match token {
-            Token::Letter(letter) => {
-                self.nodes[node].letters.insert(*letter, child);
+            Token::Character(character) => {
+                self.nodes[node].characters.insert(*character, child);
             }
             Token::Run(class) => self.nodes[node].runs.push((class.clone(), child)),
         }
@@ -65,14 +65,14 @@ impl KeyTree {
 
     /// Shows whose keys can be equal to a key, or begin with it if it is `open`, until `show` has seen enough. One may
     /// be shown more than once, and where that takes too many steps all are.
-    pub fn meet(&self, wanted: &[Token], open: bool, mut show: impl FnMut(usize) -> bool) {
+    pub fn find_overlapping(&self, wanted: &[Token], open: bool, mut show: impl FnMut(usize) -> bool) {
         let mut seen = HashSet::new();
         let mut states = vec![State { at: 0, is_within: false, node: 0, run: None }];
         while let Some(state) = states.pop() {
             if !seen.insert(state) {
                 continue;
             }
-            if seen.len() > MOST_STATES {
+            if seen.len() > MAX_STATES {
                 self.show_below(0, &mut show);
                 return;
             }
@@ -105,19 +105,19 @@ impl KeyTree {
         let node = &self.nodes[state.node];
         let runs = node.runs.iter().enumerate().filter(|(run, _)| state.run.is_none_or(|own| own == *run));
         match token {
-            Token::Letter(letter) => {
+            Token::Character(character) => {
                 let behind = State { at: state.at + 1, is_within: false, ..state };
-                let child = node.letters.get(letter).filter(|_| state.run.is_none());
+                let child = node.characters.get(character).filter(|_| state.run.is_none());
                 states.extend(child.map(|child| State { node: *child, ..behind }));
-                let taking = runs.filter(|(_, (class, _))| class.contains(*letter));
+                let taking = runs.filter(|(_, (class, _))| class.contains(*character));
                 states.extend(taking.map(|(run, _)| State { run: Some(run), ..behind }));
             }
             Token::Run(class) => {
                 let within = State { is_within: true, ..state };
-                let letters = node.letters.iter().filter(|_| state.run.is_none());
-                let taken = letters.filter(|(letter, _)| class.contains(**letter));
+                let characters = node.characters.iter().filter(|_| state.run.is_none());
+                let taken = characters.filter(|(character, _)| class.contains(**character));
                 states.extend(taken.map(|(_, child)| State { node: *child, ..within }));
-                let common = runs.filter(|(_, (other, _))| class.meets(other));
+                let common = runs.filter(|(_, (other, _))| class.overlaps(other));
                 states.extend(common.map(|(run, _)| State { run: Some(run), ..within }));
             }
         }
@@ -131,7 +131,7 @@ impl KeyTree {
             if !node.ends.iter().all(|number| show(*number)) {
                 return false;
             }
-            nodes.extend(node.letters.values().chain(node.runs.iter().map(|(_, child)| child)));
+            nodes.extend(node.characters.values().chain(node.runs.iter().map(|(_, child)| child)));
         }
         true
     }
@@ -140,8 +140,8 @@ impl KeyTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::value_type::ValueType;
     use crate::template::Template;
-    use crate::value_type::ValueType;
     use proptest::prelude::*;
 
     fn types() -> BTreeMap<String, ValueType> {
@@ -166,14 +166,14 @@ mod tests {
                 tree.insert(&key.runs(&types, strict), number);
             }
             let mut found = HashSet::new();
-            tree.meet(&wanted.runs(&types, strict), open, |number| { found.insert(number); true });
+            tree.find_overlapping(&wanted.runs(&types, strict), open, |number| { found.insert(number); true });
             let has_choice = |key: &Template| key.has_field("c");
             for (number, key) in keys.iter().enumerate() {
-                let meets = wanted.meets(&types, key, &types, strict, open);
-                prop_assert!(found.contains(&number) || !meets, "{wanted} meets {key}");
+                let overlaps = wanted.overlaps(&types, key, &types, strict, open);
+                prop_assert!(found.contains(&number) || !overlaps, "{wanted} overlaps {key}");
                 // A choice is taken for more than it is.
                 let exact = !has_choice(key) && !has_choice(&wanted);
-                prop_assert!(!exact || meets || !found.contains(&number), "{wanted} does not meet {key}");
+                prop_assert!(!exact || overlaps || !found.contains(&number), "{wanted} does not meet {key}");
             }
         }
     }
@@ -183,7 +183,7 @@ mod tests {
         let mut tree = KeyTree::default();
         (0..100).for_each(|number| tree.insert(&Template::text("A").runs(&types(), false), number));
         let mut seen = 0;
-        tree.meet(&[], true, |_| {
+        tree.find_overlapping(&[], true, |_| {
             seen += 1;
             seen < 3
         });

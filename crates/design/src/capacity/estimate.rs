@@ -2,8 +2,8 @@
 //!
 //! Where a model says nothing, a figure is assumed; `known` tells the two apart.
 
+use crate::keys::key_mapping::KeyMapping;
 use crate::model::{Entity, Model};
-use crate::slot::Slot;
 
 /// The largest page of a Query.
 pub const PAGE_BYTES: f64 = 1_048_576.0;
@@ -12,7 +12,7 @@ const ASSUMED_AVERAGE: f64 = 10.0;
 
 /// A number of items, usually and at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Amount {
+pub struct ItemCount {
     pub average: f64,
     pub max: f64,
     /// Declared, not assumed.
@@ -59,9 +59,9 @@ pub fn distinct(model: &Model, entity: &Entity, name: &str) -> Option<f64> {
 }
 
 /// Items of an entity that agree in the attributes `fixed`.
-pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> Amount {
+pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
     let has = |name: &str| fixed.iter().any(|own| own == name);
-    let single = |known| Amount { average: 1.0, max: 1.0, known };
+    let single = |known| ItemCount { average: 1.0, max: 1.0, known };
     if entity.identity().is_some_and(has) && entity.versions.is_none() {
         return single(true);
     }
@@ -75,9 +75,9 @@ pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> Amount {
     let mut amount = match parent_id {
         Some(_) => {
             let average = entity.expect.average.unwrap_or(ASSUMED_AVERAGE);
-            Amount { average, max: entity.expect.max.map_or(average * 10.0, |max| max as f64), known }
+            ItemCount { average, max: entity.expect.max.map_or(average * 10.0, |max| max as f64), known }
         }
-        None => Amount { average: total, max: total, known },
+        None => ItemCount { average: total, max: total, known },
     };
     for name in fixed.iter().filter(|name| parent_id != Some(name.as_str())) {
         let Some(attribute) = entity.attribute(name) else { continue };
@@ -90,22 +90,22 @@ pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> Amount {
     amount
 }
 
-/// Items of an entity at one place that agree in the attributes `fixed`. What a sparse index holds at a time is
+/// Items of an entity at one location that agree in the attributes `fixed`. What a sparse index holds at a time is
 /// declared, or assumed to be few.
-pub fn items_at(model: &Model, slot: &Slot<'_>, fixed: &[String]) -> Amount {
-    let amount = items(model, slot.entity, fixed);
-    if !slot.is_sparse() || amount.max <= 1.0 {
+pub fn items_at(model: &Model, mapping: &KeyMapping<'_>, fixed: &[String]) -> ItemCount {
+    let amount = items(model, mapping.entity, fixed);
+    if !mapping.is_sparse() || amount.max <= 1.0 {
         return amount;
     }
-    let here = slot.count.map_or_else(|| 10.0 * count(model, slot.entity).sqrt(), |count| count as f64);
+    let here = mapping.count.map_or_else(|| 10.0 * count(model, mapping.entity).sqrt(), |count| count as f64);
     let sifted: Vec<String> = fixed
         .iter()
-        .filter(|name| !slot.when.tests.iter().any(|test| test.attribute() == **name))
+        .filter(|name| !mapping.when.tests.iter().any(|test| test.attribute() == **name))
         .cloned()
         .collect();
-    let narrowed = items(model, slot.entity, &sifted).average / count(model, slot.entity).max(1.0);
+    let narrowed = items(model, mapping.entity, &sifted).average / count(model, mapping.entity).max(1.0);
     let average = (here * narrowed.min(1.0)).max(1.0);
-    Amount { average, max: average * 2.0, known: slot.count.is_some() }
+    ItemCount { average, max: average * 2.0, known: mapping.count.is_some() }
 }
 
 /// Read units of one request that reads so many bytes.
@@ -117,35 +117,4 @@ pub fn read_units(bytes: f64, strong: bool) -> f64 {
 /// Write units of an item.
 pub fn write_units(bytes: u64) -> u64 {
     bytes.div_ceil(1024).max(1)
-}
-
-/// `12`, `4.5`, `1.2 million`.
-pub fn figure(number: f64) -> String {
-    let short = |number: f64| {
-        let text = format!("{number:.1}");
-        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-    };
-    // An empty sum is a negative zero.
-    match number + 0.0 {
-        n if n >= 1e9 => format!("{} billion", short(n / 1e9)),
-        n if n >= 1e6 => format!("{} million", short(n / 1e6)),
-        n if n >= 1e4 => format!("{} thousand", short(n / 1e3)),
-        n => short(n),
-    }
-}
-
-/// `1 item`, `2.5 read units`.
-pub fn amount(number: f64, noun: &str) -> String {
-    let shown = figure(number);
-    let plural = if shown == "1" { "" } else { "s" };
-    format!("{shown} {noun}{plural}")
-}
-
-/// `512 B`, `3.4 KB`, `5 MB`.
-pub fn size(bytes: f64) -> String {
-    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
-    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) => format!("{} {name}", figure(bytes / unit)),
-        None => format!("{bytes:.0} B"),
-    }
 }

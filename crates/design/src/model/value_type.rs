@@ -117,39 +117,28 @@ impl ValueType {
         }
     }
 
-    /// Whether the text of a value can contain `letter`.
-    pub fn may_contain(&self, letter: char) -> bool {
+    /// Whether the text of a value can contain `character`.
+    pub fn may_contain(&self, character: char) -> bool {
         match self {
             ValueType::String | ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => true,
-            ValueType::Id => letter != '#',
-            ValueType::Int => letter.is_ascii_digit() || letter == '-',
-            ValueType::Decimal => letter.is_ascii_digit() || matches!(letter, '-' | '.' | 'e' | 'E' | '+'),
-            ValueType::Bool => "truefalse".contains(letter),
-            ValueType::Timestamp => {
-                letter.is_ascii_digit() || matches!(letter, '-' | ':' | '.' | 'T' | 'Z' | '+')
+            ValueType::Id => character != '#',
+            ValueType::Int => character.is_ascii_digit() || character == '-',
+            ValueType::Decimal => {
+                character.is_ascii_digit() || matches!(character, '-' | '.' | 'e' | 'E' | '+')
             }
-            ValueType::Date => letter.is_ascii_digit() || letter == '-',
-            ValueType::Uuid => letter.is_ascii_hexdigit() || letter == '-',
-            ValueType::Ulid | ValueType::Ksuid => letter.is_ascii_alphanumeric(),
-            ValueType::Choice(choices) => choices.iter().any(|choice| choice.contains(letter)),
-        }
-    }
-
-    /// The type of the attribute on the wire: `S`, `N`, `B`, `BOOL`, `L`, `M`, `SS`.
-    pub fn wire_type(&self) -> &'static str {
-        match self {
-            ValueType::Int | ValueType::Decimal => "N",
-            ValueType::Bool => "BOOL",
-            ValueType::Binary => "B",
-            ValueType::List => "L",
-            ValueType::Map => "M",
-            ValueType::Set => "SS",
-            _ => "S",
+            ValueType::Bool => "truefalse".contains(character),
+            ValueType::Timestamp => {
+                character.is_ascii_digit() || matches!(character, '-' | ':' | '.' | 'T' | 'Z' | '+')
+            }
+            ValueType::Date => character.is_ascii_digit() || character == '-',
+            ValueType::Uuid => character.is_ascii_hexdigit() || character == '-',
+            ValueType::Ulid | ValueType::Ksuid => character.is_ascii_alphanumeric(),
+            ValueType::Choice(choices) => choices.iter().any(|choice| choice.contains(character)),
         }
     }
 
     /// Bytes that a value usually has.
-    pub fn usual_bytes(&self) -> u64 {
+    pub fn typical_bytes(&self) -> u64 {
         match self {
             ValueType::Int | ValueType::Decimal => 6,
             ValueType::Bool => 1,

@@ -27,7 +27,7 @@ impl Test {
         }
     }
 
-    /// Whether a value, or its absence, meets the test.
+    /// Whether a value, or its absence, overlaps the test.
     pub fn holds(&self, value: Option<&str>) -> bool {
         match self {
             Test::Equals(_, wanted) => value == Some(wanted),
@@ -74,7 +74,7 @@ impl Condition {
         Ok(Condition { tests: tests? })
     }
 
-    /// Whatever meets this condition meets `other`.
+    /// Whatever overlaps this condition overlaps `other`.
     pub fn implies(&self, other: &Condition) -> bool {
         other.tests.iter().all(|wanted| self.tests.iter().any(|own| own.implies(wanted)))
     }
@@ -115,8 +115,8 @@ pub fn call<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 fn attribute(text: &str) -> Result<String, String> {
     let name = text.trim();
-    let fine =
-        !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
+    let fine = !name.is_empty()
+        && name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character));
     if fine { Ok(name.to_owned()) } else { Err(format!("`{name}` does not name an attribute")) }
 }
 

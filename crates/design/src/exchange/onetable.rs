@@ -1,9 +1,9 @@
 //! OneTable schemas as JSON, in and out: `value: 'USER#${userId}'` is a key template, `unique`, `enum` and `generate` are kept.
 
-use crate::condition::Condition;
-use crate::model::{Attribute, Entity, Index, Indexed, Model, Projection, Table};
+use crate::model::condition::Condition;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::template::{Format, Part, Template};
-use crate::value_type::ValueType;
 use serde_json::{Map, Value, json};
 
 pub fn import(text: &str, table: &str) -> Result<Model, String> {
@@ -89,7 +89,7 @@ fn entity(name: &str, fields: &Value, model: &Model) -> Result<Entity, String> {
         }
         if templates.len() == index.keys.len() {
             let when = Condition::default();
-            entity.indexes.push(Indexed {
+            entity.indexes.push(IndexKey {
                 index: index.name.clone(),
                 key: templates,
                 when,
@@ -193,10 +193,10 @@ fn fields(entity: &Entity, model: &Model) -> Map<String, Value> {
         }
     };
     keys(&model.table.keys, &entity.key);
-    for indexed in &entity.indexes {
+    for index_key in &entity.indexes {
         keys(
-            model.index(&indexed.index).map(|index| index.keys.as_slice()).unwrap_or_default(),
-            &indexed.key,
+            model.index(&index_key.index).map(|index| index.keys.as_slice()).unwrap_or_default(),
+            &index_key.key,
         );
     }
     for attribute in &entity.attributes {

@@ -3,10 +3,10 @@
 //! A facet becomes an entity: its aliases are its key templates (`USER#{userId}` or `USER#<userId>`). What that format cannot
 //! say (patterns, conditions, expectations) is left out on export and left to be added after an import.
 
-use crate::condition::Condition;
-use crate::model::{Attribute, Entity, Index, Indexed, Model, Projection, Table};
+use crate::model::condition::Condition;
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::template::Template;
-use crate::value_type::ValueType;
 use serde_json::{Map, Value, json};
 
 pub fn import(text: &str) -> Result<Model, String> {
@@ -100,7 +100,7 @@ fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<En
             }
             let key = index.keys.iter().map(|key| Template::field(key)).collect();
             let when = Condition::default();
-            entity.indexes.push(Indexed {
+            entity.indexes.push(IndexKey {
                 index: index.name.clone(),
                 key,
                 when,
@@ -139,14 +139,14 @@ pub fn export(model: &Model) -> Value {
     let key = |names: &[String]| {
         let mut keys = Map::new();
         for (part, name) in ["PartitionKey", "SortKey"].iter().zip(names) {
-            let kind = model.attribute(name).map_or("S", |attribute| attribute.kind.wire_type());
+            let kind = model.attribute(name).map_or("S", |attribute| type_tag(&attribute.kind));
             keys.insert((*part).to_owned(), json!({ "AttributeName": name, "AttributeType": kind }));
         }
         Value::Object(keys)
     };
     let mut attributes = Map::new();
     for attribute in model.entities.iter().flat_map(|entity| &entity.attributes) {
-        attributes.insert(attribute.name.clone(), json!(attribute.kind.wire_type()));
+        attributes.insert(attribute.name.clone(), json!(type_tag(&attribute.kind)));
     }
     for name in model.indexes.iter().flat_map(|index| &index.keys).chain(&model.table.type_attribute) {
         if !model.table.keys.contains(name) {
@@ -184,8 +184,8 @@ pub fn export(model: &Model) -> Value {
 
 fn facet(entity: &Entity, model: &Model) -> Value {
     let mut names: Vec<&str> = entity.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-    for indexed in &entity.indexes {
-        let keys = model.index(&indexed.index).map(|index| index.keys.as_slice()).unwrap_or_default();
+    for index_key in &entity.indexes {
+        let keys = model.index(&index_key.index).map(|index| index.keys.as_slice()).unwrap_or_default();
         names.extend(
             keys.iter().map(String::as_str).filter(|key| !model.table.keys.iter().any(|own| own == key)),
         );
@@ -197,4 +197,17 @@ fn facet(entity: &Entity, model: &Model) -> Value {
         alias.insert((*part).to_owned(), json!(template.to_string()));
     }
     json!({ "FacetName": entity.name, "KeyAttributeAlias": alias, "TableData": [], "NonKeyAttributes": names, "DataAccess": { "MySql": {} } })
+}
+
+/// The tag of an attribute type: `S`, `N`, `B`, `BOOL`, `L`, `M` or `SS`.
+fn type_tag(kind: &ValueType) -> &'static str {
+    match kind {
+        ValueType::Int | ValueType::Decimal => "N",
+        ValueType::Bool => "BOOL",
+        ValueType::Binary => "B",
+        ValueType::List => "L",
+        ValueType::Map => "M",
+        ValueType::Set => "SS",
+        _ => "S",
+    }
 }

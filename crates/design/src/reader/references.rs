@@ -27,7 +27,7 @@ pub fn check(model: &Model, findings: &mut Vec<Finding>) {
 }
 
 /// So many known names are listed beside an unknown one.
-const MOST_KNOWN: usize = 64;
+const MAX_LISTED: usize = 64;
 
 struct Names<'a> {
     model: &'a Model,
@@ -44,9 +44,9 @@ impl Names<'_> {
         known: impl Iterator<Item = &'b str>,
     ) {
         // Of many names, the first are enough to see what is meant.
-        let mut known: Vec<&str> = known.take(MOST_KNOWN + 1).collect();
-        if known.len() > MOST_KNOWN {
-            known[MOST_KNOWN] = "…";
+        let mut known: Vec<&str> = known.take(MAX_LISTED + 1).collect();
+        if known.len() > MAX_LISTED {
+            known[MAX_LISTED] = "…";
         }
         let help = match closest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
@@ -55,8 +55,8 @@ impl Names<'_> {
         };
         self.findings.push(
             Finding::new("P003", Severity::Error, subject, span)
-                .says(format!("{subject} names the {what} `{name}`, which does not exist"))
-                .helps(help),
+                .with_message(format!("{subject} names the {what} `{name}`, which does not exist"))
+                .with_help(help),
         );
     }
 
@@ -92,24 +92,24 @@ impl Names<'_> {
                 self.shard_missing(entity, &entity.key_span);
             }
         }
-        for indexed in &entity.indexes {
-            if self.model.index(&indexed.index).is_none() {
+        for index_key in &entity.indexes {
+            if self.model.index(&index_key.index).is_none() {
                 let known = self.model.indexes.iter().map(|index| index.name.as_str());
-                self.unknown(&subject, &indexed.span, "index", &indexed.index, known);
+                self.unknown(&subject, &index_key.span, "index", &index_key.index, known);
             }
-            for template in &indexed.key {
+            for template in &index_key.key {
                 for field in template.fields() {
-                    self.attribute(entity, &subject, &indexed.span, field);
+                    self.attribute(entity, &subject, &index_key.span, field);
                 }
                 if template.has_field(crate::template::SHARD)
-                    && indexed.shard.is_none()
+                    && index_key.shard.is_none()
                     && entity.shard.is_none()
                 {
-                    self.shard_missing(entity, &indexed.span);
+                    self.shard_missing(entity, &index_key.span);
                 }
             }
-            for test in &indexed.when.tests {
-                self.attribute(entity, &subject, &indexed.span, test.attribute());
+            for test in &index_key.when.tests {
+                self.attribute(entity, &subject, &index_key.span, test.attribute());
             }
         }
         let named = [&entity.lock, &entity.versions].into_iter().flatten();
@@ -129,8 +129,8 @@ impl Names<'_> {
         let subject = entity.subject();
         self.findings.push(
             Finding::new("P003", Severity::Error, &subject, span)
-                .says("a template has {shard}, and nothing says how many shards there are")
-                .helps("add shard = { by = \"orderId\", count = 4 } beside the key"),
+                .with_message("a template has {shard}, and nothing says how many shards there are")
+                .with_help("add shard = { by = \"orderId\", count = 4 } beside the key"),
         );
     }
 

@@ -1,22 +1,22 @@
-//! An entity's place in the table or in an index: the keys it has there, and which of its items are there.
+//! An entity's location in the table or in an index: the keys it has there, and which of its items are there.
 
-use crate::condition::Condition;
-use crate::item::Value;
+use crate::item::{Attributes, Value};
+use crate::model::condition::Condition;
 use crate::model::{Entity, Index, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
 /// The table or one of its indexes.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'m> {
+pub struct TableOrIndex<'m> {
     pub index: Option<&'m Index>,
 }
 
-/// Keys of one entity at one place.
+/// Keys of one entity at one location.
 #[derive(Clone, Debug)]
-pub struct Slot<'m> {
+pub struct KeyMapping<'m> {
     pub entity: &'m Entity,
-    pub place: Place<'m>,
+    pub location: TableOrIndex<'m>,
     /// One template for each key attribute.
     pub key: &'m [Template],
     /// Those of the partition key as one.
@@ -28,11 +28,11 @@ pub struct Slot<'m> {
     pub count: Option<u64>,
 }
 
-impl<'m> Place<'m> {
+impl<'m> TableOrIndex<'m> {
     /// The table first, then its indexes.
-    pub fn all(model: &'m Model) -> Vec<Place<'m>> {
-        let indexes = model.indexes.iter().map(|index| Place { index: Some(index) });
-        std::iter::once(Place { index: None }).chain(indexes).collect()
+    pub fn all(model: &'m Model) -> Vec<TableOrIndex<'m>> {
+        let indexes = model.indexes.iter().map(|index| TableOrIndex { index: Some(index) });
+        std::iter::once(TableOrIndex { index: None }).chain(indexes).collect()
     }
 
     pub fn name(&self) -> &'m str {
@@ -56,13 +56,13 @@ impl<'m> Place<'m> {
         self.index.is_none_or(|index| index.local)
     }
 
-    pub fn slot(&self, entity: &'m Entity) -> Option<Slot<'m>> {
+    pub fn mapping(&self, entity: &'m Entity) -> Option<KeyMapping<'m>> {
         let (key, when, shard, count) = match self.index {
             None => (&entity.key, Condition::default(), entity.shard.as_ref(), None),
             Some(index) => {
-                let indexed = entity.indexed(&index.name)?;
-                let shard = indexed.shard.as_ref().or(entity.shard.as_ref());
-                (&indexed.key, indexed.when.clone(), shard, indexed.count)
+                let index_key = entity.index_key(&index.name)?;
+                let shard = index_key.shard.as_ref().or(entity.shard.as_ref());
+                (&index_key.key, index_key.when.clone(), shard, index_key.count)
             }
         };
         let first = self.index.map_or(1, |index| index.partition_keys).min(key.len());
@@ -71,9 +71,9 @@ impl<'m> Place<'m> {
             return None;
         }
         let sort = (!sort.is_empty()).then(|| Template::joined(sort));
-        Some(Slot {
+        Some(KeyMapping {
             entity,
-            place: *self,
+            location: *self,
             key,
             partition: Template::joined(partition),
             sort,
@@ -83,8 +83,8 @@ impl<'m> Place<'m> {
         })
     }
 
-    pub fn slots(&self, model: &'m Model) -> Vec<Slot<'m>> {
-        model.entities.iter().filter_map(|entity| self.slot(entity)).collect()
+    pub fn mappings(&self, model: &'m Model) -> Vec<KeyMapping<'m>> {
+        model.entities.iter().filter_map(|entity| self.mapping(entity)).collect()
     }
 
     /// The key attribute holds numbers: every entity puts a bare number there.
@@ -99,35 +99,40 @@ impl<'m> Place<'m> {
 
     /// Finds that out.
     pub(crate) fn holds_numbers(&self, model: &'m Model, position: usize) -> bool {
-        let slots = self.slots(model);
-        !slots.is_empty()
-            && slots.iter().all(|slot| {
-                let template = slot.key.get(position);
+        let mappings = self.mappings(model);
+        !mappings.is_empty()
+            && mappings.iter().all(|mapping| {
+                let template = mapping.key.get(position);
                 let field =
-                    template.and_then(Template::bare_field).and_then(|name| slot.entity.attribute(name));
+                    template.and_then(Template::bare_field).and_then(|name| mapping.entity.attribute(name));
                 field.is_some_and(|attribute| attribute.kind.is_number())
             })
     }
 }
 
-impl Slot<'_> {
+impl KeyMapping<'_> {
     /// Its partition key is made of attributes under their own names.
     pub fn is_semantic(&self, model: &Model) -> bool {
-        let (names, _) = self.place.halves(model);
+        let (names, _) = self.location.halves(model);
         names.iter().zip(self.key).all(|(name, template)| template.bare_field() == Some(name))
     }
 
     /// A field is alone in a sort key attribute that holds numbers, so that it sorts as numbers do.
     pub fn sorts_as_number(&self, model: &Model, field: &str) -> bool {
-        let first = self.place.halves(model).0.len();
+        let first = self.location.halves(model).0.len();
         let alone = |position: &usize| self.key[*position].bare_field() == Some(field);
-        (first..self.key.len()).filter(alone).any(|position| self.place.key_is_number(model, position))
+        (first..self.key.len()).filter(alone).any(|position| self.location.key_is_number(model, position))
     }
 
     /// Shards that one logical partition key is spread over.
     pub fn shards(&self) -> u64 {
         let sharded = self.partition.has_field(SHARD);
         self.shard.filter(|_| sharded).map_or(1, |shard| shard.count.max(1))
+    }
+
+    /// Returns whether an item with these attributes overlaps the condition of the index.
+    pub fn includes(&self, attributes: &Attributes) -> bool {
+        self.when.tests.iter().all(|test| test.holds(attributes.get(test.attribute()).map(String::as_str)))
     }
 
     pub fn is_sparse(&self) -> bool {
@@ -169,7 +174,7 @@ impl Slot<'_> {
                 .map(|attribute| attribute.name.as_str()),
         );
         let all = || self.entity.attributes.iter().map(|attribute| attribute.name.as_str());
-        match self.place.index.map(|index| &index.project) {
+        match self.location.index.map(|index| &index.project) {
             None | Some(Projection::All) => names.extend(all()),
             Some(Projection::KeysOnly) => {}
             Some(Projection::Include(included)) => {
@@ -182,10 +187,11 @@ impl Slot<'_> {
     /// Bytes of an item here.
     pub fn bytes(&self) -> u64 {
         let whole = self.entity.bytes();
-        let of =
-            |name: &str| self.entity.attribute(name).map_or(0, |a| name.len() as u64 + a.kind.usual_bytes());
+        let of = |name: &str| {
+            self.entity.attribute(name).map_or(0, |a| name.len() as u64 + a.kind.typical_bytes())
+        };
         let keys = || -> u64 { (self.entity.key.len() as u64 + 2) * 34 };
-        match self.place.index.map(|index| &index.project) {
+        match self.location.index.map(|index| &index.project) {
             None | Some(Projection::All) => whole,
             Some(Projection::KeysOnly) => keys().min(whole),
             Some(Projection::Include(names)) => {

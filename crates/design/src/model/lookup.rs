@@ -1,7 +1,7 @@
 //! Things of a model by their names. A model has up to hundreds of types, and every rule looks some up.
 
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
-use crate::slot::Place;
 use crate::template::{Part, Template};
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub struct Lookup {
     attributes: HashMap<String, (usize, usize)>,
     /// Copies by their originals.
     copies: HashMap<String, Vec<usize>>,
-    /// Which of a place's key attributes hold numbers, by the place's name.
+    /// Which of a location's key attributes hold numbers, by the location's name.
     numbers: HashMap<String, Vec<bool>>,
     /// The first prefix that a key has before an attribute.
     prefixes: HashMap<String, String>,
@@ -35,10 +35,10 @@ impl Lookup {
         for (number, entity) in model.entities.iter().enumerate() {
             lookup.add(number, entity);
         }
-        for place in Place::all(model) {
+        for location in TableOrIndex::all(model) {
             let numbers =
-                (0..place.key_names(model).len()).map(|position| place.holds_numbers(model, position));
-            lookup.numbers.insert(place.name().to_owned(), numbers.collect());
+                (0..location.key_names(model).len()).map(|position| location.holds_numbers(model, position));
+            lookup.numbers.insert(location.name().to_owned(), numbers.collect());
         }
         lookup
     }
@@ -51,8 +51,8 @@ impl Lookup {
         } else if let Some(id) = entity.identity() {
             self.owners.entry(id.to_owned()).or_insert(number);
         }
-        for (place, attribute) in entity.attributes.iter().enumerate() {
-            self.attributes.entry(attribute.name.clone()).or_insert((number, place));
+        for (position, attribute) in entity.attributes.iter().enumerate() {
+            self.attributes.entry(attribute.name.clone()).or_insert((number, position));
         }
         for (attribute, prefix) in entity.key.iter().flat_map(prefixes) {
             self.prefixes.entry(attribute.to_owned()).or_insert_with(|| prefix.to_owned());
@@ -68,8 +68,8 @@ impl Lookup {
     }
 
     pub fn attribute<'m>(&self, model: &'m Model, name: &str) -> Option<&'m Attribute> {
-        let (number, place) = self.attributes.get(name)?;
-        model.entities.get(*number)?.attributes.get(*place)
+        let (number, position) = self.attributes.get(name)?;
+        model.entities.get(*number)?.attributes.get(*position)
     }
 
     pub fn copies_of<'m>(
@@ -81,8 +81,8 @@ impl Lookup {
         copies.filter_map(|number| model.entities.get(*number))
     }
 
-    pub fn is_number(&self, place: Place<'_>, position: usize) -> bool {
-        let numbers = self.numbers.get(place.name());
+    pub fn is_number(&self, location: TableOrIndex<'_>, position: usize) -> bool {
+        let numbers = self.numbers.get(location.name());
         numbers.and_then(|numbers| numbers.get(position)).copied().unwrap_or_default()
     }
 

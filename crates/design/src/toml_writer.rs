@@ -1,9 +1,9 @@
 //! A model as TOML text: what imports and inference write.
 
-use crate::model::{Entity, Expect, Index, Indexed, Model, Pattern, Projection, Shard};
+use crate::model::{Entity, Expectations, Index, IndexKey, Model, Pattern, Projection, Shard};
 use crate::template::Template;
 
-pub fn toml(model: &Model, comment: &str) -> String {
+pub fn write(model: &Model, comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
         text.push_str(&format!("# {line}\n"));
@@ -72,9 +72,9 @@ fn entity_text(entity: &Entity, model: &Model) -> String {
     if let Some(shard) = &entity.shard {
         text.push_str(&format!("shard = {}\n", shard_text(shard)));
     }
-    for indexed in &entity.indexes {
-        let local = model.index(&indexed.index).is_some_and(|index| index.local);
-        text.push_str(&indexed_text(indexed, local));
+    for index_key in &entity.indexes {
+        let local = model.index(&index_key.index).is_some_and(|index| index.local);
+        text.push_str(&indexed_text(index_key, local));
     }
     for (name, list) in [("unique", &entity.unique), ("identity", &entity.identity), ("edge", &entity.edge)] {
         if !list.is_empty() {
@@ -91,16 +91,16 @@ fn entity_text(entity: &Entity, model: &Model) -> String {
     text
 }
 
-fn indexed_text(indexed: &Indexed, local: bool) -> String {
-    let own = if local { &indexed.key[1..] } else { &indexed.key[..] };
-    let mut text = format!("index.{} = {{ key = {}", key(&indexed.index), templates(own));
-    if !indexed.when.is_empty() {
-        text.push_str(&format!(", when = {}", quoted(&indexed.when.to_string())));
+fn indexed_text(index_key: &IndexKey, local: bool) -> String {
+    let own = if local { &index_key.key[1..] } else { &index_key.key[..] };
+    let mut text = format!("index.{} = {{ key = {}", key(&index_key.index), templates(own));
+    if !index_key.when.is_empty() {
+        text.push_str(&format!(", when = {}", quoted(&index_key.when.to_string())));
     }
-    if let Some(count) = indexed.count {
+    if let Some(count) = index_key.count {
         text.push_str(&format!(", count = {count}"));
     }
-    if let Some(shard) = &indexed.shard {
+    if let Some(shard) = &index_key.shard {
         text.push_str(&format!(", shard = {}", shard_text(shard)));
     }
     text.push_str(" }\n");
@@ -112,7 +112,7 @@ fn shard_text(shard: &Shard) -> String {
     format!("{{ {by}count = {} }}", shard.count)
 }
 
-fn expect_text(expect: &Expect) -> String {
+fn expect_text(expect: &Expectations) -> String {
     let mut parts = Vec::new();
     parts.extend(expect.count.map(|count| format!("count = {count}")));
     parts.extend(expect.per.as_ref().map(|per| format!("per = {}", quoted(per))));
@@ -161,6 +161,6 @@ fn templates(list: &[Template]) -> String {
 /// A key as TOML wants it.
 fn key(name: &str) -> String {
     let bare = !name.is_empty()
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+        && name.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character));
     if bare { name.to_owned() } else { quoted(name) }
 }

@@ -1,22 +1,22 @@
-//! Which declared pattern or write a request belongs to. Of a read, its place, its partition key and its sort condition tell; of a
+//! Which declared pattern or write a request belongs to. Of a read, its location, its partition key and its sort condition tell; of a
 //! write, which entities it puts, updates and deletes.
 
-use crate::audit::{Change, Written};
-use crate::keyspace::Keyspace;
+use crate::audit::{EntityWrite, ItemChange};
+use crate::keys::keyspace::Keyspace;
+use crate::model::value_type::ValueType;
 use crate::model::{Model, Verb, Write};
-use crate::plan::{Operation, Sort, plan};
+use crate::plan::{Operation, SortCondition, plan};
 use crate::template::Template;
-use crate::value_type::ValueType;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a pattern's request looks like.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct RequestShape {
     pub pattern: String,
     operation: Operation,
     index: Option<String>,
     partition: Template,
-    sort: Sort,
+    sort: SortCondition,
     forward: bool,
     limited: bool,
     types: BTreeMap<String, ValueType>,
@@ -24,17 +24,17 @@ pub struct Shape {
 
 /// A request as it was sent.
 #[derive(Clone, Debug)]
-pub struct Seen<'a> {
+pub struct ObservedRead<'a> {
     pub query: bool,
     pub index: Option<&'a str>,
     pub partition: &'a str,
-    pub sort: SeenSort<'a>,
+    pub sort: ObservedSort<'a>,
     pub forward: bool,
     pub limited: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SeenSort<'a> {
+pub enum ObservedSort<'a> {
     None,
     Equals(&'a str),
     BeginsWith(&'a str),
@@ -43,7 +43,7 @@ pub enum SeenSort<'a> {
 }
 
 /// The requests of all patterns that are served.
-pub fn shapes(model: &Model) -> Vec<Shape> {
+pub fn request_shapes(model: &Model) -> Vec<RequestShape> {
     let mut shapes = Vec::new();
     let keys = Keyspace::new(model);
     for pattern in &model.patterns {
@@ -51,10 +51,10 @@ pub fn shapes(model: &Model) -> Vec<Shape> {
         for step in &plan.steps {
             let mut types = BTreeMap::new();
             step.targets.iter().for_each(|entity| types.extend(entity.types_map()));
-            shapes.push(Shape {
+            shapes.push(RequestShape {
                 pattern: pattern.name.clone(),
                 operation: step.operation,
-                index: step.place.index.map(|index| index.name.clone()),
+                index: step.location.index.map(|index| index.name.clone()),
                 partition: step.partition.clone(),
                 sort: step.sort.clone(),
                 forward: step.forward,
@@ -67,13 +67,17 @@ pub fn shapes(model: &Model) -> Vec<Shape> {
 }
 
 /// The pattern that fits best.
-pub fn pattern<'s>(shapes: &'s [Shape], seen: &Seen<'_>) -> Option<&'s str> {
-    let fitting = shapes.iter().filter(|shape| shape.fits(seen));
-    fitting.max_by_key(|shape| shape.likeness(seen)).map(|shape| shape.pattern.as_str())
+pub fn attribute_read<'s>(shapes: &'s [RequestShape], read: &ObservedRead<'_>) -> Option<&'s str> {
+    let fitting = shapes.iter().filter(|shape| shape.fits(read));
+    fitting.max_by_key(|shape| shape.similarity(read)).map(|shape| shape.pattern.as_str())
 }
 
 /// The declared write that does this, and in the same way: together or not.
-pub fn write<'m>(model: &'m Model, written: &[Written<'_>], transaction: bool) -> Option<&'m str> {
+pub fn attribute_write<'m>(
+    model: &'m Model,
+    written: &[EntityWrite<'_>],
+    transaction: bool,
+) -> Option<&'m str> {
     let name = |verb: Verb| match verb {
         Verb::Create | Verb::Put => "put",
         Verb::Update => "update",
@@ -83,9 +87,9 @@ pub fn write<'m>(model: &'m Model, written: &[Written<'_>], transaction: bool) -
         .iter()
         .map(|write| {
             let verb = match write.change {
-                Change::Put => "put",
-                Change::Update(_) => "update",
-                Change::Delete => "delete",
+                ItemChange::Put => "put",
+                ItemChange::Update(_) => "update",
+                ItemChange::Delete => "delete",
             };
             (verb, write.entity.name.as_str())
         })
@@ -104,39 +108,42 @@ pub fn write<'m>(model: &'m Model, written: &[Written<'_>], transaction: bool) -
 }
 
 /// How many of the attributes that a declared write sets are set: updates of one entity differ in that.
-fn common(write: &Write, written: &[Written<'_>]) -> usize {
+fn common(write: &Write, written: &[EntityWrite<'_>]) -> usize {
     let touched = |name: &String| {
-        written.iter().any(|other| matches!(&other.change, Change::Update(names) if names.contains(name)))
+        written.iter().any(|other| matches!(&other.change, ItemChange::Update(names) if names.contains(name)))
     };
     write.actions.iter().flat_map(|action| &action.set).filter(|name| touched(name)).count()
 }
 
-impl Shape {
-    fn fits(&self, seen: &Seen<'_>) -> bool {
-        let operation = seen.query == (self.operation == Operation::Query);
-        let place = self.index.as_deref() == seen.index;
+impl RequestShape {
+    fn fits(&self, read: &ObservedRead<'_>) -> bool {
+        let operation = read.query == (self.operation == Operation::Query);
+        let location = self.index.as_deref() == read.index;
         operation
-            && place
-            && self.partition.matches(seen.partition, &self.types).is_some()
-            && self.sort_fits(seen.sort)
+            && location
+            && self.partition.matches(read.partition, &self.types).is_some()
+            && self.sort_fits(read.sort)
     }
 
-    fn sort_fits(&self, seen: SeenSort<'_>) -> bool {
+    fn sort_fits(&self, read: ObservedSort<'_>) -> bool {
         let matches = |template: &Template, text: &str| template.matches(text, &self.types).is_some();
-        match (&self.sort, seen) {
-            (Sort::Any, SeenSort::None) => true,
-            (Sort::Equals(template), SeenSort::Equals(text)) => matches(template, text),
-            (Sort::BeginsWith(template), SeenSort::BeginsWith(text)) => matches(template, text),
-            (Sort::Between { prefix, .. }, SeenSort::Range(text) | SeenSort::BeginsWith(text)) => {
-                text.starts_with(prefix.prefix())
+        match (&self.sort, read) {
+            (SortCondition::Any, ObservedSort::None) => true,
+            (SortCondition::Equals(template), ObservedSort::Equals(text)) => matches(template, text),
+            (SortCondition::BeginsWith(template), ObservedSort::BeginsWith(text)) => matches(template, text),
+            (
+                SortCondition::Between { prefix, .. },
+                ObservedSort::Range(text) | ObservedSort::BeginsWith(text),
+            ) => text.starts_with(prefix.prefix()),
+            (SortCondition::Range { from, to }, ObservedSort::Range(text)) => {
+                text >= from.as_str() && text <= to.as_str()
             }
-            (Sort::Span { from, to }, SeenSort::Range(text)) => text >= from.as_str() && text <= to.as_str(),
             _ => false,
         }
     }
 
     /// Patterns that ask the same keys differ in order and limit.
-    fn likeness(&self, seen: &Seen<'_>) -> usize {
-        usize::from(self.forward == seen.forward) * 2 + usize::from(self.limited == seen.limited)
+    fn similarity(&self, read: &ObservedRead<'_>) -> usize {
+        usize::from(self.forward == read.forward) * 2 + usize::from(self.limited == read.limited)
     }
 }

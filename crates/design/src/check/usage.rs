@@ -1,26 +1,26 @@
 //! What patterns and writes do with each type, gathered once: rules ask about one type after another.
 
 use crate::model::{Model, Verb, Write};
-use crate::plan::{Plan, Sort, Unserved};
+use crate::plan::{Plan, SortCondition, Unserved};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 #[derive(Default)]
-pub struct Uses<'m> {
-    /// Types that a pattern returns.
+pub struct Usage<'m> {
+    /// FieldTypes that a pattern returns.
     pub returned: HashSet<&'m str>,
-    /// Types of which a pattern returns a list.
+    /// FieldTypes of which a pattern returns a list.
     pub listed: HashSet<&'m str>,
     /// Inputs by which a pattern finds many of a type.
     pub finds_many: HashSet<(&'m str, &'m str)>,
-    /// Types that a pattern wants in vain.
-    pub sought_in_vain: HashSet<&'m str>,
+    /// FieldTypes that a pattern wants in vain.
+    pub unserved: HashSet<&'m str>,
     /// How a type is read.
     pub reads: HashMap<&'m str, Reads>,
-    /// Fields of the sort key that a pattern searches by: place, type, field.
+    /// Fields of the sort key that a pattern searches by: location, type, field.
     pub searched: HashSet<(&'m str, &'m str, String)>,
     /// Writes of a type.
     pub writes: HashMap<&'m str, Vec<&'m Write>>,
-    /// Types that are written by their keys, not only made.
+    /// FieldTypes that are written by their keys, not only made.
     pub written_by_key: HashSet<&'m str>,
 }
 
@@ -30,40 +30,42 @@ pub struct Reads {
     /// By the table's own key.
     pub has_table: bool,
     /// Together with other types.
-    pub has_company: bool,
+    pub shares_collections: bool,
 }
 
-impl<'m> Uses<'m> {
-    pub fn new(model: &'m Model, plans: &BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>) -> Uses<'m> {
-        let mut uses = Uses::default();
+impl<'m> Usage<'m> {
+    pub fn new(model: &'m Model, plans: &BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>) -> Usage<'m> {
+        let mut usage = Usage::default();
         for pattern in &model.patterns {
             let is_served = !matches!(plans.get(pattern.name.as_str()), Some(Err(_)));
             for target in &pattern.targets {
                 let entity = target.entity.as_str();
-                uses.returned.insert(entity);
+                usage.returned.insert(entity);
                 if !is_served {
-                    uses.sought_in_vain.insert(entity);
+                    usage.unserved.insert(entity);
                 }
                 if target.many {
-                    uses.listed.insert(entity);
-                    uses.finds_many.extend(pattern.inputs.iter().map(|input| (input.as_str(), entity)));
+                    usage.listed.insert(entity);
+                    usage.finds_many.extend(pattern.inputs.iter().map(|input| (input.as_str(), entity)));
                 }
             }
         }
-        plans.values().flatten().for_each(|plan| uses.add_reads(plan));
-        model.writes.iter().for_each(|write| uses.add_write(write));
-        uses
+        plans.values().flatten().for_each(|plan| usage.add_reads(plan));
+        model.writes.iter().for_each(|write| usage.add_write(write));
+        usage
     }
 
     fn add_reads(&mut self, plan: &Plan<'m>) {
         for step in &plan.steps {
             for target in &step.targets {
                 let reads = self.reads.entry(target.name.as_str()).or_default();
-                reads.has_table |= step.place.is_consistent();
-                reads.has_company |= step.targets.len() > 1;
-                if let Sort::BeginsWith(prefix) | Sort::Between { prefix, .. } = &step.sort {
-                    let place = step.place.name();
-                    let fields = prefix.fields().map(|field| (place, target.name.as_str(), field.to_owned()));
+                reads.has_table |= step.location.is_consistent();
+                reads.shares_collections |= step.targets.len() > 1;
+                if let SortCondition::BeginsWith(prefix) | SortCondition::Between { prefix, .. } = &step.sort
+                {
+                    let location = step.location.name();
+                    let fields =
+                        prefix.fields().map(|field| (location, target.name.as_str(), field.to_owned()));
                     self.searched.extend(fields);
                 }
             }

@@ -1,14 +1,14 @@
 //! The CreateTable request that a model describes.
 
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Index, Model, Projection};
-use crate::slot::Place;
 use serde_json::{Map, Value, json};
 
 pub fn create_table(model: &Model) -> Value {
     let mut attributes: Map<String, Value> = Map::new();
-    for place in Place::all(model) {
-        for (position, name) in place.key_names(model).iter().enumerate() {
-            let kind = if place.key_is_number(model, position) { "N" } else { "S" };
+    for location in TableOrIndex::all(model) {
+        for (position, name) in location.key_names(model).iter().enumerate() {
+            let kind = if location.key_is_number(model, position) { "N" } else { "S" };
             attributes.entry(name.clone()).or_insert(json!(kind));
         }
     }
@@ -19,7 +19,7 @@ pub fn create_table(model: &Model) -> Value {
     let mut request = json!({
         "TableName": model.table.name,
         "AttributeDefinitions": attributes,
-        "KeySchema": key_schema((Place { index: None }).halves(model)),
+        "KeySchema": key_schema((TableOrIndex { index: None }).halves(model)),
         "BillingMode": "PAY_PER_REQUEST",
     });
     for (field, local) in [("GlobalSecondaryIndexes", false), ("LocalSecondaryIndexes", true)] {
