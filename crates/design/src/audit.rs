@@ -1,5 +1,5 @@
-//! A write held against the model: is the item what its type says, are its keys made of its attributes, are its index keys in
-//! step? Pure: attributes in, violations out.
+//! Checks writes against a model: the type of an item, its keys, and its index keys. The rules are applied by the server to each request
+//! (`request`) and by the command line to whole tables (`table`); `attribution` recognises the declared pattern or write of a request.
 
 pub mod attribution;
 mod request;
@@ -15,18 +15,20 @@ use crate::model::{Entity, IndexKey, Model};
 use crate::template::{SHARD, Template};
 use std::collections::BTreeSet;
 
-/// Items that keep values unique begin with this and belong to no entity.
+/// The prefix of the keys of marker items, which keep values unique and belong to no entity.
 pub const MARKER: &str = "UNIQUE#";
 
-/// The partition key of the item that keeps a value unique; it is its sort key as well, if the table has one.
+/// Returns the key of the item that keeps a value unique: its partition key and, if the table has one, its sort key.
 pub fn marker(entity: &Entity, attribute: &str, value: &str) -> String {
     format!("{MARKER}{}#{attribute}#{value}", entity.name)
 }
 
+/// A rule that a write breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// `type`, `key`, `index`, `copy` or `unique`.
+    /// The rule: `type`, `key`, `index`, `copy` or `unique`.
     pub rule: &'static str,
+    /// What is wrong.
     pub message: String,
 }
 
@@ -34,7 +36,7 @@ fn violation(rule: &'static str, message: String) -> Violation {
     Violation { rule, message }
 }
 
-/// An item that is written as a whole.
+/// Checks a whole item.
 pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
     if is_marker(model, attributes) {
         return Vec::new();
@@ -53,8 +55,9 @@ pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
     };
     let mut violations = Vec::new();
     for (name, template) in model.table.keys.iter().zip(&entity.key) {
-        violations
-            .extend(filled(entity, name, template, attributes).map(|message| violation("key", message)));
+        violations.extend(
+            key_mismatch(entity, name, template, attributes).map(|message| violation("key", message)),
+        );
     }
     for index_key in &entity.indexes {
         violations.extend(index_violations(model, entity, index_key, attributes));
@@ -62,7 +65,7 @@ pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
     violations
 }
 
-/// An update: which attributes it sets or removes must include the index keys that are made of them.
+/// Checks an update: if it touches attributes that an index key is made of, it must also set that key.
 pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -> Vec<Violation> {
     let matching: Vec<&Entity> =
         model.entities.iter().filter(|entity| has_key_of(model, entity, key)).collect();
@@ -108,7 +111,7 @@ pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -
     violations
 }
 
-/// Entities that the type attribute allowances.
+/// The entities that the type attribute allows.
 fn typed<'m>(model: &'m Model, attributes: &Attributes) -> Result<Vec<&'m Entity>, Violation> {
     let all = || model.entities.iter().collect();
     let Some(name) = model.table.type_attribute.as_ref() else { return Ok(all()) };
@@ -144,13 +147,13 @@ fn shown(model: &Model, attributes: &Attributes) -> String {
     values.collect::<Vec<_>>().join(" / ")
 }
 
-/// The key attribute is the attribute itself.
+/// Returns whether the key attribute is the attribute itself.
 fn is_natural(model: &Model, name: &str, template: &Template) -> bool {
     model.table.keys.iter().any(|key| key == name) || template.bare_field() == Some(name)
 }
 
 /// What is wrong with one key attribute.
-fn filled(entity: &Entity, name: &str, template: &Template, attributes: &Attributes) -> Option<String> {
+fn key_mismatch(entity: &Entity, name: &str, template: &Template, attributes: &Attributes) -> Option<String> {
     let Some(key) = attributes.get(name) else {
         return Some(format!("{name} is missing: {} makes it {template}", entity.name));
     };
@@ -159,7 +162,7 @@ fn filled(entity: &Entity, name: &str, template: &Template, attributes: &Attribu
         let found = template.matches(key, entity).and_then(|mut values| values.remove(SHARD));
         values.insert(SHARD.to_owned(), found.unwrap_or_default());
     }
-    // Attributes that an item does not repeat are known from its key alone.
+    // An attribute that is only part of the key cannot contradict it.
     let expected = template.fill(&values).ok()?;
     (expected != *key)
         .then(|| format!("{name} is {key}, but the attributes of this {} make it {expected}", entity.name))
@@ -181,7 +184,7 @@ fn index_violations(
     {
         if belongs {
             violations.extend(
-                filled(entity, name, template, attributes).map(|message| violation("index", message)),
+                key_mismatch(entity, name, template, attributes).map(|message| violation("index", message)),
             );
         } else if attributes.contains_key(name) {
             let message = format!(
@@ -194,7 +197,7 @@ fn index_violations(
     violations
 }
 
-/// The entity whose type, if it has one, and key these attributes have.
+/// Returns the entity that an item belongs to, by its type, if it has one, and its key.
 pub fn recognise<'m>(model: &'m Model, attributes: &Attributes) -> Option<&'m Entity> {
     let kind = model.table.type_attribute.as_ref().and_then(|name| attributes.get(name));
     let typed = |entity: &&Entity| kind.is_none_or(|kind| entity.type_value == *kind);

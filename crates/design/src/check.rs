@@ -1,13 +1,15 @@
-//! The static check of a model: every pattern proved, every design rule applied. No data, no sample run.
+//! Checks a model statically: plans every pattern and applies every design rule, without data.
 
 mod copies;
 mod edges;
 mod fit;
+mod identity;
 mod indexes;
 mod keys;
 mod limits;
 mod partitions;
 mod patterns;
+mod prefixes;
 mod remedy;
 mod requests;
 mod spelling;
@@ -23,25 +25,29 @@ use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use usage::Usage;
 
-/// What the check found, and the plan of every pattern.
+/// The result of a check.
 pub struct Report<'m> {
+    /// The model that was checked.
     pub model: &'m Model,
+    /// The findings, in the order of the source.
     pub findings: Vec<Finding>,
+    /// The plan of every pattern, by name, or why it is not served.
     pub plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
 }
 
 impl Report<'_> {
-    /// Findings of a severity that are not allowed.
+    /// Returns the number of findings of a severity that are not allowed.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|f| f.severity == severity && f.allowed.is_none()).count()
     }
 
-    /// Neither errors nor warnings.
+    /// Returns whether there are neither errors nor warnings.
     pub fn is_clean(&self) -> bool {
         !self.findings.iter().any(Finding::is_problem)
     }
 }
 
+/// Checks a model.
 pub fn check(model: &Model) -> Report<'_> {
     let keys = Keyspace::new(model);
     let plans = plan::plans(&keys);
@@ -59,6 +65,8 @@ pub fn check(model: &Model) -> Report<'_> {
     };
     checker.patterns();
     checker.keys();
+    checker.identity();
+    checker.prefixes();
     checker.partitions();
     checker.edges();
     checker.indexes();
@@ -81,7 +89,7 @@ struct Checker<'m> {
     findings: Vec<Finding>,
     /// Codes and subjects of the findings.
     reported: HashSet<(&'static str, String)>,
-    /// SortCondition keys whose numbers have been reported to sort as text.
+    /// Sort keys whose numbers have been reported to sort as text.
     text_sorted: BTreeSet<Template>,
 }
 
@@ -95,7 +103,7 @@ impl<'m> Checker<'m> {
         Finding::new(code, severity, entity.subject(), &entity.span)
     }
 
-    /// About an entity's key, in the table or in an index.
+    /// A finding about an entity's key in the table or in an index.
     fn about_mapping(&self, code: &'static str, severity: Severity, mapping: &KeyMapping<'_>) -> Finding {
         let index_key = mapping.location.index.and_then(|index| mapping.entity.index_key(&index.name));
         let span = index_key.map_or(&mapping.entity.key_span, |index_key| &index_key.span);
@@ -110,7 +118,7 @@ impl<'m> Checker<'m> {
         self.reported.contains(&(code, subject.to_owned()))
     }
 
-    /// Every entity at every location.
+    /// The keys of every entity in the table and every index.
     fn mappings(&self) -> Vec<KeyMapping<'m>> {
         self.keys.all_mappings().cloned().collect()
     }
@@ -120,7 +128,7 @@ impl<'m> Checker<'m> {
         self.heat.get(&key).copied().unwrap_or_default()
     }
 
-    /// Marks what the model allowances, and reports allowances that nothing needs.
+    /// Marks the findings that the model allows, and reports allowances that match none.
     fn allow(&mut self) {
         let model = self.model;
         let broken = self.findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -130,7 +138,7 @@ impl<'m> Checker<'m> {
             found.entry((code.clone(), None)).or_default().push(number);
             found.entry((code, Some(&finding.subject))).or_default().push(number);
         }
-        // Of allowances of the same, the last one gives the reason.
+        // Among allowances of the same finding, the last one gives the reason.
         let mut last = HashMap::new();
         for (number, allow) in model.allowances.iter().enumerate() {
             last.insert(allowance_key(allow), number);
@@ -150,7 +158,7 @@ impl<'m> Checker<'m> {
             self.findings[number].allowed = Some(reason.clone());
         }
         for allow in unused {
-            // A finding can hide behind an error: what is allowed may come back once that is mended.
+            // An error can hide other findings: the allowed one may reappear once the error is fixed.
             let severity = if broken { Severity::Note } else { Severity::Warning };
             let subject = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
             self.report(

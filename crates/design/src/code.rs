@@ -1,27 +1,33 @@
-//! Every code: its title, its usual severity, the rules it stands for, and its page.
+//! The codes of findings: title, usual severity, the design rules they belong to, and a page of explanation.
 //!
-//! Codes are stable: one is never reused for something else. `docs/codes.md` is printed from this list.
+//! Codes are stable and never reused. `docs/codes.md` is generated from this list.
 
 use crate::finding::Severity;
 
+/// A code.
 pub struct Code {
+    /// The code: `P101`.
     pub code: &'static str,
+    /// Its title.
     pub title: &'static str,
+    /// The usual severity of its findings.
     pub severity: Severity,
-    /// Numbers in the list of design rules.
+    /// The numbers of the design rules that it belongs to.
     pub rules: &'static [u16],
+    /// What it means and what to do.
     pub page: &'static str,
 }
 
+/// Returns the code with this name, ignoring case.
 pub fn find(code: &str) -> Option<&'static Code> {
     CODES.iter().find(|known| known.code.eq_ignore_ascii_case(code))
 }
 
-/// The whole list as a document.
+/// Returns the list of codes as a Markdown document.
 pub fn document() -> String {
     let mut text = String::from(
         "# Codes of `partita model check`\n\n\
-         Printed from `crates/design/src/code.rs`. An error makes the check fail, a warning does with\n\
+         Generated from `crates/design/src/code.rs`. An error makes the check fail, a warning does with\n\
          `--deny-warnings`, a note never. A finding can be allowed in the model, with a reason:\n\n\
          ```toml\n[[allow]]\ncode = \"P115\"\non = \"pattern.userWithOrders\"\nreason = \"the client pages\"\n```\n",
     );
@@ -33,6 +39,7 @@ pub fn document() -> String {
     text
 }
 
+/// All codes, in order.
 pub const CODES: &[Code] = &[
     Code {
         code: "P001",

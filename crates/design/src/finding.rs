@@ -1,15 +1,20 @@
-//! What the reader and the checker have to say: a code, a severity, a place, a message and what to do.
+//! Findings of the reader and the checker: a code, a severity, a position, a message and a remedy.
 
 use crate::source::Span;
 
+/// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// Advice.
     Note,
+    /// A mistake, unless there is a reason for it.
     Warning,
+    /// Something breaks.
     Error,
 }
 
 impl Severity {
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -19,23 +24,27 @@ impl Severity {
     }
 }
 
-/// One thing found in a model.
+/// Something found in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Stable: `P101`.
+    /// The stable code: `P101`.
     pub code: &'static str,
+    /// How serious it is.
     pub severity: Severity,
     /// What it is about: `pattern.orderById`, `entity.Order`, `index.GSI1`, `table`.
     pub subject: String,
+    /// What was found.
     pub message: String,
     /// The smallest change that helps.
     pub help: String,
+    /// The place in the source.
     pub span: Span,
-    /// The reason, if the model allowances it.
+    /// The reason, if the model allows the finding.
     pub allowed: Option<String>,
 }
 
 impl Finding {
+    /// Creates a finding without message and help.
     pub fn new(code: &'static str, severity: Severity, subject: impl Into<String>, span: &Span) -> Finding {
         Finding {
             code,
@@ -48,27 +57,30 @@ impl Finding {
         }
     }
 
+    /// Sets the message.
     pub fn with_message(mut self, message: impl Into<String>) -> Finding {
         self.message = message.into();
         self
     }
 
+    /// Sets the help.
     pub fn with_help(mut self, help: impl Into<String>) -> Finding {
         self.help = help.into();
         self
     }
 
-    /// Neither allowed nor a mere note.
+    /// Returns whether it is an error or a warning that is not allowed.
     pub fn is_problem(&self) -> bool {
         self.allowed.is_none() && self.severity > Severity::Note
     }
 }
 
-/// Longer names are not typed by hand, nor is a name sought among more than these.
+/// Longer names are no typing mistakes.
 const LONGEST_NAME: usize = 64;
+/// The number of candidates that are compared.
 const MAX_CANDIDATES: usize = 64;
 
-/// The closest of `known` to `name`, if it is close enough to be meant.
+/// Returns the name among `known` that is closest to `name`, if it is close enough to be a typing mistake.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |name: &str| name.len() <= LONGEST_NAME;
     let known =
@@ -77,7 +89,7 @@ pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     distances.min().filter(|(distance, _)| *distance <= name.len() / 3 + 1).map(|(_, candidate)| candidate)
 }
 
-/// Letters to change, add or drop, upper and lower case being equal.
+/// The number of characters to change, insert or delete, ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

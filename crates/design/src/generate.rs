@@ -1,7 +1,7 @@
-//! Realistic items from a model: any number, repeatable by seed, each computed on its own.
+//! Generates realistic items from a model: any number, reproducible by seed, each computed independently.
 //!
-//! An item's values depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy takes
-//! its original's values, choices and times are drawn; keys are then filled by the templates, as an application would.
+//! The values of an item depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy its original's
+//! values; choices and times are drawn. The keys are then filled in by the templates, as an application would do it.
 
 mod values;
 
@@ -18,6 +18,7 @@ use crate::template::{SHARD, Template};
 use std::collections::BTreeMap;
 use values::{WORDS, plain_value};
 
+/// Generates items from a model.
 pub struct Generator<'m> {
     model: &'m Model,
     seed: u64,
@@ -25,12 +26,12 @@ pub struct Generator<'m> {
 }
 
 impl<'m> Generator<'m> {
-    /// A generator of about `total` items, shared out as the model expects them.
+    /// Creates a generator of about `total` items, distributed as the model expects.
     pub fn new(model: &'m Model, seed: u64, total: u64) -> Generator<'m> {
         let expected: Vec<f64> = model.entities.iter().map(|entity| estimate::count(model, entity)).collect();
         let sum: f64 = expected.iter().sum::<f64>().max(1.0);
         let scale = total as f64 / sum;
-        // A few of every type, so that relationships have something to point at.
+        // A few items of every entity, so that relationships have something to refer to.
         let least = (total / 40).max(1) as f64;
         let share = |expected: f64| (expected * scale).round().max(least.min(expected)).max(1.0) as u64;
         let counts = model.entities.iter().zip(&expected);
@@ -38,6 +39,7 @@ impl<'m> Generator<'m> {
         Generator { model, seed, counts: counts.collect() }
     }
 
+    /// Returns the number of items of an entity.
     pub fn count(&self, entity: &Entity) -> u64 {
         let own = self.counts.get(&entity.name).copied().unwrap_or(1);
         // A copy exists for each original, unless it is the newest of several versions.
@@ -45,17 +47,18 @@ impl<'m> Generator<'m> {
         follows.and_then(|name| self.counts.get(name)).copied().unwrap_or(own)
     }
 
+    /// Returns the number of all items.
     pub fn total(&self) -> u64 {
         self.model.entities.iter().map(|entity| self.count(entity)).sum()
     }
 
-    /// Every item, entity after entity.
+    /// Returns every item, entity by entity.
     pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         let each = |entity: &'m Entity| (0..self.count(entity)).map(move |number| (entity, number));
         self.model.entities.iter().flat_map(each).map(|(entity, number)| self.item(entity, number))
     }
 
-    /// One item, keys and type included.
+    /// Returns one item, keys and type included.
     pub fn item(&self, entity: &'m Entity, number: u64) -> Item {
         let values = self.values(entity, number, 6);
         let mut item = Item::new();
@@ -77,7 +80,7 @@ impl<'m> Generator<'m> {
         item
     }
 
-    /// Everything that must be written together: an item, the markers of its unique values, and its copies.
+    /// Returns everything that must be written together: an item, the markers of its unique values, and its copies.
     pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Item> {
         let item = self.item(entity, number);
         let mut bundle = self.markers(entity, &item);
@@ -87,7 +90,7 @@ impl<'m> Generator<'m> {
         bundle
     }
 
-    /// A copy of every original, which is written with it and not on its own.
+    /// Returns whether an entity is a copy that is written with every original and not by itself.
     pub fn is_follower(&self, entity: &Entity) -> bool {
         let original = entity.copies.as_deref().is_some_and(|name| self.model.entity(name).is_some());
         original && entity.identity.is_empty()
@@ -121,7 +124,7 @@ impl<'m> Generator<'m> {
         by.map_or_else(|| at(self.seed, "shard", number), |value| hash(value)) % mapping.shards()
     }
 
-    /// Attributes of an item. Parents and originals are computed on the way; `depth` bounds how far.
+    /// Returns the attributes of an item. Parents and originals are computed recursively, at most `depth` levels deep.
     pub fn values(&self, entity: &Entity, number: u64, depth: u32) -> Attributes {
         let mut values = Attributes::new();
         let original =
@@ -172,7 +175,7 @@ impl<'m> Generator<'m> {
         let own = entity.identity() == Some(name);
         let owner = self.model.owner_of(name).filter(|owner| owner.name != entity.name && depth > 0 && !own);
         if let Some(owner) = owner {
-            // The other end of a relationship moves on with every item of the group, so that no pair comes twice.
+            // The other end of a relationship advances with every item of the group, so that no pair repeats.
             let start = at(self.seed, name, group);
             let other = start.wrapping_add(ordinal) % self.count(owner).max(1);
             return self.values(owner, other, depth - 1).remove(name).unwrap_or_default();
@@ -190,7 +193,7 @@ impl<'m> Generator<'m> {
         }
     }
 
-    /// Lengthens the last free text until the item has the expected size.
+    /// Extends the last free text until the item has the expected size.
     fn grow(&self, entity: &Entity, number: u64, item: &mut Item) {
         let Some(wanted) = entity.expect.bytes else { return };
         let have = item_size(item);
@@ -229,7 +232,7 @@ fn initial(name: &str) -> String {
     name.chars().next().map(|character| character.to_lowercase().to_string()).unwrap_or_default()
 }
 
-/// A value of a type, from its text.
+/// A value of a type from its text.
 fn typed_value(kind: &ValueType, text: &str) -> Value {
     let text = text.to_owned();
     match kind {
@@ -243,7 +246,7 @@ fn typed_value(kind: &ValueType, text: &str) -> Value {
     }
 }
 
-/// A key of a template for example values.
+/// Returns the key that a template makes of example values.
 pub fn example_key(entity: &Entity, template: &Template) -> String {
     let mut values = Attributes::new();
     for name in template.fields() {

@@ -1,4 +1,4 @@
-//! The keys of a model's entities in the table and its indexes, and which of them overlap.
+//! The keys of all entities in the table and its indexes, and which of them overlap.
 
 pub mod key_mapping;
 pub(crate) mod key_tree;

@@ -1,13 +1,46 @@
-//! Single-table models: a file that says which entities share a table, how their keys are made, and which questions the
-//! application asks; and the proof that each question is answered.
+//! Single-table models for DynamoDB: which entities share a table, how their keys are made, and which queries the application makes.
+//! The checker proves from a model, without any data, that every query is served.
 //!
-//! In comes text, out go findings, plans, figures and items. No I/O, no clock, no async: it runs in a browser as well.
+//! The crate is pure: it has no I/O, no clock and no async, and depends on no other crate of the project, so that it also runs in a browser.
 //!
 //! ```text
 //! text → reader → model → plan (per pattern) ─┬→ check → report (text, JSON, SARIF)
-//!                           write_plan ───────┼→ explain
-//!                           heat, estimate ───┴→ cost, difference
+//!                         capacity ───────────┴→ report::explain, capacity::cost, report::difference
+//! model → generate → items → inference → model        items → audit, migration
 //! ```
+//!
+//! # Example
+//!
+//! ```
+//! use partita_design::{Source, check, read};
+//!
+//! let text = r#"
+//! format = 1
+//! [table]
+//! name = "Shop"
+//! keys = ["PK", "SK"]
+//! type_attribute = "type"
+//! [entity.User]
+//! attributes = { userId = "ulid", name = "string" }
+//! key = ["USER#{userId}", "PROFILE"]
+//! [entity.Order]
+//! attributes = { orderId = "ulid", userId = "ulid", createdAt = "timestamp" }
+//! key = ["USER#{userId}", "ORDER#{createdAt}#{orderId}"]
+//! [pattern]
+//! userWithOrders = { in = ["userId"], out = ["User", "Order*"] }
+//! orderById = { in = ["orderId"], out = "Order" }
+//! "#;
+//! let model = read(&Source::new("shop.toml", text)).expect("the text is a model");
+//! let report = check(&model);
+//!
+//! assert!(report.plans["userWithOrders"].is_ok());
+//! // No key serves the other pattern; the help is the index that would.
+//! let finding = report.findings.iter().find(|finding| finding.code == "P101").expect("orderById is not served");
+//! assert_eq!(finding.subject, "pattern.orderById");
+//! assert!(finding.help.contains("ORDER#{orderId}"));
+//! ```
+
+#![warn(missing_docs)]
 
 pub mod audit;
 pub mod capacity;

@@ -1,7 +1,7 @@
-//! From one version of a model to the next, item by item: an item of the old model in, what to write for the new one out.
+//! Migrates items from one version of a model to the next: returns what to write for each item.
 //!
-//! An item's entity is known from its keys; its attributes are its own and those that its old keys spell out. New keys are
-//! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
+//! The entity of an item is recognised by its keys. Its attributes are its own and those contained in its old keys; the new keys are filled
+//! from these. Migration is idempotent: an item that already matches the new model is kept.
 
 use crate::audit::{MARKER, recognise};
 use crate::item::{Attributes, Item, Value, attributes};
@@ -11,20 +11,28 @@ use crate::random::hash;
 use crate::template::{SHARD, Template};
 use std::collections::BTreeSet;
 
+/// What to write for an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rewrite {
-    /// As the new model wants it.
+    /// Nothing: it matches the new model.
     Keep,
-    /// The same primary key, other index keys or type.
+    /// The same primary key with other index keys or another type.
     Put(Item),
-    /// Another primary key: the new item and the key of the old one, to be written in one transaction.
-    Move { put: Item, delete: Item },
-    /// The new model has no such entity; its name.
+    /// Another primary key; both writes belong in one transaction.
+    Move {
+        /// The new item.
+        put: Item,
+        /// The key of the old item.
+        delete: Item,
+    },
+    /// Nothing: the new model has no such entity. Contains its name.
     Removed(String),
-    /// No entity of the old model has such a key, or the new one lacks a value; the reason.
+    /// Nothing: no entity of the old model has such a key, or the new one needs a value that is missing. Contains the
+    /// reason.
     Unknown(String),
 }
 
+/// Returns what to write for an item.
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let texts = attributes(item);
     if let Some(key) = marker(old, &texts) {
@@ -36,12 +44,12 @@ pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
     let Some(after) = new.entity(&before.name) else {
         return Rewrite::Removed(before.name.clone());
     };
-    let values = spelled(&[old, new], before, &texts);
+    let values = all_attributes(&[old, new], before, &texts);
     rebuild(old, new, after, item, &values)
 }
 
-/// An item's attributes, and those that its keys spell out.
-fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
+/// An item's attributes, and those contained in its keys.
+fn all_attributes(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
     let mut values = texts.clone();
     for model in models {
         for location in TableOrIndex::all(model) {
@@ -58,15 +66,16 @@ fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes
     values
 }
 
-/// Whether what was made of an item still tells its old primary key, shards aside: then nothing else has become the same.
+/// Returns whether the old primary key, shards aside, can be derived from the new item, so that no other item can have
+/// become the same.
 pub fn preserves_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
     let texts = attributes(item);
-    // A marker's key is the same text under other names.
+    // The key of a marker does not change, only its attributes' names.
     if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
         return true;
     }
     let Some(entity) = recognise(old, &texts) else { return false };
-    let values = spelled(&[new], entity, &attributes(made));
+    let values = all_attributes(&[new], entity, &attributes(made));
     old.table.keys.iter().zip(&entity.key).all(|(name, template)| {
         let Some(key) = texts.get(name) else { return false };
         let shard = template.matches(key, entity).and_then(|mut fields| fields.remove(SHARD));
@@ -81,7 +90,7 @@ fn marker<'t>(model: &Model, texts: &'t Attributes) -> Option<&'t String> {
     partition.filter(|key| key.starts_with(MARKER))
 }
 
-/// A marker of a unique value has one text in all its keys.
+/// A marker has the same text in all its keys.
 fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
     if old.table.keys == new.table.keys {
         return Rewrite::Keep;
@@ -136,7 +145,7 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
     Rewrite::Move { put: made, delete }
 }
 
-/// The shard that the item has, if the new number of shards allowances it; otherwise the one that its hash gives.
+/// The shard that the item has, if the new number of shards permits it; otherwise the one that its hash selects.
 fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
     let own = match item.get(name) {
         Some(Value::String(key)) => Some(key),

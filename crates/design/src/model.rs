@@ -13,220 +13,324 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use value_type::ValueType;
 
-/// The newest version of the format.
+/// The newest version of the model format.
 pub const FORMAT: i64 = 1;
 
+/// A single-table model.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
+    /// The table.
     pub table: Table,
+    /// What is known about the project.
     pub context: Context,
+    /// The secondary indexes.
     pub indexes: Vec<Index>,
+    /// The entities that share the table.
     pub entities: Vec<Entity>,
+    /// The access patterns.
     pub patterns: Vec<Pattern>,
+    /// The declared writes.
     pub writes: Vec<Write>,
+    /// The findings that the model allows.
     pub allowances: Vec<Allowance>,
-    /// Made when something is first looked up; entities come before that.
+    /// Built on the first lookup, when all entities are present.
     pub(crate) lookup: OnceLock<Lookup>,
 }
 
+/// The table of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
+    /// The name of the table.
     pub name: String,
-    /// The partition key and, mostly, the sort key.
+    /// The partition key attribute and, in most tables, the sort key attribute.
     pub keys: Vec<String>,
+    /// The attribute that names the entity of an item.
     pub type_attribute: Option<String>,
-    /// The attribute that must stand in every partition key.
+    /// The attribute that every partition key must start with.
     pub tenant: Option<String>,
+    /// The attribute that holds the expiry time of items.
     pub ttl: Option<String>,
+    /// Where the table is declared.
     pub span: Span,
 }
 
-/// What is known about the people and the project.
+/// Facts about the team and the project that speak for or against a single table.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
+    /// The team has no experience with DynamoDB.
     pub team_is_new: bool,
+    /// The access patterns are not known yet.
     pub patterns_are_unknown: bool,
+    /// The project is short-lived.
     pub life_is_short: bool,
+    /// Where the context is declared.
     pub span: Span,
 }
 
+/// A secondary index.
 #[derive(Clone, Debug)]
 pub struct Index {
+    /// The name of the index.
     pub name: String,
+    /// Whether it is a local index, which shares the table's partition key.
     pub local: bool,
-    /// Attributes of the partition key, then those of the sort key.
+    /// The attributes of the partition key, followed by those of the sort key.
     pub keys: Vec<String>,
-    /// How many of them are the partition key: one, or up to four.
+    /// How many of `keys` form the partition key: one to four.
     pub partition_keys: usize,
+    /// The attributes that are copied into the index.
     pub project: Projection,
+    /// Where the index is declared.
     pub span: Span,
 }
 
+/// The attributes that an index holds besides the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projection {
+    /// All attributes.
     All,
+    /// No other attributes.
     KeysOnly,
+    /// The named attributes.
     Include(Vec<String>),
 }
 
+/// An attribute of an entity.
 #[derive(Clone, Debug)]
 pub struct Attribute {
+    /// The name of the attribute.
     pub name: String,
+    /// Its type.
     pub kind: ValueType,
-    /// How many different values there are.
+    /// The declared number of distinct values.
     pub values: Option<u64>,
-    /// The part of all items or requests that the most frequent value takes.
+    /// The share of all items or requests that have the most frequent value, between 0 and 1.
     pub top: Option<f64>,
+    /// Whether an item may lack it.
     pub optional: bool,
 }
 
+/// A type of item.
 #[derive(Clone, Debug, Default)]
 pub struct Entity {
+    /// The name of the entity.
     pub name: String,
-    /// What its type attribute says.
+    /// The value of the type attribute in its items.
     pub type_value: String,
+    /// Its attributes, without the generated keys.
     pub attributes: Vec<Attribute>,
-    /// Templates of the table's key.
+    /// The templates of the table's key attributes.
     pub key: Vec<Template>,
+    /// How `{shard}` in its templates is chosen.
     pub shard: Option<Shard>,
+    /// Its keys in indexes.
     pub indexes: Vec<IndexKey>,
+    /// Attributes whose values are unique among its items.
     pub unique: Vec<String>,
+    /// The version attribute that every update must match.
     pub lock: Option<String>,
-    /// The attribute that numbers kept versions.
+    /// The attribute that numbers the versions that are kept.
     pub versions: Option<String>,
-    /// The entity of which this is a copy.
+    /// The entity that this one is a copy of.
     pub copies: Option<String>,
     /// The two attributes that a relationship connects: from, to.
     pub edge: Vec<String>,
-    /// Attributes that tell one item from every other, if the names do not say it.
+    /// The attributes that identify an item, where the names do not tell.
     pub identity: Vec<String>,
+    /// The attribute that holds the expiry time.
     pub ttl: Option<String>,
+    /// The expected number and size of its items.
     pub expect: Expectations,
-    /// What the model puts between the parts of keys, if it is not `#`.
+    /// The delimiter between the parts of keys in this model, if it is not `#`.
     pub delimiter: Option<char>,
+    /// Where the entity is declared.
     pub span: Span,
+    /// Where its key is declared.
     pub key_span: Span,
-    /// Made when one of many attributes is first looked up.
+    /// Built on the first lookup of an attribute, if there are many.
     pub(crate) numbers: OnceLock<AttributeNumbers>,
 }
 
-/// An entity's key in an index.
+/// The key of an entity in an index.
 #[derive(Clone, Debug)]
 pub struct IndexKey {
+    /// The name of the index.
     pub index: String,
+    /// The templates of the index's key attributes.
     pub key: Vec<Template>,
+    /// The condition that items in a sparse index meet.
     pub when: Condition,
+    /// How `{shard}` is chosen, if not as for the table's key.
     pub shard: Option<Shard>,
-    /// Items in it at a time, if it is sparse.
+    /// The number of items in a sparse index at a time.
     pub count: Option<u64>,
+    /// Where the index key is declared.
     pub span: Span,
 }
 
+/// How the items of one logical partition key are spread over shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The attribute whose hash chooses the shard; none means at random.
+    /// The attribute whose hash selects the shard; `None` selects at random.
     pub by: Option<String>,
+    /// The number of shards.
     pub count: u64,
 }
 
+/// The expected number and size of an entity's items.
 #[derive(Clone, Debug, Default)]
 pub struct Expectations {
+    /// The total number of items.
     pub count: Option<u64>,
+    /// The parent entity that `average` and `max` refer to.
     pub per: Option<String>,
+    /// The average number of items per parent.
     pub average: Option<f64>,
+    /// The largest number of items per parent.
     pub max: Option<u64>,
+    /// The average size of an item.
     pub bytes: Option<u64>,
+    /// The largest size of an item.
     pub max_bytes: Option<u64>,
 }
 
+/// An access pattern: a query that the application makes.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
+    /// The name of the pattern.
     pub name: String,
+    /// A description.
     pub about: String,
+    /// The attributes whose values the caller knows.
     pub inputs: Vec<String>,
+    /// The entities that it returns.
     pub targets: Vec<Target>,
+    /// The required order.
     pub order: Option<Order>,
+    /// The attribute that the caller bounds.
     pub range: Option<Bounds>,
+    /// The largest number of items to return.
     pub limit: Option<u64>,
+    /// The condition that returned items meet.
     pub filter: Condition,
+    /// Requests per second.
     pub rps: Option<f64>,
+    /// Whether reads must be strongly consistent.
     pub strong: bool,
+    /// Whether attributes that an index lacks may be read from the table in a second request.
     pub hydrate: bool,
+    /// The attributes that are needed; all if empty.
     pub fields: Vec<String>,
-    /// The caller reads one page and does not go on.
+    /// Whether the caller reads one page and stops.
     pub first_page_only: bool,
+    /// A request that existing code sends for this pattern.
     pub request: Option<Request>,
+    /// Where the pattern is declared.
     pub span: Span,
 }
 
+/// An entity that a pattern returns.
 #[derive(Clone, Debug)]
 pub struct Target {
+    /// The name of the entity.
     pub entity: String,
+    /// Whether the pattern returns a list rather than a single item.
     pub many: bool,
 }
 
+/// The order of a pattern's result.
 #[derive(Clone, Debug)]
 pub struct Order {
+    /// The attribute to order by.
     pub by: String,
+    /// Whether the largest value comes first.
     pub descending: bool,
 }
 
-/// A range over an attribute; the bounds show how the caller writes them.
+/// A range over an attribute. The bounds show how the caller writes them.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
+    /// The attribute.
     pub by: String,
+    /// An example of a lower bound.
     pub from: Option<String>,
+    /// An example of an upper bound.
     pub to: Option<String>,
+    /// Where the range is declared.
     pub span: Span,
 }
 
-/// A request that code already sends, to be checked as it is.
+/// A request that existing code sends, to be checked as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
+    /// The index it queries; `None` is the table.
     pub index: Option<String>,
+    /// Whether it is a Scan.
     pub scan: bool,
-    /// `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
+    /// The key condition: `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
     pub condition: String,
+    /// The filter applied after the read.
     pub filter: Condition,
+    /// Where the request is declared.
     pub span: Span,
 }
 
+/// A write that the application makes.
 #[derive(Clone, Debug)]
 pub struct Write {
+    /// The name of the write.
     pub name: String,
+    /// What it writes.
     pub actions: Vec<Action>,
+    /// Whether the actions form one transaction.
     pub transact: bool,
+    /// Writes per second.
     pub rps: Option<f64>,
+    /// Where the write is declared.
     pub span: Span,
 }
 
+/// What an action does to an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
+    /// Puts an item that must not exist.
     Create,
+    /// Puts an item, whether it exists or not.
     Put,
+    /// Updates attributes of an item.
     Update,
+    /// Deletes an item.
     Delete,
 }
 
+/// One action of a write.
 #[derive(Clone, Debug)]
 pub struct Action {
+    /// What it does.
     pub verb: Verb,
+    /// The name of the entity.
     pub entity: String,
-    /// As many as expected per parent.
+    /// Whether it writes as many items as are expected per parent.
     pub many: bool,
-    /// Attributes that an update sets.
+    /// The attributes that an update sets.
     pub set: Vec<String>,
 }
 
+/// A finding that the model allows, and why.
 #[derive(Clone, Debug)]
 pub struct Allowance {
+    /// The code of the finding.
     pub code: String,
+    /// The subject it is allowed on; `None` is any.
     pub on: Option<String>,
+    /// Why it is right here.
     pub reason: String,
+    /// Where the allowance is declared.
     pub span: Span,
 }
 
 impl Verb {
+    /// Returns the word for it in a model.
     pub fn name(self) -> &'static str {
         match self {
             Verb::Create => "create",
@@ -236,13 +340,14 @@ impl Verb {
         }
     }
 
+    /// Parses the word for it in a model.
     pub fn parse(text: &str) -> Option<Verb> {
         [Verb::Create, Verb::Put, Verb::Update, Verb::Delete].into_iter().find(|verb| verb.name() == text)
     }
 }
 
 impl Model {
-    /// The character that most often stands before and behind fields of keys.
+    /// Returns the character that most often precedes or follows a field of a key.
     pub fn usual_delimiter(&self) -> Option<char> {
         let mut counts: BTreeMap<char, usize> = BTreeMap::new();
         for entity in &self.entities {
@@ -258,32 +363,34 @@ impl Model {
         self.lookup.get_or_init(|| Lookup::new(self))
     }
 
+    /// Returns the entity with this name.
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.lookup().entity(self, name)
     }
 
+    /// Returns the index with this name.
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// The entity whose own identifier this attribute is.
+    /// Returns the entity that this attribute identifies.
     pub fn owner_of(&self, attribute: &str) -> Option<&Entity> {
         self.lookup().owner_of(self, attribute)
     }
 
-    /// A field of any entity by this name, for attributes that patterns share.
+    /// Returns the first attribute with this name of any entity.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.lookup().attribute(self, name)
     }
 
-    /// Copies of an entity.
+    /// Returns the copies of an entity.
     pub fn copies_of<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Entity> + use<'a> {
         self.lookup().copies_of(self, name)
     }
 }
 
 impl Attribute {
-    /// How many different values there are, declared or by its type or name, if that is known to be few.
+    /// Returns the number of distinct values if it is declared, or if the type or the name implies that it is small.
     pub fn distinct(&self) -> Option<u64> {
         let named = || {
             name_hints::few_values(&self.name)
@@ -294,15 +401,17 @@ impl Attribute {
 }
 
 impl Entity {
+    /// Returns the attribute with this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         AttributeNumbers::find(&self.numbers, &self.attributes, name)
     }
 
+    /// Returns its key in the index with this name.
     pub fn index_key(&self, index: &str) -> Option<&IndexKey> {
         self.indexes.iter().find(|index_key| index_key.index == index)
     }
 
-    /// The attribute that identifies it: declared alone, named after it, or `id`.
+    /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
     pub fn identity(&self) -> Option<&str> {
         if let [one] = self.identity.as_slice() {
             return Some(one);
@@ -318,15 +427,17 @@ impl Entity {
         self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
     }
 
-    /// Every field of the table's key.
+    /// Returns the fields of the table's key templates.
     pub fn key_fields(&self) -> impl Iterator<Item = &str> {
         self.key.iter().flat_map(Template::fields)
     }
 
+    /// Returns whether the table's key contains this field.
     pub fn has_key_field(&self, name: &str) -> bool {
         self.key_fields().any(|field| field == name)
     }
 
+    /// Returns the size of an item: as declared, or estimated from its attributes.
     pub fn bytes(&self) -> u64 {
         self.expect.bytes.unwrap_or_else(|| {
             let attributes = &self.attributes;
@@ -335,10 +446,12 @@ impl Entity {
         })
     }
 
+    /// Returns the subject of findings about it: `entity.Order`.
     pub fn subject(&self) -> String {
         format!("entity.{}", self.name)
     }
 
+    /// Returns the types of its attributes by name.
     pub fn types_map(&self) -> BTreeMap<String, ValueType> {
         self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
     }
@@ -360,40 +473,44 @@ impl FieldTypes for Entity {
 }
 
 impl Pattern {
+    /// Returns the subject of findings about it: `pattern.orderById`.
     pub fn subject(&self) -> String {
         format!("pattern.{}", self.name)
     }
 
-    /// `limit`, or one if a single item is wanted.
-    pub fn has_one_target(&self) -> Option<&Target> {
+    /// Returns the target if there is exactly one.
+    pub fn single_target(&self) -> Option<&Target> {
         match self.targets.as_slice() {
             [one] => Some(one),
             _ => None,
         }
     }
 
+    /// Returns whether the caller knows the value of an attribute, as an input or from the condition.
     pub fn is_fixed(&self, attribute: &str) -> bool {
         self.inputs.iter().any(|input| input == attribute) || self.filter.fixed(attribute).is_some()
     }
 }
 
 impl Write {
+    /// Returns the subject of findings about it: `write.placeOrder`.
     pub fn subject(&self) -> String {
         format!("write.{}", self.name)
     }
 }
 
 impl Index {
-    /// Attributes of the partition key, and of the sort key.
+    /// Returns the attributes of the partition key and those of the sort key.
     pub fn halves(&self) -> (&[String], &[String]) {
         self.keys.split_at(self.partition_keys.min(self.keys.len()))
     }
 
-    /// A half of its key has several attributes.
+    /// Returns whether the partition key or the sort key has several attributes.
     pub fn is_composite(&self) -> bool {
         self.partition_keys > 1 || self.keys.len() > self.partition_keys + 1
     }
 
+    /// Returns the subject of findings about it: `index.GSI1`.
     pub fn subject(&self) -> String {
         format!("index.{}", self.name)
     }

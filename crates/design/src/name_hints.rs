@@ -1,8 +1,8 @@
-//! What a name says where the declaration says nothing: a status has few values and changes, readings never end.
+//! What a name implies where the model declares nothing: a status has few values and changes, readings never end.
 //!
-//! Only names whose meaning is beyond doubt are here; whatever the model declares goes before.
+//! Contains only names whose meaning is beyond doubt; a declaration always takes precedence.
 
-/// How many values an attribute of this name usually has, if few.
+/// The usual number of values of an attribute with this name, if small.
 pub fn few_values(attribute: &str) -> Option<u64> {
     let name = plain(attribute);
     match name.as_str() {
@@ -12,24 +12,24 @@ pub fn few_values(attribute: &str) -> Option<u64> {
     }
 }
 
-/// An attribute that is there to be changed.
+/// Returns whether an attribute is meant to change.
 pub fn changes(attribute: &str) -> bool {
     let name = plain(attribute);
     ["status", "stage", "phase"].iter().any(|end| name.ends_with(end))
 }
 
-/// The time at which an item was made.
+/// Returns whether an attribute holds the creation time of the item.
 pub fn is_creation_time(attribute: &str) -> bool {
     let names = ["createdat", "created", "createdon", "createdtime", "creationtime", "time", "timestamp"];
     names.contains(&plain(attribute).as_str())
 }
 
-/// The attribute that separates tenants.
+/// Returns whether an attribute identifies the tenant.
 pub fn is_tenant(attribute: &str) -> bool {
     ["tenant", "tenantid"].contains(&plain(attribute).as_str())
 }
 
-/// What every item may say about itself: no copy of another's data.
+/// Returns whether an attribute is bookkeeping that any item may have, not a copy of another item's data.
 pub fn is_bookkeeping(attribute: &str) -> bool {
     let name = plain(attribute);
     let stems = ["created", "updated", "modified", "deleted", "changed"];
@@ -48,13 +48,13 @@ pub fn is_bookkeeping(attribute: &str) -> bool {
     stems.iter().any(|stem| name.starts_with(stem)) || own.contains(&name.as_str())
 }
 
-/// An entity of which more come for ever.
+/// Returns whether items of an entity arrive without end.
 pub fn is_stream(entity: &str) -> bool {
     let streams = ["reading", "measurement", "telemetry", "metric", "sample", "heartbeat", "log", "logentry"];
     streams.iter().any(|stream| plain(entity).ends_with(stream))
 }
 
-/// An entity of which there is one a day or one a month.
+/// Returns whether an entity has one item a day or a month.
 pub fn is_periodic(entity: &str) -> bool {
     let words = [
         "day",

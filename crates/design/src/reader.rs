@@ -1,4 +1,4 @@
-//! TOML in, a model out, or every mistake with its place and what to do.
+//! Reads a model from TOML, or reports every mistake with its position and a remedy.
 
 mod entity;
 mod field;
@@ -13,15 +13,20 @@ use crate::template::SHARD;
 use field::Section;
 use toml_edit::{Document, Item, TableLike};
 
-/// The longest text that can be a model.
+/// The longest text that is read as a model.
 const MAX_BYTES: usize = 4 << 20;
-/// The most entities, indexes, and patterns, writes or allowances of a model; and attributes or names of one entity or pattern.
-/// Some rules hold each against each.
+/// The most entities of a model. Some rules compare entities pairwise.
 const MAX_ENTITIES: usize = 500;
+/// The most indexes of a model.
 const MAX_INDEXES: usize = 50;
+/// The most patterns, writes or allowances of a model, and the most attributes or names of one entity or pattern.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Reads a model; the findings are errors in its text.
+/// Reads a model.
+///
+/// # Errors
+///
+/// Returns the mistakes in the text as findings.
 pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
     if source.text.len() > MAX_BYTES {
         return Err(vec![
@@ -49,7 +54,7 @@ pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
     if reader.findings.is_empty() { Ok(model) } else { Err(reader.findings) }
 }
 
-/// Attributes of the partition key, or of the sort key, of an index.
+/// The most attributes of the partition key, or of the sort key, of an index.
 const MAX_KEY_ATTRIBUTES: usize = 4;
 
 struct Reader {
@@ -211,7 +216,7 @@ impl Reader {
     }
 }
 
-/// Fields that every template may use besides the entity's attributes.
+/// Returns whether templates may use this field although it is not an attribute.
 pub fn is_reserved(field: &str) -> bool {
     field == SHARD
 }

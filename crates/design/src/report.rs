@@ -1,4 +1,4 @@
-//! Findings as text for people, JSON for programs, SARIF for code scanning.
+//! Reports: findings as text, JSON and SARIF; plans, costs and differences explained.
 
 pub mod difference;
 pub mod explain;
@@ -11,7 +11,7 @@ use crate::plan::{Operation, Plan};
 use crate::source::Source;
 use serde_json::{Value, json};
 
-/// Findings with excerpts, one after another.
+/// Formats findings with excerpts of the source.
 pub fn text_of(findings: &[Finding], source: &Source) -> String {
     let mut text = String::new();
     for finding in findings {
@@ -28,7 +28,7 @@ pub fn text_of(findings: &[Finding], source: &Source) -> String {
     text
 }
 
-/// The whole report: findings (notes only if asked for), then one line for each pattern.
+/// Formats a whole report: the findings, with or without notes, and one line for each pattern.
 pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     let shown: Vec<Finding> =
         report.findings.iter().filter(|finding| finding.is_problem() || notes).cloned().collect();
@@ -54,7 +54,7 @@ pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     text
 }
 
-/// `Query GSI1, 1 request, 0.5 read units`.
+/// Summarises a plan: `Query GSI1, 1 request, 0.5 read units`.
 pub fn summary(plan: &Plan<'_>) -> String {
     let steps: Vec<String> = plan
         .steps
@@ -72,7 +72,7 @@ pub fn summary(plan: &Plan<'_>) -> String {
     format!("{}, {requests}, {}", steps.join(" + "), format_quantity(plan.units(), "read unit"))
 }
 
-/// `{"findings": […], "patterns": […]}`.
+/// Formats a report as JSON: `{"findings": […], "patterns": […]}`.
 pub fn json(report: &Report<'_>, source: &Source) -> Value {
     let patterns: Vec<Value> = report
         .model
@@ -102,6 +102,7 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
     })
 }
 
+/// Formats findings as JSON.
 pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
     let one = |finding: &Finding| {
         let position = source.position(finding.span.start);
@@ -119,7 +120,7 @@ pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
     findings.iter().map(one).collect()
 }
 
-/// SARIF 2.1.0, as code scanning reads it.
+/// Formats findings as SARIF 2.1.0, for code scanning.
 pub fn sarif(findings: &[Finding], source: &Source) -> Value {
     let rules: Vec<Value> = code::CODES
         .iter()

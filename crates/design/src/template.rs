@@ -1,12 +1,11 @@
 //! Key templates: `ORDER#{createdAt}#{orderId}`.
 //!
-//! In comes text; out goes a sequence of literal text and fields that prints back to the same text, fills with values to
-//! a key, and matches a key back to its values. The questions the checker asks about templates (is it injective, can two
-//! of them make the same key, does a prefix end inside a value) are answered here, over the characters that each field's
-//! type allowances.
+//! A template is a sequence of literal text and fields. It prints back to the text it was parsed from, is filled with values to make a key,
+//! and matches a key to recover the values (`matching`). Which keys it can make at all, and whether two templates can make the same key, is
+//! decided over the characters that the type of each field allows (`overlap`).
 //!
-//! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{time:month}` keeps the
-//! time up to the month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`.
+//! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{time:month}` keeps the time up to the
+//! month (year, month, day, hour, minute), `{name:escaped}` writes `#` and `%` as `%23` and `%25`.
 
 mod format;
 mod matching;
@@ -19,38 +18,51 @@ use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What stands between the parts of a key unless a value is escaped.
+/// The usual delimiter between the parts of a key.
 pub const DELIMITER: char = '#';
-/// What stands between the attributes of an index key that has several; no value contains it.
+/// The separator between the attributes of a composite index key; no value contains it.
 pub const ATTRIBUTE_SEPARATOR: char = '\u{1F}';
-/// The field that holds a shard's number.
+/// The field that holds the shard number.
 pub const SHARD: &str = "shard";
 
-/// A longer template would make no key: keys have 2,048 bytes at most.
+/// The longest template: a key has at most 2,048 bytes.
 const MAX_CHARACTERS: usize = 2_048;
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
+    /// Literal text.
     Text(String),
-    Field { name: String, format: Format },
+    /// The value of an attribute.
+    Field {
+        /// The name of the attribute.
+        name: String,
+        /// How the value is written.
+        format: Format,
+    },
 }
 
+/// A key template.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template {
+    /// The parts; no two texts are adjacent.
     pub parts: Vec<Part>,
 }
 
-/// What is wrong with a template's text, and at which byte.
+/// A mistake in the text of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateError {
+    /// The byte offset of the mistake.
     pub at: usize,
+    /// What is wrong.
     pub message: String,
 }
 
-/// The types of an entity's attributes, as templates need them.
+/// The types of the fields of a template.
 pub trait FieldTypes {
+    /// Returns the type of a field.
     fn type_of(&self, field: &str) -> Option<&ValueType>;
 
-    /// What stands between the parts of keys here; identifiers never contain it.
+    /// Returns the delimiter between the parts of keys; identifiers never contain it.
     fn delimiter(&self) -> char {
         DELIMITER
     }
@@ -63,10 +75,14 @@ impl FieldTypes for BTreeMap<String, ValueType> {
 }
 
 impl Template {
+    /// Parses a template.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first mistake and its position.
     pub fn parse(text: &str) -> Result<Template, TemplateError> {
         if let Some((at, _)) = text.char_indices().nth(MAX_CHARACTERS) {
-            let message =
-                format!("the template is too long: {MAX_CHARACTERS} characters are the most that a key has");
+            let message = format!("the template is too long: a key has at most {MAX_CHARACTERS} characters");
             return Err(TemplateError { at, message });
         }
         Template::parse_parts(text)
@@ -107,16 +123,18 @@ impl Template {
         Ok(Template { parts })
     }
 
+    /// Creates a template of literal text.
     pub fn text(text: &str) -> Template {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text(text.to_owned())] };
         Template { parts }
     }
 
+    /// Creates a template of a single field.
     pub fn field(name: &str) -> Template {
         Template { parts: vec![Part::Field { name: name.to_owned(), format: Format::Plain }] }
     }
 
-    /// The templates of several key attributes as one.
+    /// Joins the templates of several key attributes into one.
     pub fn joined(attributes: &[Template]) -> Template {
         let mut parts: Vec<Part> = Vec::new();
         for (number, attribute) in attributes.iter().enumerate() {
@@ -125,11 +143,11 @@ impl Template {
             }
             parts.extend(attribute.parts.iter().cloned());
         }
-        // Texts that follow each other are one text, as everywhere.
+        // Merges adjacent texts.
         Template { parts }.substitute(|_| None)
     }
 
-    /// The inverse of `joined`. A text that ends at a border gives an empty template at the end.
+    /// Splits what [`Self::joined`] joined. If the text ends at a separator, the last template is empty.
     pub fn attributes(&self) -> Vec<Template> {
         let (mut attributes, mut parts) = (Vec::new(), Vec::new());
         for part in &self.parts {
@@ -150,7 +168,7 @@ impl Template {
         attributes
     }
 
-    /// The characters right before and right behind its fields.
+    /// Returns the characters directly before and after its fields.
     pub fn field_delimiters(&self) -> impl Iterator<Item = char> {
         self.parts.windows(2).filter_map(|pair| match pair {
             [Part::Text(text), Part::Field { .. }] => text.chars().last(),
@@ -159,7 +177,7 @@ impl Template {
         })
     }
 
-    /// Names of its fields, in order.
+    /// Returns the names of its fields, in order.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Field { name, .. } => Some(name.as_str()),
@@ -167,15 +185,17 @@ impl Template {
         })
     }
 
+    /// Returns whether it contains a field.
     pub fn has_field(&self, field: &str) -> bool {
         self.fields().any(|name| name == field)
     }
 
+    /// Returns whether it has no fields.
     pub fn is_constant(&self) -> bool {
         self.fields().next().is_none()
     }
 
-    /// The text before the first field.
+    /// Returns the text before the first field.
     pub fn prefix(&self) -> &str {
         match self.parts.first() {
             Some(Part::Text(text)) => text,
@@ -183,7 +203,7 @@ impl Template {
         }
     }
 
-    /// Nothing but one field: the key is the attribute itself.
+    /// Returns the field if there is nothing else: the key is the attribute itself.
     pub fn bare_field(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Field { name, format: Format::Plain }] => Some(name),
@@ -191,7 +211,11 @@ impl Template {
         }
     }
 
-    /// The key for these values, or the field that has none.
+    /// Fills in values to make a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns the name of the field that has no value, or none that fits its format.
     pub fn fill(&self, values: &BTreeMap<String, String>) -> Result<String, String> {
         let mut key = String::new();
         for part in &self.parts {
@@ -206,7 +230,7 @@ impl Template {
         Ok(key)
     }
 
-    /// Fields with a known text become text.
+    /// Replaces the fields whose values are known by text.
     pub fn substitute(&self, known: impl Fn(&str) -> Option<String>) -> Template {
         let mut parts: Vec<Part> = Vec::new();
         for part in &self.parts {
@@ -223,26 +247,27 @@ impl Template {
         Template { parts }
     }
 
-    /// The beginning whose fields are all known, and what follows.
+    /// Returns the start whose fields are all known, and the parts that follow.
     pub fn split_known(&self, known: impl Fn(&str) -> bool) -> (Template, &[Part]) {
         let unknown = |part: &Part| matches!(part, Part::Field { name, .. } if !known(name));
         let end = self.parts.iter().position(unknown).unwrap_or(self.parts.len());
         (Template { parts: self.parts[..end].to_vec() }, &self.parts[end..])
     }
 
-    /// The field inside which `text` ends, and how much of its value `text` has; `None` if it ends elsewhere or fits nowhere.
+    /// Returns the field inside which `text` ends, and how many characters of its value `text` has; `None` if it ends
+    /// elsewhere or does not fit.
     pub fn truncated_field(&self, text: &str) -> Option<(&str, usize)> {
         let mut rest = text;
         for (number, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
                 Part::Field { name, .. } => {
-                    let border = self.parts[number + 1..].first().and_then(|next| match next {
+                    let end = self.parts[number + 1..].first().and_then(|next| match next {
                         Part::Text(literal) => rest.find(literal.as_str()),
                         Part::Field { .. } => None,
                     });
-                    match border {
-                        Some(border) => rest = &rest[border..],
+                    match end {
+                        Some(end) => rest = &rest[end..],
                         None if rest.is_empty() => return None,
                         None => return Some((name, rest.chars().count())),
                     }
@@ -252,7 +277,7 @@ impl Template {
         None
     }
 
-    /// The longest common beginning of two templates.
+    /// Returns the longest common start of two templates.
     pub fn common_prefix(&self, other: &Template) -> Template {
         let mut parts = Vec::new();
         for (left, right) in self.parts.iter().zip(&other.parts) {
@@ -272,7 +297,7 @@ impl Template {
         Template { parts }
     }
 
-    /// Every text of `self` begins with a text of `start`, part for part.
+    /// Returns whether it starts with the parts of `start`.
     pub fn starts_with(&self, start: &Template) -> bool {
         self.common_prefix(start) == *start
     }
@@ -346,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_no_more_digits_than_numbers_have() {
+    fn padding_is_limited_to_the_digits_of_a_number() {
         assert_eq!(template("{n:08.38}").fill(&[("n".to_owned(), "1".to_owned())].into()).unwrap().len(), 47);
         for text in ["{n:08.39}", "{n:08.70000}", "{n:039}", "{n:00}"] {
             assert!(Template::parse(text).unwrap_err().message.contains("is no format"), "{text}");
@@ -354,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_that_are_long_to_compare_are_taken_to_meet() {
+    fn templates_that_take_too_long_to_compare_are_assumed_to_overlap() {
         let long = |last: &str| template(&format!("{{s}}{}{last}", "a".repeat(2_000)));
         let start = std::time::Instant::now();
         assert!(long("b").overlaps(&types(), &long("c"), &types(), true, false));
@@ -362,32 +387,35 @@ mod tests {
     }
 
     #[test]
-    fn attributes_of_a_key_are_joined_and_taken_apart() {
+    fn attributes_of_a_key_are_joined_and_split() {
         let pieces = ["{s}", "A#{i}", "B"].map(template);
         let joined = Template::joined(&pieces);
         assert_eq!(joined.attributes(), pieces);
-        assert!(joined.unterminated_fields(&types(), true).is_empty(), "a border is never part of a value");
+        assert!(
+            joined.unterminated_fields(&types(), true).is_empty(),
+            "a separator is never part of a value"
+        );
         assert_eq!(joined.to_string(), "{s} / A#{i} / B");
         let open = joined.split_known(|name| name == "s").0;
         assert_eq!(open.attributes(), ["{s}", "A#"].map(template));
     }
 
     #[test]
-    fn borders_that_cannot_be_found_are_named() {
+    fn fields_whose_end_cannot_be_found_are_named() {
         let types = types();
-        let run_on = |text: &str, strict| template(text).unterminated_fields(&types, strict);
-        assert_eq!(run_on("A#{s}#{u}", true), ["s"]);
-        assert!(run_on("A#{s}#{u}", false).is_empty());
-        assert!(run_on("A#{i}#{s}", true).is_empty());
-        assert_eq!(run_on("{i}{n}", false), ["i"]);
-        assert!(run_on("{u}{n}", false).is_empty());
-        assert!(run_on("{s:escaped}#{s}", true).is_empty());
+        let unterminated = |text: &str, strict| template(text).unterminated_fields(&types, strict);
+        assert_eq!(unterminated("A#{s}#{u}", true), ["s"]);
+        assert!(unterminated("A#{s}#{u}", false).is_empty());
+        assert!(unterminated("A#{i}#{s}", true).is_empty());
+        assert_eq!(unterminated("{i}{n}", false), ["i"]);
+        assert!(unterminated("{u}{n}", false).is_empty());
+        assert!(unterminated("{s:escaped}#{s}", true).is_empty());
         assert_eq!(template("{s}#{s}").forgeable_fields(&types), ["s"]);
         assert!(template("A#{s}#{u}").forgeable_fields(&types).is_empty());
     }
 
     #[test]
-    fn templates_meet_where_a_text_fits_both() {
+    fn templates_overlap_if_a_text_fits_both() {
         let types = types();
         let overlaps =
             |a: &str, b: &str, strict, open| template(a).overlaps(&types, &template(b), &types, strict, open);

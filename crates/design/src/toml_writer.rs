@@ -1,8 +1,9 @@
-//! A model as TOML text: what imports and inference write.
+//! Writes a model as TOML, for imports and inference.
 
 use crate::model::{Entity, Expectations, Index, IndexKey, Model, Pattern, Projection, Shard};
 use crate::template::Template;
 
+/// Writes a model, with a comment at the top.
 pub fn write(model: &Model, comment: &str) -> String {
     let mut text = String::new();
     for line in comment.lines() {
@@ -42,7 +43,7 @@ pub fn write(model: &Model, comment: &str) -> String {
     text
 }
 
-/// A half of one attribute is a text, one of several a list.
+/// The keys of an index: an attribute as a text, several as a list.
 fn key_names(index: &Index) -> String {
     let half = |list: &[String]| match list {
         [one] => quoted(one),
@@ -158,7 +159,7 @@ fn templates(list: &[Template]) -> String {
     names(&list.iter().map(Template::to_string).collect::<Vec<_>>())
 }
 
-/// A key as TOML wants it.
+/// A TOML key, quoted if necessary.
 fn key(name: &str) -> String {
     let bare = !name.is_empty()
         && name.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character));

@@ -50,7 +50,7 @@ fn a_model_has_few_indexes() {
     let text = with_table(&types(51, "[index.I%]\nkeys = [\"A%\"]"));
     let findings = partita_design::read(&Source::new("large.toml", text)).map(|_| ()).unwrap_err();
     assert!(
-        findings.iter().any(|finding| finding.message.contains("51 entries; 50 are the most")),
+        findings.iter().any(|finding| finding.message.contains("51 entries; the limit is 50")),
         "{findings:?}"
     );
 }

@@ -1,5 +1,5 @@
-//! Which declared pattern or write a request belongs to. Of a read, its location, its partition key and its sort condition tell; of a
-//! write, which entities it puts, updates and deletes.
+//! Attributes a request to a declared pattern or write: a read by its index, partition key and sort condition, a write by the entities it
+//! puts, updates and deletes.
 
 use crate::audit::{EntityWrite, ItemChange};
 use crate::keys::keyspace::Keyspace;
@@ -9,9 +9,10 @@ use crate::plan::{Operation, SortCondition, plan};
 use crate::template::Template;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a pattern's request looks like.
+/// What the request of a pattern looks like.
 #[derive(Clone, Debug)]
 pub struct RequestShape {
+    /// The name of the pattern.
     pub pattern: String,
     operation: Operation,
     index: Option<String>,
@@ -22,27 +23,37 @@ pub struct RequestShape {
     types: BTreeMap<String, ValueType>,
 }
 
-/// A request as it was sent.
+/// A read as it was sent.
 #[derive(Clone, Debug)]
 pub struct ObservedRead<'a> {
+    /// Whether it is a Query rather than a GetItem.
     pub query: bool,
+    /// The index; `None` is the table.
     pub index: Option<&'a str>,
+    /// The partition key.
     pub partition: &'a str,
+    /// The condition on the sort key.
     pub sort: ObservedSort<'a>,
+    /// Whether it reads in ascending order.
     pub forward: bool,
+    /// Whether it has a `Limit`.
     pub limited: bool,
 }
 
+/// The sort condition of a read as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservedSort<'a> {
+    /// No condition.
     None,
+    /// Equality.
     Equals(&'a str),
+    /// A prefix.
     BeginsWith(&'a str),
-    /// Between, above or below; one bound is enough to tell.
+    /// Between, above or below; one bound is enough to attribute it.
     Range(&'a str),
 }
 
-/// The requests of all patterns that are served.
+/// Returns the requests of all served patterns.
 pub fn request_shapes(model: &Model) -> Vec<RequestShape> {
     let mut shapes = Vec::new();
     let keys = Keyspace::new(model);
@@ -66,13 +77,13 @@ pub fn request_shapes(model: &Model) -> Vec<RequestShape> {
     shapes
 }
 
-/// The pattern that fits best.
+/// Returns the name of the pattern that fits a read best.
 pub fn attribute_read<'s>(shapes: &'s [RequestShape], read: &ObservedRead<'_>) -> Option<&'s str> {
     let fitting = shapes.iter().filter(|shape| shape.fits(read));
     fitting.max_by_key(|shape| shape.similarity(read)).map(|shape| shape.pattern.as_str())
 }
 
-/// The declared write that does this, and in the same way: together or not.
+/// Returns the name of the declared write that makes these changes, in a transaction or not.
 pub fn attribute_write<'m>(
     model: &'m Model,
     written: &[EntityWrite<'_>],
@@ -107,7 +118,7 @@ pub fn attribute_write<'m>(
         .map(|write| write.name.as_str())
 }
 
-/// How many of the attributes that a declared write sets are set: updates of one entity differ in that.
+/// The number of attributes that both the declared write and the request set; updates of one entity differ in that.
 fn common(write: &Write, written: &[EntityWrite<'_>]) -> usize {
     let touched = |name: &String| {
         written.iter().any(|other| matches!(&other.change, ItemChange::Update(names) if names.contains(name)))
@@ -142,7 +153,7 @@ impl RequestShape {
         }
     }
 
-    /// Patterns that ask the same keys differ in order and limit.
+    /// Patterns that read the same keys differ in order and limit.
     fn similarity(&self, read: &ObservedRead<'_>) -> usize {
         usize::from(self.forward == read.forward) * 2 + usize::from(self.limited == read.limited)
     }

@@ -9,30 +9,38 @@ use std::collections::BTreeSet;
 /// What a write does to an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemChange {
+    /// Puts it.
     Put,
-    /// The attributes that it sets or removes.
+    /// Updates it; the attributes that it sets or removes.
     Update(BTreeSet<String>),
+    /// Deletes it.
     Delete,
 }
 
-/// One write of a request. Of an update or a deletion only the key is known.
+/// One write of a request, recognised as an entity.
 #[derive(Clone, Debug)]
 pub struct EntityWrite<'m> {
+    /// The entity.
     pub entity: &'m Entity,
+    /// The attributes of the item; those of its key for an update or a deletion.
     pub attributes: Attributes,
+    /// What it does.
     pub change: ItemChange,
 }
 
-/// How the writes of a request belong together.
+/// How the writes of a request are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteGrouping {
+    /// A single write.
     Single,
+    /// A batch, which is not atomic.
     Batch,
+    /// A transaction.
     Transaction,
 }
 
-/// The writes of one request, taken together: copies go with their originals, and what is unique goes with its marker.
-/// `keys` are the partition keys of everything that the request writes, markers included.
+/// Checks the writes of one request together: copies must be written with their originals, and unique values with their
+/// markers. `keys` are the partition keys of everything that the request writes, markers included.
 pub fn check_request(
     model: &Model,
     written: &[EntityWrite<'_>],
@@ -83,15 +91,15 @@ impl EntityWrite<'_> {
         match grouping {
             WriteGrouping::Single => false,
             WriteGrouping::Transaction => copies.next().is_some(),
-            // A copy with an identity of its own is of the newest of several: not every original has one.
+            // A copy with an identity of its own is of the newest of several versions: not every original has one.
             WriteGrouping::Batch if !copy.identity.is_empty() => true,
             WriteGrouping::Batch => {
-                copies.any(|other| same_values(self.entity, &self.attributes, &other.attributes))
+                copies.any(|other| same_identity(self.entity, &self.attributes, &other.attributes))
             }
         }
     }
 
-    /// Another item of the request has the value in its key, or the value is not known.
+    /// Returns whether another item of the request has the value in its key, or the value is not known.
     fn is_marked(&self, name: &str, keys: &[String], grouping: WriteGrouping) -> bool {
         match (grouping, self.attributes.get(name).filter(|_| self.change == ItemChange::Put)) {
             (WriteGrouping::Single, _) => false,
@@ -102,8 +110,8 @@ impl EntityWrite<'_> {
     }
 }
 
-/// Two items are about the same thing: they agree in what identifies it, as far as both have it.
-pub fn same_values(original: &Entity, left: &Attributes, right: &Attributes) -> bool {
+/// Returns whether two items agree in the attributes that identify the original.
+fn same_identity(original: &Entity, left: &Attributes, right: &Attributes) -> bool {
     let by: Vec<&str> = match original.identity() {
         Some(id) => vec![id],
         None => original.key_fields().filter(|name| *name != SHARD).collect(),

@@ -1,7 +1,7 @@
-//! A table's items held against a model: every item on its own, then uniqueness and copies across all of them.
+//! Audits the items of a table: each item by itself, then uniqueness and copies across all of them.
 //!
-//! Items come one by one and are not kept. Of unique values and of copies a hash is remembered, so that a table of any size can
-//! be read once from beginning to end.
+//! Items are added one by one and not kept. Only hashes of unique values and copies are stored, so that a table of any size can be read in a
+//! single pass.
 
 use crate::audit::{self, MARKER, marker};
 use crate::formatting::list;
@@ -10,28 +10,31 @@ use crate::model::{Entity, Model};
 use crate::random::hash;
 use std::collections::{BTreeMap, HashMap};
 
-/// Messages that are kept of each rule.
+/// The number of messages that are kept for each rule.
 const EXAMPLES: usize = 3;
 
-/// What breaks one rule.
+/// The violations of one rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleViolations {
+    /// The number of items that break it.
     pub items: u64,
+    /// The first messages.
     pub examples: Vec<String>,
 }
 
+/// An audit of a table in progress.
 pub struct TableAudit<'m> {
     model: &'m Model,
     items: u64,
-    broken: BTreeMap<&'static str, RuleViolations>,
-    /// By the hash of a marker's key: how many items have the value, whether the marker is there, and its name.
+    violations: BTreeMap<&'static str, RuleViolations>,
+    /// By the hash of a marker's key: the number of items with the value, whether the marker exists, and its name.
     values: HashMap<u64, (u64, bool, String)>,
-    /// By the hash of copy and identity: the newest original, the copy, and their name.
-    copies: HashMap<u64, Pair>,
+    /// By the hash of copy and identity: the newest original and the copy.
+    copies: HashMap<u64, CopyPair>,
 }
 
 #[derive(Default)]
-struct Pair {
+struct CopyPair {
     /// Version and hash of the values that both have.
     original: Option<(f64, u64)>,
     copy: Option<u64>,
@@ -39,16 +42,18 @@ struct Pair {
 }
 
 impl<'m> TableAudit<'m> {
+    /// Starts an audit.
     pub fn new(model: &'m Model) -> TableAudit<'m> {
         TableAudit {
             model,
             items: 0,
-            broken: BTreeMap::new(),
+            violations: BTreeMap::new(),
             values: HashMap::new(),
             copies: HashMap::new(),
         }
     }
 
+    /// Checks an item.
     pub fn add(&mut self, item: &Item) {
         self.items += 1;
         let texts = attributes(item);
@@ -58,7 +63,7 @@ impl<'m> TableAudit<'m> {
             return;
         }
         for violation in audit::check_item(self.model, &texts) {
-            self.breaks(violation.rule, violation.message);
+            self.record(violation.rule, violation.message);
         }
         let Some(entity) = audit::recognise(self.model, &texts) else { return };
         for name in &entity.unique {
@@ -66,7 +71,7 @@ impl<'m> TableAudit<'m> {
                 self.value(&marker(entity, name, value)).0 += 1;
             }
         }
-        self.remember_copies(entity, item, &texts);
+        self.record_copies(entity, item, &texts);
     }
 
     fn value(&mut self, key: &str) -> &mut (u64, bool, String) {
@@ -74,42 +79,42 @@ impl<'m> TableAudit<'m> {
         self.values.entry(hash(key)).or_insert_with(|| (0, false, name.to_owned()))
     }
 
-    fn breaks(&mut self, rule: &'static str, message: String) {
-        let broken = self.broken.entry(rule).or_default();
-        broken.items += 1;
-        if broken.examples.len() < EXAMPLES {
-            broken.examples.push(message);
+    fn record(&mut self, rule: &'static str, message: String) {
+        let violations = self.violations.entry(rule).or_default();
+        violations.items += 1;
+        if violations.examples.len() < EXAMPLES {
+            violations.examples.push(message);
         }
     }
 
-    fn remember_copies(&mut self, entity: &Entity, item: &Item, texts: &Attributes) {
+    fn record_copies(&mut self, entity: &Entity, item: &Item, texts: &Attributes) {
         let model = self.model;
-        for copy in model.copies_of(&entity.name).filter(|copy| is_whole(entity, copy)) {
+        for copy in model.copies_of(&entity.name).filter(|copy| is_comparable(entity, copy)) {
             let version =
                 entity.versions.as_ref().and_then(|name| texts.get(name)?.parse().ok()).unwrap_or_default();
-            let values = common(entity, copy, item);
+            let values = shared_values_hash(entity, copy, item);
             let pair = self.pair(entity, copy, texts);
             if pair.original.is_none_or(|(newest, _)| version >= newest) {
                 pair.original = Some((version, values));
             }
         }
         let original = entity.copies.as_deref().and_then(|name| model.entity(name));
-        if let Some(original) = original.filter(|original| is_whole(original, entity)) {
-            let values = common(original, entity, item);
+        if let Some(original) = original.filter(|original| is_comparable(original, entity)) {
+            let values = shared_values_hash(original, entity, item);
             self.pair(original, entity, texts).copy = Some(values);
         }
     }
 
-    fn pair(&mut self, original: &Entity, copy: &Entity, texts: &Attributes) -> &mut Pair {
+    fn pair(&mut self, original: &Entity, copy: &Entity, texts: &Attributes) -> &mut CopyPair {
         let by: Vec<String> = identity(original)
             .into_iter()
             .map(|name| format!("{name} {}", texts.get(name).map_or("", String::as_str)))
             .collect();
         let name = format!("{} of {} with {}", copy.name, original.name, list(&by));
-        self.copies.entry(hash(&name)).or_insert_with(|| Pair { name, ..Pair::default() })
+        self.copies.entry(hash(&name)).or_insert_with(|| CopyPair { name, ..CopyPair::default() })
     }
 
-    /// Items that were read, and what breaks each rule.
+    /// Returns the number of items and the violations by rule.
     pub fn finish(mut self) -> (u64, BTreeMap<&'static str, RuleViolations>) {
         for (_, (items, marked, name)) in std::mem::take(&mut self.values) {
             let message = match (items, marked) {
@@ -118,7 +123,7 @@ impl<'m> TableAudit<'m> {
                 (1, false) => format!("{name} has no marker, so a second item can take the value"),
                 (several, _) => format!("{several} items have {name}"),
             };
-            self.breaks("unique", message);
+            self.record("unique", message);
         }
         for (_, pair) in std::mem::take(&mut self.copies) {
             let message = match (pair.original, pair.copy) {
@@ -127,19 +132,19 @@ impl<'m> TableAudit<'m> {
                 (Some(_), None) => format!("the copy {} is missing", pair.name),
                 (None, _) => format!("the copy {} has no original", pair.name),
             };
-            self.breaks("copy", message);
+            self.record("copy", message);
         }
-        self.broken.values_mut().for_each(|broken| broken.examples.sort());
-        (self.items, self.broken)
+        self.violations.values_mut().for_each(|violations| violations.examples.sort());
+        (self.items, self.violations)
     }
 }
 
-/// Each original has its copy, or its newest version has: otherwise nothing can be compared.
-fn is_whole(original: &Entity, copy: &Entity) -> bool {
+/// Returns whether each original, or its newest version, has a copy; otherwise nothing can be compared.
+fn is_comparable(original: &Entity, copy: &Entity) -> bool {
     copy.identity.is_empty() || original.versions.is_some()
 }
 
-/// What tells one original from another, its versions aside.
+/// The attributes that identify an original, versions aside.
 fn identity(original: &Entity) -> Vec<&str> {
     match original.identity() {
         Some(id) => vec![id],
@@ -151,7 +156,7 @@ fn identity(original: &Entity) -> Vec<&str> {
 }
 
 /// A hash of the values that original and copy have in common.
-fn common(original: &Entity, copy: &Entity, item: &Item) -> u64 {
+fn shared_values_hash(original: &Entity, copy: &Entity, item: &Item) -> u64 {
     let shared = copy.attributes.iter().filter(|attribute| original.attribute(&attribute.name).is_some());
     let values: BTreeMap<&str, Option<&Value>> =
         shared.map(|attribute| (attribute.name.as_str(), item.get(&attribute.name))).collect();
@@ -187,10 +192,12 @@ key = ["EMAIL#{email}", "USER"]
         let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
         let mut inspection = TableAudit::new(&model);
         items.iter().for_each(|item| inspection.add(item));
-        let (_, broken) = inspection.finish();
-        broken
+        let (_, violations) = inspection.finish();
+        violations
             .into_iter()
-            .flat_map(|(rule, broken)| broken.examples.into_iter().map(move |e| format!("{rule}: {e}")))
+            .flat_map(|(rule, violations)| {
+                violations.examples.into_iter().map(move |e| format!("{rule}: {e}"))
+            })
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! What a model costs a month at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
+//! The monthly cost of a model at its declared rates and sizes: on demand and provisioned, as one table and as a table per entity.
 
 use crate::capacity::estimate::{self, read_units};
 use crate::capacity::prices::Prices;
@@ -10,52 +10,72 @@ use crate::model::Model;
 use crate::plan::{Operation, Plan, Step, plan};
 use serde_json::{Value, json};
 
+/// Hours of a month.
 const HOURS: f64 = 730.0;
+/// Seconds of a month.
 const SECONDS: f64 = HOURS * 3600.0;
 
-/// Units a second and bytes stored.
+/// Traffic per second and stored bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
+    /// Read units per second.
     pub reads: f64,
+    /// Write units per second.
     pub writes: f64,
+    /// Requests per second.
     pub requests: f64,
+    /// Stored bytes.
     pub bytes: f64,
 }
 
+/// The cost of one pattern or write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostLine {
+    /// The name of the pattern or write.
     pub name: String,
+    /// Requests per second.
     pub rps: f64,
+    /// Units of one request.
     pub units: f64,
+    /// The cost of a month, on demand.
     pub month: f64,
 }
 
+/// The cost of a model.
 #[derive(Clone, Debug)]
 pub struct Cost {
+    /// The load with all entities in one table.
     pub single_table: Load,
+    /// The load with a table per entity.
     pub per_entity: Load,
+    /// The patterns with a rate.
     pub patterns: Vec<CostLine>,
+    /// The writes with a rate.
     pub writes: Vec<CostLine>,
-    /// Patterns and writes without a rate: they are not in the sum.
+    /// Patterns and writes that are not included: they have no rate or are not served.
     pub unknown: Vec<String>,
 }
 
 impl Load {
+    /// Returns the monthly price of the traffic on demand.
     pub fn on_demand(&self, prices: &Prices) -> f64 {
         let million = SECONDS / 1e6;
         self.reads * million * prices.million_reads + self.writes * million * prices.million_writes
     }
 
+    /// Returns the monthly price of the traffic with provisioned capacity.
     pub fn provisioned(&self, prices: &Prices) -> f64 {
         let capacity = |units: f64| (units / prices.utilisation).ceil();
         (capacity(self.reads) * prices.read_hour + capacity(self.writes) * prices.write_hour) * HOURS
     }
 
+    /// Returns the monthly price of storage.
     pub fn storage(&self, prices: &Prices) -> f64 {
         (self.bytes / 1e9 - prices.free_gigabytes).max(0.0) * prices.gigabyte
     }
 }
 
+/// Computes the cost of a model.
 pub fn cost(model: &Model, prices: &Prices) -> Cost {
     let mut cost = Cost {
         single_table: Load::default(),
@@ -98,7 +118,7 @@ pub fn cost(model: &Model, prices: &Prices) -> Cost {
     cost
 }
 
-/// The same plan with a table for each entity: a request for each type.
+/// Read units and requests of a plan with a table per entity: one request for each entity.
 fn per_entity_cost(plan: &Plan<'_>) -> (f64, f64) {
     let one = |step: &Step<'_>| {
         let types = step.targets.len() as f64;
@@ -113,9 +133,10 @@ fn per_entity_cost(plan: &Plan<'_>) -> (f64, f64) {
     plan.steps.iter().map(one).fold((0.0, 0.0), |(units, requests), (u, r)| (units + u, requests + r))
 }
 
-/// Bytes of the table and its indexes.
+/// Returns the bytes of the table and its indexes.
 pub fn stored_bytes(model: &Model) -> f64 {
-    let overhead = 100.0; // billed for every item and every index entry
+    // Billed for every item and every index entry.
+    let overhead = 100.0;
     let mut bytes = 0.0;
     for location in TableOrIndex::all(model) {
         for mapping in location.mappings(model) {
@@ -128,6 +149,7 @@ pub fn stored_bytes(model: &Model) -> f64 {
     bytes
 }
 
+/// Formats the cost as text.
 pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
     let mut text = format!(
         "{}: a month at the declared rates, in {} (prices of {}, {})\n\n",
@@ -157,6 +179,7 @@ pub fn text(model: &Model, cost: &Cost, prices: &Prices) -> String {
     text
 }
 
+/// Formats the cost as JSON.
 pub fn json(cost: &Cost, prices: &Prices) -> Value {
     let load = |load: &Load| {
         json!({

@@ -1,6 +1,6 @@
-//! How many items, bytes and units: from the expectations that a model declares.
+//! Estimates of items, bytes and units from the expectations that a model declares.
 //!
-//! Where a model says nothing, a figure is assumed; `known` tells the two apart.
+//! What a model does not declare is assumed; `known` distinguishes the two.
 
 use crate::keys::key_mapping::KeyMapping;
 use crate::model::{Entity, Model};
@@ -10,16 +10,18 @@ pub const PAGE_BYTES: f64 = 1_048_576.0;
 const ASSUMED_COUNT: f64 = 10_000.0;
 const ASSUMED_AVERAGE: f64 = 10.0;
 
-/// A number of items, usually and at most.
+/// A number of items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ItemCount {
+    /// The average.
     pub average: f64,
+    /// The maximum.
     pub max: f64,
-    /// Declared, not assumed.
+    /// Whether it is declared rather than assumed.
     pub known: bool,
 }
 
-/// All items of an entity.
+/// Returns the number of all items of an entity.
 pub fn count(model: &Model, entity: &Entity) -> f64 {
     count_within(model, entity, 8)
 }
@@ -38,6 +40,7 @@ fn count_within(model: &Model, entity: &Entity, depth: u32) -> f64 {
     original.map_or(ASSUMED_COUNT, |original| count_within(model, original, depth - 1))
 }
 
+/// Returns whether the number of an entity's items is declared.
 pub fn is_counted(model: &Model, entity: &Entity) -> bool {
     entity.expect.count.is_some()
         || entity.expect.per.is_some()
@@ -48,7 +51,7 @@ pub fn is_counted(model: &Model, entity: &Entity) -> bool {
             .is_some_and(|e| e.expect.count.is_some())
 }
 
-/// How many values an attribute has, if that is known.
+/// Returns the number of distinct values of an attribute, if it is known.
 pub fn distinct(model: &Model, entity: &Entity, name: &str) -> Option<f64> {
     let attribute = entity.attribute(name)?;
     let declared = attribute.distinct().map(|values| values as f64);
@@ -58,7 +61,7 @@ pub fn distinct(model: &Model, entity: &Entity, name: &str) -> Option<f64> {
     })
 }
 
-/// Items of an entity that agree in the attributes `fixed`.
+/// Returns the number of items of an entity that agree in the attributes `fixed`.
 pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
     let has = |name: &str| fixed.iter().any(|own| own == name);
     let single = |known| ItemCount { average: 1.0, max: 1.0, known };
@@ -90,8 +93,8 @@ pub fn items(model: &Model, entity: &Entity, fixed: &[String]) -> ItemCount {
     amount
 }
 
-/// Items of an entity at one location that agree in the attributes `fixed`. What a sparse index holds at a time is
-/// declared, or assumed to be few.
+/// Returns the number of items of an entity in the table or an index that agree in the attributes `fixed`. The number in a
+/// sparse index is declared, or assumed to be small.
 pub fn items_at(model: &Model, mapping: &KeyMapping<'_>, fixed: &[String]) -> ItemCount {
     let amount = items(model, mapping.entity, fixed);
     if !mapping.is_sparse() || amount.max <= 1.0 {
@@ -108,13 +111,13 @@ pub fn items_at(model: &Model, mapping: &KeyMapping<'_>, fixed: &[String]) -> It
     ItemCount { average, max: average * 2.0, known: mapping.count.is_some() }
 }
 
-/// Read units of one request that reads so many bytes.
+/// Returns the read units of one request that reads this many bytes.
 pub fn read_units(bytes: f64, strong: bool) -> f64 {
     let units = (bytes / 4096.0).ceil().max(1.0);
     if strong { units } else { units / 2.0 }
 }
 
-/// Write units of an item.
+/// Returns the write units of an item of this size.
 pub fn write_units(bytes: u64) -> u64 {
     bytes.div_ceil(1024).max(1)
 }

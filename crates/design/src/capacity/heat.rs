@@ -1,4 +1,4 @@
-//! Heat: which part of the declared traffic the hottest partition key takes.
+//! Heat: the share of the declared traffic that goes to the hottest partition key.
 
 use crate::capacity::estimate;
 use crate::capacity::write_effects;
@@ -8,36 +8,40 @@ use crate::plan::{Plan, Unserved};
 use crate::template::{Format, Part, SHARD};
 use std::collections::BTreeMap;
 
-/// What one partition does in a second.
-pub const WRITES: f64 = 1000.0;
-pub const READS: f64 = 3000.0;
-/// Shards are computed for this part of the limit.
+/// The write units that one partition sustains per second.
+pub const MAX_WRITES: f64 = 1000.0;
+/// The read units that one partition sustains per second.
+pub const MAX_READS: f64 = 3000.0;
+/// The share of the limit that shards are computed for.
 const HEADROOM: f64 = 0.7;
-/// Read units of a full page, eventually consistent.
+/// The read units of a full page, eventually consistent.
 const PAGE_UNITS: f64 = 128.0;
 
-/// The load of the hottest partition key of one entity at one location.
+/// The load of the hottest partition key of one entity in the table or an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Heat {
+    /// Write units per second.
     pub writes: f64,
+    /// Read units per second.
     pub reads: f64,
-    /// Part of the traffic that the hottest key takes.
+    /// The share of the traffic that goes to the hottest key.
     pub share: f64,
 }
 
 impl Heat {
-    /// Shards that bring it below the limits, or one.
+    /// Returns the number of shards that keeps it below the limits.
     pub fn shards(&self) -> u64 {
-        let needed = (self.writes / (WRITES * HEADROOM)).max(self.reads / (READS * HEADROOM));
+        let needed = (self.writes / (MAX_WRITES * HEADROOM)).max(self.reads / (MAX_READS * HEADROOM));
         needed.ceil().max(1.0) as u64
     }
 
+    /// Returns whether it exceeds the limits of a partition.
     pub fn is_hot(&self) -> bool {
-        self.writes > WRITES || self.reads > READS
+        self.writes > MAX_WRITES || self.reads > MAX_READS
     }
 }
 
-/// Part of all requests that goes to the most wanted partition key.
+/// Returns the share of all requests that goes to the hottest partition key.
 pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
     let mut share = 1.0;
     let entity = mapping.entity;
@@ -49,7 +53,8 @@ pub fn share(model: &Model, mapping: &KeyMapping<'_>) -> f64 {
         }
         let Some(attribute) = entity.attribute(name) else { continue };
         if matches!(format, Format::Bucket(_)) || attribute.kind.is_time() {
-            continue; // now
+            // All traffic goes to the current bucket.
+            continue;
         }
         let part = attribute.top.unwrap_or_else(|| match mapping.when.fixed(name) {
             Some(_) => 1.0,
@@ -80,7 +85,7 @@ fn typical_share(model: &Model, entity: &Entity, name: &str) -> f64 {
     }
 }
 
-/// Heat of every entity at every location that any declared rate touches.
+/// Returns the heat of every entity in the table and every index that has declared traffic, by location and entity.
 pub fn heat(
     model: &Model,
     plans: &BTreeMap<&str, Result<Plan<'_>, Unserved<'_>>>,
@@ -104,11 +109,11 @@ pub fn heat(
             let Some(mapping) = step.targets.first().and_then(|entity| step.location.mapping(entity)) else {
                 continue;
             };
-            // Every shard is read by every call, so shards divide what one call reads, not the calls.
+            // Every call reads every shard: shards divide what a call reads, not the number of calls.
             let calls = share(model, &mapping) * mapping.shards() as f64;
             let heat =
                 heats.entry((step.location.name().to_owned(), mapping.entity.name.clone())).or_default();
-            // An assumed amount proves nothing: at most a page of it counts.
+            // An assumed amount proves nothing: it counts up to one page.
             let most = if step.items.known { f64::MAX } else { PAGE_UNITS };
             let each = (step.units() / step.fan_out.max(1) as f64).min(most);
             heat.reads += pattern.rps.unwrap_or_default() * each * calls.min(1.0);

@@ -1,26 +1,41 @@
-//! Prices from one dated file.
+//! Prices, from one dated file.
 
 use toml_edit::Document;
 
-/// The file that the program carries.
+/// The price file that is built in.
 pub const DEFAULT_PRICES: &str = include_str!("prices.toml");
 
+/// Prices of a region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prices {
+    /// The date of the prices: `2024-11-01`.
     pub date: String,
+    /// The region.
     pub region: String,
+    /// The currency.
     pub currency: String,
+    /// Price of a million write units on demand.
     pub million_writes: f64,
+    /// Price of a million read units on demand.
     pub million_reads: f64,
+    /// Price of a provisioned write unit for an hour.
     pub write_hour: f64,
+    /// Price of a provisioned read unit for an hour.
     pub read_hour: f64,
+    /// The share of provisioned capacity that is used on average.
     pub utilisation: f64,
+    /// Price of a stored gigabyte for a month.
     pub gigabyte: f64,
-    /// Gigabytes that cost nothing.
+    /// Gigabytes that are free of charge.
     pub free_gigabytes: f64,
 }
 
 impl Prices {
+    /// Parses a price file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the text is not TOML or a price is missing.
     pub fn parse(text: &str) -> Result<Prices, String> {
         let document = Document::parse(text).map_err(|error| error.message().to_owned())?;
         let root = document.as_table();
@@ -44,12 +59,12 @@ impl Prices {
             read_hour: number("provisioned", "read_unit_hour")?,
             utilisation: number("provisioned", "utilisation")?.clamp(0.01, 1.0),
             gigabyte: number("storage", "gigabyte_month")?,
-            // A file need not know of any.
+            // Optional.
             free_gigabytes: number("storage", "free_gigabytes").unwrap_or_default(),
         })
     }
 
-    /// Months between the prices' date and `today` (`2026-04-05`), if both are dates.
+    /// Returns the months between the date of the prices and `today` (`2026-04-05`), if both are dates.
     pub fn age_in_months(&self, today: &str) -> Option<i64> {
         let months = |date: &str| -> Option<i64> {
             let year: i64 = date.get(..4)?.parse().ok()?;
@@ -65,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_carried_prices_are_dated() {
+    fn the_default_prices_are_dated() {
         let prices = Prices::parse(DEFAULT_PRICES).unwrap();
         assert_eq!(prices.date.len(), 10);
         assert_eq!(prices.age_in_months("2026-04-05"), Some(17));

@@ -1,36 +1,43 @@
-//! What a write touches: items of the table, index entries, markers of uniqueness, and their write units.
+//! What a write touches: items of the table, index entries, markers of unique values, and their write units.
 
 use crate::capacity::estimate::write_units;
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Action, Entity, Index, Model, Projection, Verb, Write};
 use std::fmt;
 
-/// One item or index entry that a write touches.
+/// An item or index entry that a write touches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
+    /// The verb of the action.
     pub verb: Verb,
+    /// The entity.
     pub entity: String,
-    /// None is the table itself.
+    /// The index; `None` is the table.
     pub index: Option<String>,
-    /// Times it happens in one write.
+    /// How often it happens in one write.
     pub times: f64,
+    /// The write units of all of them.
     pub units: f64,
+    /// What happens.
     pub kind: EffectKind,
 }
 
-/// What happens to the item or index entry.
+/// What happens to an item or index entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EffectKind {
     /// A put that fails if the item exists.
     Create,
+    /// A put.
     Put,
+    /// An update.
     Update,
     /// An update that fails if the version differs.
     LockedUpdate,
+    /// A deletion.
     Delete,
     /// The items that keep these attributes unique are written.
     Markers(Vec<String>),
-    /// An update moves an entry into a sparse index or out of it.
+    /// An update adds the item to a sparse index or removes it.
     Membership,
     /// An update changes the key of an index entry.
     Move,
@@ -51,13 +58,13 @@ impl fmt::Display for EffectKind {
     }
 }
 
-/// Everything one execution of a write touches.
+/// Returns everything that one execution of a write touches.
 pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
     let mut effects = Vec::new();
     for action in &write.actions {
         let Some(entity) = model.entity(&action.entity) else { continue };
         let times = if action.many { entity.expect.average.unwrap_or(10.0) } else { 1.0 };
-        // A transaction prepares and commits; so does a write that keeps a value unique.
+        // A transaction takes two phases, and so does a write that keeps a value unique.
         let marks = marks(action, entity);
         let factor = if write.transact || marks > 0 { 2.0 } else { 1.0 };
         let kind = match action.verb {
@@ -90,11 +97,11 @@ pub fn effects(model: &Model, write: &Write) -> Vec<Effect> {
     effects
 }
 
-/// Marker items that keep values unique.
+/// The number of marker items that keep values unique.
 fn marks(action: &Action, entity: &Entity) -> usize {
     match action.verb {
         Verb::Create | Verb::Put | Verb::Delete => entity.unique.len(),
-        // The old value's marker goes, the new one's comes.
+        // The marker of the old value is deleted, that of the new one is put.
         Verb::Update => entity.unique.iter().filter(|name| action.set.contains(name)).count() * 2,
     }
 }
@@ -132,12 +139,12 @@ fn index_effect(action: &Action, entity: &Entity, index: &Index, times: f64) -> 
     })
 }
 
-/// Write units of one execution, all effects together.
+/// Returns the write units of one execution.
 pub fn units(model: &Model, write: &Write) -> f64 {
     effects(model, write).iter().map(|effect| effect.units).sum()
 }
 
-/// Writes, the table's and the indexes', for each write of the application.
+/// Returns how many writes, to the table and its indexes, each write of the application causes.
 pub fn amplification(model: &Model, write: &Write) -> f64 {
     let effects = effects(model, write);
     let all: f64 = effects.iter().map(|effect| effect.times).sum();

@@ -1,4 +1,4 @@
-//! Rules about data that are stored more than once: declared, and written together.
+//! Rules about data that is stored more than once: it must be declared, and written together.
 
 use super::Checker;
 use crate::finding::{Finding, Severity};
@@ -7,7 +7,7 @@ use crate::model::{Entity, Verb, Write};
 use crate::name_hints;
 use std::collections::{BTreeSet, HashMap};
 
-/// A type is compared with so many others that have its identifier in their keys.
+/// The number of other entities with its identifier in their keys that an entity is compared with.
 const MAX_COMPARED: usize = 50;
 
 impl Checker<'_> {
@@ -18,7 +18,7 @@ impl Checker<'_> {
             let writes = self.usage.writes_of(&original.name).to_vec();
             let is_written = !writes.is_empty() || !self.usage.writes_of(&copy.name).is_empty();
             for write in writes {
-                self.in_step(write, original, copy);
+                self.check_copy_is_written(write, original, copy);
             }
             if !is_written {
                 let finding = self.about_entity("P503", Severity::Warning, copy);
@@ -38,12 +38,12 @@ impl Checker<'_> {
         self.undeclared();
     }
 
-    /// Whoever writes the original writes the copy in the same transaction.
-    fn in_step(&mut self, write: &Write, original: &Entity, copy: &Entity) {
+    /// Checks that a write of the original also writes the copy, in the same transaction.
+    fn check_copy_is_written(&mut self, write: &Write, original: &Entity, copy: &Entity) {
         let Some(action) = write.actions.iter().find(|action| action.entity == original.name) else { return };
         let concerns = match action.verb {
             Verb::Update => action.set.iter().any(|name| copy.attribute(name).is_some()),
-            // An edge or a version is added; the copy follows in any case.
+            // Adding an edge or a version always concerns the copy.
             Verb::Create | Verb::Put | Verb::Delete => true,
         };
         let together = write.transact && write.actions.iter().any(|other| other.entity == copy.name);
@@ -67,7 +67,7 @@ impl Checker<'_> {
         );
     }
 
-    /// Two entities with the same data about the same thing.
+    /// Finds two entities with the same data about the same thing.
     fn undeclared(&mut self) {
         let model = self.model;
         let mut keyed_by: HashMap<&str, Vec<&Entity>> = HashMap::new();
@@ -82,7 +82,7 @@ impl Checker<'_> {
                 let related =
                     other.copies.is_some() || original.copies.is_some() || other.name == original.name;
                 let same = other.identity().is_none_or(|own| own == id);
-                // What the other's key adds tells its items apart: lines, comments, members.
+                // A field that only the other's key has makes its items distinct: lines, comments, members.
                 let only = other.key_fields().all(|name| original.attribute(name).is_some());
                 if related || !same || !only || !original.has_key_field(id) || !other.edge.is_empty() {
                     continue;

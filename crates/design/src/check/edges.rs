@@ -1,4 +1,4 @@
-//! Rules about relationships: read from both ends, and named the way they point.
+//! Rules about relationships: readable from both ends, and named in the direction they point.
 
 use super::Checker;
 use crate::finding::Severity;
@@ -7,13 +7,15 @@ use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Entity;
 use crate::template::{Part, Template};
 
-/// What people do to people, and have no other meaning.
+/// Verbs that relate people to people and have no other meaning.
 const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
 
-/// Who does it, and to whom it is done.
+/// The role of an attribute in a relationship.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
+    /// Who acts: the follower.
     Agent,
+    /// Who is acted upon: the followed.
     Patient,
 }
 
@@ -28,7 +30,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `FOLLOWED_BY#{followerId}`: the prefix and the attribute must agree.
+    /// Checks that prefix and attribute agree: `FOLLOWED_BY#{followerId}`.
     fn direction(&mut self, entity: &Entity) {
         for template in &entity.key {
             for (word, field) in named_fields(template) {
@@ -53,7 +55,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Each end of a relationship must be a partition key somewhere.
+    /// Checks that each end of a relationship is a partition key somewhere.
     fn both_ends(&mut self, entity: &Entity) {
         let model = self.model;
         let copies = model.copies_of(&entity.name);
@@ -81,7 +83,7 @@ impl Checker<'_> {
     }
 }
 
-/// Fields with the words before them: `FOLLOWS#USER#{id}` gives FOLLOWS and USER.
+/// Fields with the words before them: `FOLLOWS#USER#{id}` yields FOLLOWS and USER.
 fn named_fields(template: &Template) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for pair in template.parts.windows(2) {
@@ -100,7 +102,7 @@ fn role_of_word(word: &str) -> Option<(String, Role)> {
         return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Agent));
     }
     let word = word.trim_end_matches("_");
-    // Other words in -s and -ing are mostly things: VOTES#, BOOKING#.
+    // Other words ending in -s and -ing are mostly nouns: VOTES#, BOOKING#.
     let patient =
         ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end)).filter(|stem| VERBS.contains(stem));
     let person = word.strip_suffix('s').unwrap_or(word);

@@ -1,4 +1,4 @@
-//! Rules about the whole: is one table right here?
+//! Rules about the model as a whole: whether a single table is the right choice.
 
 use super::Checker;
 use crate::finding::{Finding, Severity};
@@ -32,6 +32,7 @@ impl<'m> Checker<'m> {
         self.profiles();
     }
 
+    /// The team, the patterns or the project speak against a single table.
     fn too_early(&mut self) {
         let context = &self.model.context;
         let reasons = [
@@ -51,7 +52,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Each entity alone, foreign keys between them, and patterns that would need a join.
+    /// Every entity is in partitions of its own, with foreign keys between them and patterns that would need a join.
     fn relational(&mut self) {
         let model = self.model;
         let foreign = |entity: &Entity, name: &str| {
@@ -79,7 +80,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A type that is written far more than all others, and never with them.
+    /// An entity that is written far more often than all others, and never read with them.
     fn profiles(&mut self) {
         let model = self.model;
         let mut rates: BTreeMap<&str, f64> = BTreeMap::new();
@@ -91,7 +92,7 @@ impl<'m> Checker<'m> {
         let all: f64 = rates.values().sum();
         for entity in &model.entities {
             let own = rates.get(entity.name.as_str()).copied().unwrap_or_default();
-            // One type at most is written far more than all others.
+            // At most one entity has more than 90 % of the writes.
             if own < 100.0 || own < all * 0.9 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Rules about indexes: how many, whether they earn their cost, what they copy.
+//! Rules about indexes: how many, whether they are worth their cost, what they copy.
 
 use super::Checker;
 use crate::capacity::write_effects;
@@ -9,13 +9,15 @@ use crate::model::{Index, Pattern, Projection};
 use crate::plan::Operation;
 use std::collections::BTreeSet;
 
-const GLOBAL: usize = 20;
-const LOCAL: usize = 5;
+/// The most global indexes of a table.
+const MAX_GLOBAL: usize = 20;
+/// The most local indexes of a table.
+const MAX_LOCAL: usize = 5;
 
 impl<'m> Checker<'m> {
     pub fn indexes(&mut self) {
         let model = self.model;
-        for (local, most, kind) in [(false, GLOBAL, "global"), (true, LOCAL, "local")] {
+        for (local, most, kind) in [(false, MAX_GLOBAL, "global"), (true, MAX_LOCAL, "local")] {
             let indexes: Vec<&Index> = model.indexes.iter().filter(|index| index.local == local).collect();
             if indexes.len() > most {
                 let finding = Finding::new("P301", Severity::Error, "table", &indexes[most].span);
@@ -33,7 +35,7 @@ impl<'m> Checker<'m> {
                 self.local(index);
             }
             if users.is_empty() && !model.patterns.is_empty() {
-                // A pattern that is not served yet may be the one that needs it.
+                // A pattern that is not served yet may need it.
                 let open = self.plans.values().any(Result::is_err);
                 let severity = if open { Severity::Note } else { Severity::Warning };
                 let finding = Finding::new("P303", severity, index.subject(), &index.span);
@@ -67,7 +69,7 @@ impl<'m> Checker<'m> {
         let is = |location: &TableOrIndex<'_>| location.index.is_some_and(|used| used.name == index.name);
         let reads = |pattern: &&Pattern| match self.plans.get(pattern.name.as_str()) {
             Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.location)),
-            // It would be read, but for one obstacle, which is reported.
+            // The index would be read but for the obstacle, which is reported separately.
             Some(Err(unserved)) => is(&unserved.location),
             None => false,
         };
@@ -97,7 +99,7 @@ impl<'m> Checker<'m> {
         );
     }
 
-    /// All patterns on a full index ask for the same condition.
+    /// Every pattern on an index that holds all items asks for the same condition.
     fn sparse(&mut self, index: &Index, users: &[&Pattern]) {
         let full = TableOrIndex { index: Some(index) }
             .mappings(self.model)
@@ -116,7 +118,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Attributes that are copied and never read from the index.
+    /// Attributes that are copied to the index and never read from it.
     fn projection(&mut self, index: &Index, users: &[&Pattern]) {
         if index.project != Projection::All || users.iter().any(|p| p.fields.is_empty() && !self.hydrates(p))
         {

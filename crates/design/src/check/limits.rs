@@ -1,4 +1,4 @@
-//! Rules about sizes: items, keys, collections, transactions.
+//! Rules about sizes: items, keys, item collections, transactions.
 
 use super::Checker;
 use crate::capacity::estimate;
@@ -10,10 +10,13 @@ use crate::name_hints;
 use crate::template::Part;
 use std::collections::HashMap;
 
-const ITEM: u64 = 400 * 1024;
-const COLLECTION: f64 = 10e9;
-const ACTIONS: f64 = 100.0;
-/// So many items per parent are a stream, not a list.
+/// The largest item.
+const MAX_ITEM_BYTES: u64 = 400 * 1024;
+/// The largest item collection of a table with a local index.
+const MAX_COLLECTION_BYTES: f64 = 10e9;
+/// The most actions of a transaction.
+const MAX_ACTIONS: f64 = 100.0;
+/// From this many items per parent on, a list is a stream.
 const STREAM: f64 = 1000.0;
 
 impl<'m> Checker<'m> {
@@ -21,7 +24,7 @@ impl<'m> Checker<'m> {
         let model = self.model;
         for entity in &model.entities {
             let largest = entity.expect.max_bytes.unwrap_or_default().max(entity.bytes());
-            if largest > ITEM {
+            if largest > MAX_ITEM_BYTES {
                 let finding = self.about_entity("P401", Severity::Error, entity);
                 let message = format!("an item of {} is larger than 400 KB", format_bytes(largest as f64));
                 self.report(finding.with_message(message).with_help(
@@ -55,7 +58,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Items that gather under one key for ever.
+    /// Items that accumulate under one partition key without bound.
     fn collection(&mut self, mapping: &KeyMapping<'m>) {
         let entity = mapping.entity;
         let own =
@@ -71,7 +74,7 @@ impl<'m> Checker<'m> {
         }
         let bytes = entity.expect.max.map(|max| max as f64 * entity.bytes() as f64);
         let (severity, message) = match bytes {
-            Some(bytes) if bytes > COLLECTION => (
+            Some(bytes) if bytes > MAX_COLLECTION_BYTES => (
                 Severity::Warning,
                 format!("up to {} of {} gather under one partition key", format_bytes(bytes), entity.name),
             ),
@@ -88,7 +91,7 @@ impl<'m> Checker<'m> {
         self.report(finding.with_help("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
     }
 
-    /// Items of the entity under one partition key, as far as the model says.
+    /// The average number of the entity's items under one partition key, if the model declares enough to tell.
     fn average_in(&self, mapping: &KeyMapping<'m>) -> f64 {
         let fixed: Vec<String> = mapping.partition.fields().map(str::to_owned).collect();
         let known = |name: &String| estimate::distinct(self.model, mapping.entity, name).is_some();
@@ -99,17 +102,17 @@ impl<'m> Checker<'m> {
         if amount.known { amount.average } else { 0.0 }
     }
 
-    /// With a local index a collection ends at 10 GB.
+    /// With a local index, an item collection is limited to 10 GB.
     fn local_collections(&mut self) {
         let model = self.model;
         let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
         let mut sizes: HashMap<String, f64> = HashMap::new();
         for entity in model.entities.iter().filter(|entity| entity.expect.max.is_some()) {
-            // FieldTypes with one partition key have one collection.
+            // Entities with the same partition key share a collection.
             let partition = entity.key.first().map(|key| format!("{:?}", key.runs(entity, false)));
             let bytes =
                 *sizes.entry(partition.unwrap_or_default()).or_insert_with(|| self.collection_bytes(entity));
-            if bytes > COLLECTION {
+            if bytes > MAX_COLLECTION_BYTES {
                 let finding = self.about_entity("P403", Severity::Error, entity);
                 self.report(
                     finding
@@ -124,7 +127,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Bytes of the largest collection in which a type is, as far as the model says.
+    /// The size of the largest item collection that contains an entity, as far as the model declares it.
     fn collection_bytes(&self, entity: &Entity) -> f64 {
         let together = self.keys.collection_members(entity, usize::MAX, |_| true);
         let bytes = |other: &Entity| other.expect.max.map_or(1.0, |max| max as f64) * other.bytes() as f64;
@@ -137,16 +140,16 @@ impl<'m> Checker<'m> {
         for action in &write.actions {
             let Some(entity) = model.entity(&action.entity) else { continue };
             let many = estimate::items(model, entity, &parents(model, entity));
-            // How many there are is only counted if the model says so.
+            // Several items are counted only if the model declares how many there are.
             let each = if action.many && entity.expect.per.is_some() { many } else { one() };
             let marks = 1.0 + entity.unique.len() as f64;
             usual += each.average * marks;
             most += each.max * marks;
         }
-        if most <= ACTIONS {
+        if most <= MAX_ACTIONS {
             return;
         }
-        let severity = if usual > ACTIONS { Severity::Error } else { Severity::Note };
+        let severity = if usual > MAX_ACTIONS { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
         let message = format!("{usual:.0} actions usually, {most:.0} at most; a transaction has at most 100");
         self.report(finding.with_message(message).with_help(
@@ -155,7 +158,7 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// A field has at least one byte.
+/// The smallest size of a part; a field has at least one byte.
 fn least_bytes(part: &Part) -> usize {
     match part {
         Part::Text(text) => text.len(),
@@ -167,7 +170,7 @@ fn one() -> estimate::ItemCount {
     estimate::ItemCount { average: 1.0, max: 1.0, known: true }
 }
 
-/// The identifier of the entity that this one belongs to.
+/// The identifier of the parent entity.
 fn parents(model: &crate::model::Model, entity: &Entity) -> Vec<String> {
     let parent = entity.expect.per.as_deref().and_then(|name| model.entity(name));
     parent.and_then(Entity::identity).map(str::to_owned).into_iter().collect()

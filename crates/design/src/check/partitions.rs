@@ -1,8 +1,8 @@
-//! Rules about partition keys: how many values, how even, how hot.
+//! Rules about partition keys: the number of values, their distribution, the heat.
 
 use super::Checker;
 use crate::capacity::estimate;
-use crate::capacity::heat::{Heat, READS, WRITES};
+use crate::capacity::heat::{Heat, MAX_READS, MAX_WRITES};
 use crate::finding::{Finding, Severity};
 use crate::formatting::format_number;
 use crate::keys::key_mapping::KeyMapping;
@@ -11,12 +11,12 @@ use crate::model::value_type::ValueType;
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeMap;
 
-/// By location and partition key: the heat of all types, the most that one of them brings, and which one.
+/// By location and partition key: the total heat, that of the hottest entity, and its name.
 type SharedHeat<'m> = BTreeMap<(&'m str, Template), (Heat, Heat, &'m str)>;
 
-/// Fewer values than this are few: 200 countries are.
+/// Up to this many values are few; 200 countries are.
 const FEW: u64 = 300;
-/// A collection of so many items is small, wherever it is.
+/// An entity of up to this many items is small wherever it is.
 const SMALL: f64 = 10_000.0;
 
 impl<'m> Checker<'m> {
@@ -38,13 +38,13 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The declared rates are known and far below what a partition does.
+    /// Returns whether the rates are declared and far below the limits of a partition.
     fn is_cool(&self, mapping: &KeyMapping<'_>) -> bool {
         let heat = self.heat_of(mapping);
-        self.has_rates(mapping) && heat.writes <= WRITES / 2.0 && heat.reads <= READS / 2.0
+        self.has_rates(mapping) && heat.writes <= MAX_WRITES / 2.0 && heat.reads <= MAX_READS / 2.0
     }
 
-    /// Every write of the entity says how often it happens.
+    /// Returns whether every write of the entity has a rate.
     fn has_rates(&self, mapping: &KeyMapping<'_>) -> bool {
         let writes = self.usage.writes_of(&mapping.entity.name);
         !writes.is_empty() && writes.iter().all(|write| write.rps.is_some())
@@ -71,11 +71,11 @@ impl<'m> Checker<'m> {
         );
         let hot = self.heat_of(mapping).is_hot();
         let finding = match mapping.location.index {
-            // Shards were computed for it.
+            // The declared rates show that there are enough shards.
             None if mapping.shards() > 1 && self.has_rates(mapping) && !hot => return,
             None => {
                 let severity = match values {
-                    // Whether there are enough shards, rates would say.
+                    // Without rates it is unknown whether there are enough shards.
                     _ if mapping.shards() > 1 && !hot => Severity::Note,
                     0..=20 => Severity::Error,
                     _ => Severity::Warning,
@@ -125,7 +125,7 @@ impl<'m> Checker<'m> {
         self.report(finding.with_help(format!("add an identifier or #{{shard}} behind {{{field}}}")));
     }
 
-    /// What all types under one key bring together.
+    /// The total heat of all entities under each key.
     fn heat_of_keys(&self, mappings: &[KeyMapping<'m>]) -> SharedHeat<'m> {
         let mut all = SharedHeat::new();
         for mapping in mappings {
@@ -142,21 +142,24 @@ impl<'m> Checker<'m> {
         all
     }
 
-    /// One partition takes what all types under one key bring. The one that brings most is told.
+    /// All entities under one key share a partition. The finding is about the hottest.
     fn hot(&mut self, mapping: &KeyMapping<'m>, all: &SharedHeat<'m>) {
         let own = self.heat_of(mapping);
         let Some((all, _, hottest)) = all.get(&(mapping.location.name(), mapping.partition.clone())) else {
             return;
         };
-        let told = *hottest == mapping.entity.name;
+        let is_hottest = *hottest == mapping.entity.name;
         let heat = if own.is_hot() { own } else { *all };
-        if !heat.is_hot() || !(own.is_hot() || told) {
+        if !heat.is_hot() || !(own.is_hot() || is_hottest) {
             return;
         }
-        let (amount, limit, unit) =
-            if heat.writes > WRITES { (heat.writes, WRITES, "write") } else { (heat.reads, READS, "read") };
+        let (amount, limit, unit) = if heat.writes > MAX_WRITES {
+            (heat.writes, MAX_WRITES, "write")
+        } else {
+            (heat.reads, MAX_READS, "read")
+        };
         let shards = heat.shards() * mapping.shards();
-        let help = if heat.writes > WRITES {
+        let help = if heat.writes > MAX_WRITES {
             format!("add #{{shard}} to the key with shard = {{ by = \"…\", count = {shards} }}")
         } else {
             format!("cache these reads, or keep {shards} copies of the item")
@@ -187,7 +190,7 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// Nothing but the time (and shards) varies.
+/// Returns whether only the time (and the shard) varies.
 fn is_time(mapping: &KeyMapping<'_>) -> bool {
     let mut found = false;
     for part in &mapping.partition.parts {
@@ -201,14 +204,14 @@ fn is_time(mapping: &KeyMapping<'_>) -> bool {
     found
 }
 
-/// A boolean alone is never a partition key.
+/// Returns whether the partition key is a single boolean.
 fn is_boolean(mapping: &KeyMapping<'_>) -> bool {
     let mut fields = mapping.partition.fields().filter(|name| *name != SHARD);
     let boolean = |name: &str| mapping.entity.attribute(name).is_some_and(|a| a.kind == ValueType::Bool);
     fields.next().is_some_and(boolean) && fields.next().is_none() && !mapping.is_sparse()
 }
 
-/// How many partition keys there are, if few: a product of types and declarations, not of other entities' numbers.
+/// The number of partition keys, if small: a product of types and declarations, not of other entities' counts.
 fn few_values(mapping: &KeyMapping<'_>) -> Option<u64> {
     let mut values = mapping.shards();
     for part in &mapping.partition.parts {

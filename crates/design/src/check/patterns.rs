@@ -1,4 +1,4 @@
-//! Rules about access patterns: served or not, in which order, with how many requests and pages, and what is wasted.
+//! Rules about access patterns: whether they are served, in which order, by how many requests and pages, and what is wasted.
 
 use super::{Checker, remedy};
 use crate::capacity::estimate::PAGE_BYTES;
@@ -10,7 +10,7 @@ use crate::model::{Entity, Pattern};
 use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
 use crate::template::{Part, Template};
 
-/// What one read unit reads, eventually consistent.
+/// The bytes that one read unit covers, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
 
 impl<'m> Checker<'m> {
@@ -52,7 +52,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A range's upper bound must not be shorter than the values.
+    /// The upper bound of a range must not be shorter than the values.
     fn bounds(&mut self, pattern: &Pattern) {
         let Some(range) = &pattern.range else { return };
         let Some(to) = &range.to else { return };
@@ -87,8 +87,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// The items cannot be found at all.
-    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<Words> {
+    /// The text for items that no key finds.
+    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<FindingText> {
         let (location, name) = (unserved.location.name(), &unserved.entity.name);
         let add = add.to_owned();
         let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
@@ -186,7 +186,7 @@ impl<'m> Checker<'m> {
             );
         }
         if !step.filter.is_empty() {
-            // What a single unit reads costs the same, filtered or not.
+            // Within a single unit, the filter does not change the cost.
             let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
             let severity = if cheap { Severity::Note } else { Severity::Warning };
             let finding = self.about_pattern("P113", severity, pattern).with_message(format!(
@@ -229,7 +229,7 @@ impl<'m> Checker<'m> {
         self.report(finding.with_help("go on from LastEvaluatedKey until there is none, or set a limit"));
     }
 
-    /// A list comes in the order of its sort keys, wanted or not: 1, 10, 2 is nobody's wish.
+    /// A list comes in the order of its sort keys even if none is requested, and 1, 10, 2 is rarely intended.
     fn text_order(&mut self, pattern: &Pattern, step: &Step<'m>) {
         if step.operation != Operation::Query || pattern.order.is_some() || pattern.range.is_some() {
             return;
@@ -244,7 +244,7 @@ impl<'m> Checker<'m> {
             if !number || self.text_sorted.contains(template) || mapping.sorts_as_number(self.model, name) {
                 continue;
             }
-            // An identifier is there to be found, not to be counted.
+            // The order of identifiers rarely matters.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
             let finding = self.about_pattern("P105", severity, pattern).with_message(format!(
                 "{} comes in the order of {name} as text in {template}: 1, 10, 2",
@@ -255,9 +255,9 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// A pattern that wants one item must get at most one.
+    /// A pattern that returns one item must find at most one.
     fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        let Some(target) = pattern.has_one_target().filter(|target| !target.many) else { return };
+        let Some(target) = pattern.single_target().filter(|target| !target.many) else { return };
         if step.operation != Operation::Query || pattern.limit == Some(1) || !step.filter.is_empty() {
             return;
         }
@@ -298,8 +298,8 @@ impl<'m> Checker<'m> {
         self.report(finding);
     }
 
-    /// An email address or a UUID of its own belongs to one, whether or not the model says so; unless it is the identifier
-    /// of something else, or another pattern finds many by it.
+    /// An email address or a UUID usually belongs to one item even if the model does not declare it, unless it identifies
+    /// another entity or another pattern finds many by it.
     fn is_usually_single(&self, pattern: &Pattern, entity: &Entity) -> bool {
         let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
         let named = |name: &str| natural.iter().any(|word| name.to_lowercase().contains(word));
@@ -320,7 +320,7 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// An upper bound that ends before values that it should include.
+/// Returns whether an upper bound is shorter than the values that it should include.
 pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
     let enough = match kind {
         ValueType::Timestamp => 16,
@@ -343,11 +343,11 @@ pub fn truncated(finding: Finding, bound: &str) -> Finding {
         ))
 }
 
-/// A code, a message, and what to do.
-type Words = (&'static str, String, String);
+/// A code, a message and the help.
+type FindingText = (&'static str, String, String);
 
-/// The items are found, but not in the order, within the range or with the attributes that are wanted.
-fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
+/// The text for items that are found, but not in the order, within the range or with the attributes that the pattern needs.
+fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingText {
     let (location, name) = (unserved.location.name(), &unserved.entity.name);
     match &unserved.obstacle {
         Obstacle::NoSortKey { wanted } => {
@@ -393,12 +393,12 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
     }
 }
 
-/// The template with a number as it must stand there.
+/// The help that pads a number in a template.
 fn pad(template: &Template, entity: &Entity, name: &str) -> String {
     format!("pad it: {}", template.to_string().replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
-fn inconsistent(location: &str) -> Words {
+fn inconsistent(location: &str) -> FindingText {
     (
         "P111",
         format!("only {location} serves this, and a global index is never strongly consistent"),

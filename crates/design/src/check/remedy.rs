@@ -3,7 +3,7 @@
 use crate::model::value_type::ValueType;
 use crate::model::{Entity, Model, Pattern};
 
-/// A line to add to the model.
+/// The line to add to the model.
 pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
     let known: Vec<&str> = pattern
         .inputs
@@ -34,7 +34,7 @@ pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
     format!("add to [entity.{}]: {entry} ({hint})", entity.name)
 }
 
-/// Order or range first, then what identifies the item.
+/// The attribute of the order or the range, then the identity of the item.
 fn sort_for(pattern: &Pattern, entity: &Entity) -> String {
     let order = pattern.order.as_ref().map(|order| order.by.as_str());
     let range = pattern.range.as_ref().map(|range| range.by.as_str());
@@ -53,7 +53,7 @@ fn sort_for(pattern: &Pattern, entity: &Entity) -> String {
     format!("{}#{}", entity.name.to_uppercase(), parts.join("#"))
 }
 
-/// A field as it must stand in a sort key: numbers padded.
+/// A field as a sort key needs it: numbers padded.
 pub fn padded(entity: &Entity, name: &str) -> String {
     match entity.attribute(name).map(|attribute| &attribute.kind) {
         Some(ValueType::Int) => format!("{{{name}:012}}"),
@@ -62,7 +62,7 @@ pub fn padded(entity: &Entity, name: &str) -> String {
     }
 }
 
-/// The prefix that the table uses for an attribute, or one made of its name.
+/// The prefix that the table uses for an attribute, or one derived from its name.
 fn prefix(model: &Model, attribute: &str) -> String {
     let used = model.lookup().prefix(model, attribute);
     used.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| {

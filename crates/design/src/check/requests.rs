@@ -1,4 +1,4 @@
-//! A request that code already sends, checked as it is written: does it return what its pattern wants, and nothing else?
+//! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
 use super::Checker;
 use super::patterns::{cuts_off, truncated};
@@ -99,7 +99,7 @@ impl<'m> Checker<'m> {
         self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
     }
 
-    /// The bounds and prefixes of the sort key.
+    /// Checks the bounds and prefixes of the sort key.
     fn sort_clause(
         &mut self,
         pattern: &'m Pattern,
@@ -144,7 +144,7 @@ impl<'m> Checker<'m> {
         pattern.targets.iter().filter_map(|target| self.model.entity(&target.entity)).collect()
     }
 
-    /// Every wanted type must be within the request, and no other should be.
+    /// Every target must be within the request, and no other entity should be.
     fn coverage(
         &mut self,
         pattern: &'m Pattern,
@@ -189,7 +189,7 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// What the attributes of a partition key must be, as one template, if the request says so for each.
+/// The partition key as one template, if the request fixes all of its attributes.
 fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
     let value = |name: &String| {
         let clause = clauses.iter().find(|clause| clause.key == *name)?;
@@ -199,7 +199,7 @@ fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
     values.map(|values| Template::joined(&values))
 }
 
-/// The conditions on the attributes of a sort key as one: equal from the left, anything on the last.
+/// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.
 fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
     let given: Vec<&Clause> =
         names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
@@ -214,7 +214,7 @@ fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
     Some(Clause { key: last.key.clone(), operator, values: last.values.iter().map(join).collect() })
 }
 
-/// A key of this template for some values.
+/// A key of this template for example values.
 fn sample(template: &Template, entity: &Entity) -> Option<String> {
     let value = |name: &str| match entity.attribute(name).map(|attribute| &attribute.kind) {
         Some(ValueType::Timestamp) => "2026-04-05T10:30:00Z",

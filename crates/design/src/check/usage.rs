@@ -1,4 +1,4 @@
-//! What patterns and writes do with each type, gathered once: rules ask about one type after another.
+//! How patterns and writes use each entity, collected once for all rules.
 
 use crate::model::{Model, Verb, Write};
 use crate::plan::{Plan, SortCondition, Unserved};
@@ -6,31 +6,31 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 #[derive(Default)]
 pub struct Usage<'m> {
-    /// FieldTypes that a pattern returns.
+    /// Entities that a pattern returns.
     pub returned: HashSet<&'m str>,
-    /// FieldTypes of which a pattern returns a list.
+    /// Entities that a pattern returns a list of.
     pub listed: HashSet<&'m str>,
-    /// Inputs by which a pattern finds many of a type.
+    /// Inputs by which a pattern finds many items of an entity: input, entity.
     pub finds_many: HashSet<(&'m str, &'m str)>,
-    /// FieldTypes that a pattern wants in vain.
+    /// Entities that an unserved pattern needs.
     pub unserved: HashSet<&'m str>,
-    /// How a type is read.
+    /// How an entity is read.
     pub reads: HashMap<&'m str, Reads>,
-    /// Fields of the sort key that a pattern searches by: location, type, field.
+    /// Fields of the sort key that a pattern searches by: location, entity, field.
     pub searched: HashSet<(&'m str, &'m str, String)>,
-    /// Writes of a type.
+    /// The writes of an entity.
     pub writes: HashMap<&'m str, Vec<&'m Write>>,
-    /// FieldTypes that are written by their keys, not only made.
+    /// Entities that are written by their keys, not only created.
     pub written_by_key: HashSet<&'m str>,
 }
 
-/// How steps of plans read a type.
+/// How the steps of plans read an entity.
 #[derive(Clone, Copy, Default)]
 pub struct Reads {
     /// By the table's own key.
-    pub has_table: bool,
-    /// Together with other types.
-    pub shares_collections: bool,
+    pub by_table_key: bool,
+    /// Together with other entities.
+    pub with_others: bool,
 }
 
 impl<'m> Usage<'m> {
@@ -59,8 +59,8 @@ impl<'m> Usage<'m> {
         for step in &plan.steps {
             for target in &step.targets {
                 let reads = self.reads.entry(target.name.as_str()).or_default();
-                reads.has_table |= step.location.is_consistent();
-                reads.shares_collections |= step.targets.len() > 1;
+                reads.by_table_key |= step.location.is_consistent();
+                reads.with_others |= step.targets.len() > 1;
                 if let SortCondition::BeginsWith(prefix) | SortCondition::Between { prefix, .. } = &step.sort
                 {
                     let location = step.location.name();

@@ -1,4 +1,4 @@
-//! OneTable schemas as JSON, in and out: `value: 'USER#${userId}'` is a key template, `unique`, `enum` and `generate` are kept.
+//! Imports and exports OneTable schemas: `value: 'USER#${userId}'` is a key template; `unique`, `enum` and `generate` are kept.
 
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
@@ -6,6 +6,11 @@ use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table}
 use crate::template::{Format, Part, Template};
 use serde_json::{Map, Value, json};
 
+/// Imports a schema as the model of a table.
+///
+/// # Errors
+///
+/// Returns a message if the text is not a OneTable schema in JSON.
 pub fn import(text: &str, table: &str) -> Result<Model, String> {
     let root: Value = serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))?;
     let indexes = root["indexes"].as_object().ok_or("there are no `indexes`: is this a OneTable schema?")?;
@@ -42,7 +47,7 @@ pub fn import(text: &str, table: &str) -> Result<Model, String> {
     Ok(model)
 }
 
-/// Hash and sort; a local index takes the table's hash.
+/// Partition key and sort key; a local index has the table's partition key.
 fn index_keys(index: &Value, table: &[String]) -> Vec<String> {
     let hash = index["hash"].as_str().map(str::to_owned).or_else(|| table.first().cloned());
     hash.into_iter().chain(index["sort"].as_str().map(str::to_owned)).collect()
@@ -127,7 +132,7 @@ fn kind_of(definition: &Value) -> ValueType {
     }
 }
 
-/// `USER#${userId}` and `V#${version:8:0}`.
+/// Parses `USER#${userId}` and `V#${version:8:0}`.
 fn parse_value(value: &str) -> Result<Template, String> {
     let mut text = String::new();
     let mut rest = value;
@@ -144,6 +149,7 @@ fn parse_value(value: &str) -> Result<Template, String> {
     Template::parse(&text).map_err(|error| format!("`{value}`: {}", error.message))
 }
 
+/// Exports a model as a schema.
 pub fn export(model: &Model) -> Value {
     let mut indexes = Map::new();
     let index = |keys: &[String]| {
@@ -154,7 +160,7 @@ pub fn export(model: &Model) -> Value {
         index
     };
     indexes.insert("primary".to_owned(), Value::Object(index(&model.table.keys)));
-    // Its format has no keys of several attributes.
+    // The format has no composite keys.
     for own in model.indexes.iter().filter(|index| !index.is_composite()) {
         let mut entry = index(&own.keys);
         if own.local {

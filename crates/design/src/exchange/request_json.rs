@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::plan::{Operation, SortCondition, Step};
 use serde_json::{Map, Value, json};
 
-/// The request with example values, as an SDK or the AWS CLI takes it.
+/// Returns the request of a step with example values, as an SDK or the AWS CLI accepts it.
 pub fn request_json(model: &Model, step: &Step<'_>) -> Value {
     if step.operation != Operation::Query {
         return item_request(model, step);
@@ -44,19 +44,19 @@ pub fn request_json(model: &Model, step: &Step<'_>) -> Value {
     body
 }
 
-/// A value of a key attribute with its type.
-fn wire(model: &Model, step: &Step<'_>, position: usize, text: String) -> Value {
+/// A key value with its type tag.
+fn tagged(model: &Model, step: &Step<'_>, position: usize, text: String) -> Value {
     let kind = if step.location.key_is_number(model, position) { "N" } else { "S" };
     json!({ kind: text })
 }
 
-/// GetItem, or BatchGetItem of one key.
+/// A GetItem, or a BatchGetItem of one key.
 fn item_request(model: &Model, step: &Step<'_>) -> Value {
     let names = step.location.key_names(model);
     let mut key = Map::new();
     for (position, sort) in step.clauses() {
         if let (SortCondition::Equals(template), Some(name)) = (sort, names.get(position)) {
-            key.insert(name.clone(), wire(model, step, position, example_key(step.targets[0], &template)));
+            key.insert(name.clone(), tagged(model, step, position, example_key(step.targets[0], &template)));
         }
     }
     match step.operation {
@@ -68,7 +68,7 @@ fn item_request(model: &Model, step: &Step<'_>) -> Value {
     }
 }
 
-/// A key attribute's name as an expression may write it: words of the language, and odd characters, need another one.
+/// The name of a key attribute in an expression: reserved words and special characters need an alias.
 fn alias(keys: &[String], position: usize, placeholder: &str, names: &mut Map<String, Value>) -> String {
     let name = keys.get(position).map_or("", String::as_str);
     let usual = name.eq_ignore_ascii_case("pk") || name.eq_ignore_ascii_case("sk");
@@ -83,7 +83,7 @@ fn alias(keys: &[String], position: usize, placeholder: &str, names: &mut Map<St
     alias
 }
 
-/// One condition of a Query; its values are added to `values`.
+/// One condition of a Query; adds its values to `values`.
 fn key_clause(
     model: &Model,
     step: &Step<'_>,
@@ -94,7 +94,7 @@ fn key_clause(
 ) -> String {
     let entity = step.targets[0];
     let mut put = |key: &str, text: String| {
-        values.insert(key.to_owned(), wire(model, step, position, text));
+        values.insert(key.to_owned(), tagged(model, step, position, text));
     };
     match sort {
         SortCondition::Any => String::new(),

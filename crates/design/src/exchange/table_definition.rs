@@ -1,9 +1,10 @@
-//! The CreateTable request that a model describes.
+//! Table definitions in DynamoDB JSON: the CreateTable request of a model, and the keys and indexes of a table description.
 
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Index, Model, Projection};
 use serde_json::{Map, Value, json};
 
+/// Returns the CreateTable request of a model.
 pub fn create_table(model: &Model) -> Value {
     let mut attributes: Map<String, Value> = Map::new();
     for location in TableOrIndex::all(model) {
@@ -48,7 +49,7 @@ fn index_json(index: &Index) -> Value {
     json!({ "IndexName": index.name, "KeySchema": key_schema(index.halves()), "Projection": projection })
 }
 
-/// The indexes of a DescribeTable answer, and the table's keys.
+/// Returns the keys and the indexes of a table, from the `Table` of a DescribeTable response.
 pub fn from_description(table: &Value) -> (Vec<String>, Vec<Index>) {
     let half = |schema: &Value, kind: &str| -> Vec<String> {
         let keys = schema.as_array().into_iter().flatten().filter(|key| key["KeyType"] == kind);

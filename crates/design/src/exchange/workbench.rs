@@ -1,7 +1,7 @@
-//! NoSQL Workbench models, in and out.
+//! Imports and exports NoSQL Workbench models.
 //!
-//! A facet becomes an entity: its aliases are its key templates (`USER#{userId}` or `USER#<userId>`). What that format cannot
-//! say (patterns, conditions, expectations) is left out on export and left to be added after an import.
+//! A facet is an entity: its aliases are its key templates (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns,
+//! conditions, expectations) is lost on export and has to be added after an import.
 
 use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
@@ -9,6 +9,11 @@ use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table}
 use crate::template::Template;
 use serde_json::{Map, Value, json};
 
+/// Imports the first table of a data model.
+///
+/// # Errors
+///
+/// Returns a message if the text is not a NoSQL Workbench model with facets.
 pub fn import(text: &str) -> Result<Model, String> {
     let root: Value = serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))?;
     let table = root["DataModel"]
@@ -117,14 +122,14 @@ fn attribute(name: &str, kind: ValueType) -> Attribute {
     Attribute { name: name.to_owned(), kind, values: None, top: None, optional: false }
 }
 
-/// `USER#<userId>`, `USER#{userId}`, or a bare name.
+/// Parses `USER#<userId>`, `USER#{userId}`, or a bare name.
 fn template(alias: &str) -> Result<Template, String> {
     let text = alias.replace('<', "{").replace('>', "}");
     Template::parse(&text).map_err(|error| format!("the alias `{alias}` is no template: {}", error.message))
 }
 
-fn kind_of(wire: &str) -> ValueType {
-    match wire {
+fn kind_of(tag: &str) -> ValueType {
+    match tag {
         "N" => ValueType::Decimal,
         "B" => ValueType::Binary,
         "BOOL" => ValueType::Bool,
@@ -135,6 +140,7 @@ fn kind_of(wire: &str) -> ValueType {
     }
 }
 
+/// Exports a model.
 pub fn export(model: &Model) -> Value {
     let key = |names: &[String]| {
         let mut keys = Map::new();
@@ -153,7 +159,7 @@ pub fn export(model: &Model) -> Value {
             attributes.entry(name.clone()).or_insert(json!("S"));
         }
     }
-    // Its format has no keys of several attributes.
+    // The format has no composite keys.
     let indexes = model.indexes.iter().filter(|index| !index.local && !index.is_composite()).map(|index| {
         let projection = match &index.project {
             Projection::All => json!({ "ProjectionType": "ALL" }),

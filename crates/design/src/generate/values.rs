@@ -1,4 +1,4 @@
-//! Single values: plausible for their type and, where it says something, for the name of the attribute.
+//! Generates single values, plausible for the type and, where it is telling, for the name of the attribute.
 
 use crate::model::value_type::ValueType;
 use crate::random::at;
@@ -13,11 +13,11 @@ const NAMES: [&str; 16] = [
     "Noor", "Omar", "Petra",
 ];
 const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", "Utrecht", "Vienna"];
-/// 1 January 2026, the newest time that is drawn.
+/// 1 January 2026, the latest time that is drawn.
 const NOW: u64 = 1_767_225_600;
 const YEAR: u64 = 31_536_000;
 
-/// A value of a type, told by the attribute's name where that says something.
+/// A value of a type; text is chosen by the name of the attribute where that is telling.
 pub(super) fn plain_value(
     kind: &ValueType,
     name: &str,
@@ -36,7 +36,7 @@ pub(super) fn plain_value(
         ValueType::Uuid => uuid(drawn),
         ValueType::Ksuid => format!("{:0>27}", base(drawn as u128 * 0x1_0000_0001, 62)),
         ValueType::Choice(choices) => {
-            // The first states of a life are rarer than the last.
+            // The first states of a life cycle are rarer than the last.
             let weight = choices.len() * (choices.len() + 1) / 2;
             let mut point = (drawn % weight.max(1) as u64) as usize;
             let mut chosen = 0;
@@ -76,10 +76,10 @@ fn capital(word: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// Seconds since 1970 as ISO 8601.
+/// Formats seconds since 1970 as ISO 8601.
 pub fn timestamp(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a civil date, by eras of 400 years that begin in March.
+    // Converts days to a civil date by eras of 400 years that start in March.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! An entity's location in the table or in an index: the keys it has there, and which of its items are there.
+//! How an entity's keys are made in the table or in an index, and which of its items are there.
 
 use crate::item::{Attributes, Value};
 use crate::model::condition::Condition;
@@ -6,44 +6,52 @@ use crate::model::{Entity, Index, Model, Projection, Shard};
 use crate::template::{Format, Part, SHARD, Template};
 use std::collections::BTreeSet;
 
-/// The table or one of its indexes.
+/// The table, or one of its indexes.
 #[derive(Clone, Copy, Debug)]
 pub struct TableOrIndex<'m> {
+    /// The index; `None` is the table.
     pub index: Option<&'m Index>,
 }
 
-/// Keys of one entity at one location.
+/// How the keys of one entity are made in the table or in an index, and which of its items are there.
 #[derive(Clone, Debug)]
 pub struct KeyMapping<'m> {
+    /// The entity.
     pub entity: &'m Entity,
+    /// The table or the index.
     pub location: TableOrIndex<'m>,
     /// One template for each key attribute.
     pub key: &'m [Template],
-    /// Those of the partition key as one.
+    /// The templates of the partition key, joined.
     pub partition: Template,
+    /// The templates of the sort key, joined.
     pub sort: Option<Template>,
+    /// The condition that items in a sparse index meet.
     pub when: Condition,
+    /// How `{shard}` is chosen.
     pub shard: Option<&'m Shard>,
-    /// Items here at a time, if the model says so.
+    /// The declared number of items here at a time.
     pub count: Option<u64>,
 }
 
 impl<'m> TableOrIndex<'m> {
-    /// The table first, then its indexes.
+    /// Returns the table, followed by its indexes.
     pub fn all(model: &'m Model) -> Vec<TableOrIndex<'m>> {
         let indexes = model.indexes.iter().map(|index| TableOrIndex { index: Some(index) });
         std::iter::once(TableOrIndex { index: None }).chain(indexes).collect()
     }
 
+    /// Returns the name of the index, or `the table`.
     pub fn name(&self) -> &'m str {
         self.index.map_or("the table", |index| index.name.as_str())
     }
 
+    /// Returns the names of the key attributes.
     pub fn key_names(&self, model: &'m Model) -> &'m [String] {
         self.index.map_or(&model.table.keys, |index| &index.keys)
     }
 
-    /// Names of the attributes of the partition key, and of the sort key.
+    /// Returns the names of the partition key attributes and of the sort key attributes.
     pub fn halves(&self, model: &'m Model) -> (&'m [String], &'m [String]) {
         match self.index {
             None => model.table.keys.split_at(model.table.keys.len().min(1)),
@@ -51,11 +59,12 @@ impl<'m> TableOrIndex<'m> {
         }
     }
 
-    /// Reads can be strongly consistent.
+    /// Returns whether reads can be strongly consistent.
     pub fn is_consistent(&self) -> bool {
         self.index.is_none_or(|index| index.local)
     }
 
+    /// Returns the keys of an entity here, if it is stored here.
     pub fn mapping(&self, entity: &'m Entity) -> Option<KeyMapping<'m>> {
         let (key, when, shard, count) = match self.index {
             None => (&entity.key, Condition::default(), entity.shard.as_ref(), None),
@@ -83,21 +92,22 @@ impl<'m> TableOrIndex<'m> {
         })
     }
 
+    /// Returns the keys of all entities stored here.
     pub fn mappings(&self, model: &'m Model) -> Vec<KeyMapping<'m>> {
         model.entities.iter().filter_map(|entity| self.mapping(entity)).collect()
     }
 
-    /// The key attribute holds numbers: every entity puts a bare number there.
+    /// Returns whether a key attribute holds numbers: every entity puts a bare number there.
     pub fn key_is_number(&self, model: &'m Model, position: usize) -> bool {
         model.lookup().is_number(*self, position)
     }
 
-    /// A value of a key attribute from its text: a number where every entity puts one.
+    /// Returns the value of a key attribute with this text: a number where the attribute holds numbers.
     pub fn key_value(&self, model: &'m Model, position: usize, text: String) -> Value {
         if self.key_is_number(model, position) { Value::Number(text) } else { Value::String(text) }
     }
 
-    /// Finds that out.
+    /// Computes [`Self::key_is_number`].
     pub(crate) fn holds_numbers(&self, model: &'m Model, position: usize) -> bool {
         let mappings = self.mappings(model);
         !mappings.is_empty()
@@ -111,35 +121,36 @@ impl<'m> TableOrIndex<'m> {
 }
 
 impl KeyMapping<'_> {
-    /// Its partition key is made of attributes under their own names.
+    /// Returns whether the partition key consists of attributes under their own names.
     pub fn is_semantic(&self, model: &Model) -> bool {
         let (names, _) = self.location.halves(model);
         names.iter().zip(self.key).all(|(name, template)| template.bare_field() == Some(name))
     }
 
-    /// A field is alone in a sort key attribute that holds numbers, so that it sorts as numbers do.
+    /// Returns whether a field has a numeric sort key attribute to itself, and so sorts as a number.
     pub fn sorts_as_number(&self, model: &Model, field: &str) -> bool {
         let first = self.location.halves(model).0.len();
         let alone = |position: &usize| self.key[*position].bare_field() == Some(field);
         (first..self.key.len()).filter(alone).any(|position| self.location.key_is_number(model, position))
     }
 
-    /// Shards that one logical partition key is spread over.
+    /// Returns the number of shards that one logical partition key is spread over.
     pub fn shards(&self) -> u64 {
         let sharded = self.partition.has_field(SHARD);
         self.shard.filter(|_| sharded).map_or(1, |shard| shard.count.max(1))
     }
 
-    /// Returns whether an item with these attributes overlaps the condition of the index.
+    /// Returns whether an item with these attributes meets the condition of a sparse index.
     pub fn includes(&self, attributes: &Attributes) -> bool {
         self.when.tests.iter().all(|test| test.holds(attributes.get(test.attribute()).map(String::as_str)))
     }
 
+    /// Returns whether only items that meet a condition are here.
     pub fn is_sparse(&self) -> bool {
         !self.when.is_empty()
     }
 
-    /// The partition key moves on with time, so that no collection grows for ever.
+    /// Returns whether the partition key changes with time, so that no collection grows without bound.
     pub fn has_time_bucket(&self) -> bool {
         self.partition.parts.iter().any(|part| match part {
             Part::Field { name, format } => {
@@ -150,11 +161,12 @@ impl KeyMapping<'_> {
         })
     }
 
+    /// Returns the fields of the partition key and the sort key.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.partition.fields().chain(self.sort.iter().flat_map(Template::fields))
     }
 
-    /// Attributes that a read here returns: projected ones, and those that the keys spell out.
+    /// Returns the attributes that a read here returns: projected ones, and those that the keys contain.
     pub fn available(&self) -> BTreeSet<&str> {
         let whole = |part: &&Part| !matches!(part, Part::Field { format: Format::Bucket(_), .. });
         let templates = self.entity.key.iter().chain([&self.partition]).chain(self.sort.iter());
@@ -184,7 +196,7 @@ impl KeyMapping<'_> {
         names
     }
 
-    /// Bytes of an item here.
+    /// Returns the size of an item here.
     pub fn bytes(&self) -> u64 {
         let whole = self.entity.bytes();
         let of = |name: &str| {

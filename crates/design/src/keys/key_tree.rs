@@ -1,15 +1,15 @@
-//! Keys of many templates in one tree of characters and runs, so that those that can be equal to another key are found
-//! by walking along it, not by comparing it with each.
+//! The keys of many templates in one tree of characters and runs, so that those that can equal another key are found by walking along it
+//! instead of comparing it with each.
 
 use crate::template::{CharacterClass, MAX_STATES, Token};
 use std::collections::{BTreeMap, HashSet};
 
-/// Where keys part.
+/// A branching point.
 #[derive(Default)]
 struct Node {
     characters: BTreeMap<char, usize>,
     runs: Vec<(CharacterClass, usize)>,
-    /// Whose keys end here.
+    /// The keys that end here.
     ends: Vec<usize>,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct KeyTree {
     nodes: Vec<Node>,
 }
 
-/// A location in the wanted key and one in the tree, each perhaps within a run.
+/// A position in the searched key and one in the tree, each possibly inside a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     at: usize,
@@ -63,9 +63,9 @@ impl KeyTree {
         child
     }
 
-    /// Shows whose keys can be equal to a key, or begin with it if it is `open`, until `show` has seen enough. One may
-    /// be shown more than once, and where that takes too many steps all are.
-    pub fn find_overlapping(&self, wanted: &[Token], open: bool, mut show: impl FnMut(usize) -> bool) {
+    /// Visits the keys that can be equal to a key, or start with it if it is `open`, until `visit` returns false. A key may
+    /// be visited more than once; if the search takes too many steps, all keys are visited.
+    pub fn find_overlapping(&self, wanted: &[Token], open: bool, mut visit: impl FnMut(usize) -> bool) {
         let mut seen = HashSet::new();
         let mut states = vec![State { at: 0, is_within: false, node: 0, run: None }];
         while let Some(state) = states.pop() {
@@ -73,44 +73,46 @@ impl KeyTree {
                 continue;
             }
             if seen.len() > MAX_STATES {
-                self.show_below(0, &mut show);
+                self.visit_below(0, &mut visit);
                 return;
             }
-            // A run that has had its first character may end.
+            // A run may end after its first character.
             if state.is_within {
                 states.push(State { at: state.at + 1, is_within: false, ..state });
             }
             if let Some(run) = state.run {
                 states.push(State { node: self.nodes[state.node].runs[run].1, run: None, ..state });
             }
-            let goes_on = match wanted.get(state.at) {
+            let continues = match wanted.get(state.at) {
                 Some(token) => {
                     self.step(state, token, &mut states);
                     true
                 }
                 None if open => {
                     let below = state.run.map_or(state.node, |run| self.nodes[state.node].runs[run].1);
-                    self.show_below(below, &mut show)
+                    self.visit_below(below, &mut visit)
                 }
-                None => state.run.is_some() || self.nodes[state.node].ends.iter().all(|number| show(*number)),
+                None => {
+                    state.run.is_some() || self.nodes[state.node].ends.iter().all(|number| visit(*number))
+                }
             };
-            if !goes_on {
+            if !continues {
                 return;
             }
         }
     }
 
-    /// Where one more character of both leads.
+    /// Advances both by one character.
     fn step(&self, state: State, token: &Token, states: &mut Vec<State>) {
         let node = &self.nodes[state.node];
         let runs = node.runs.iter().enumerate().filter(|(run, _)| state.run.is_none_or(|own| own == *run));
         match token {
             Token::Character(character) => {
-                let behind = State { at: state.at + 1, is_within: false, ..state };
+                let next = State { at: state.at + 1, is_within: false, ..state };
                 let child = node.characters.get(character).filter(|_| state.run.is_none());
-                states.extend(child.map(|child| State { node: *child, ..behind }));
+                states.extend(child.map(|child| State { node: *child, ..next }));
                 let taking = runs.filter(|(_, (class, _))| class.contains(*character));
-                states.extend(taking.map(|(run, _)| State { run: Some(run), ..behind }));
+                states.extend(taking.map(|(run, _)| State { run: Some(run), ..next }));
             }
             Token::Run(class) => {
                 let within = State { is_within: true, ..state };
@@ -123,12 +125,12 @@ impl KeyTree {
         }
     }
 
-    /// Shows everything at a node and below it; false if that was enough.
-    fn show_below(&self, node: usize, show: &mut impl FnMut(usize) -> bool) -> bool {
+    /// Visits everything at a node and below it; returns false if `visit` stopped.
+    fn visit_below(&self, node: usize, visit: &mut impl FnMut(usize) -> bool) -> bool {
         let mut nodes = vec![node];
         while let Some(node) = nodes.pop() {
             let node = &self.nodes[node];
-            if !node.ends.iter().all(|number| show(*number)) {
+            if !node.ends.iter().all(|number| visit(*number)) {
                 return false;
             }
             nodes.extend(node.characters.values().chain(node.runs.iter().map(|(_, child)| child)));
@@ -157,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whoever_meets_a_key_is_found_in_the_tree(
+        fn every_overlapping_key_is_found_in_the_tree(
             keys in prop::collection::vec(template(), 0..12), wanted in template(), strict: bool, open: bool,
         ) {
             let types = types();
@@ -171,7 +173,7 @@ mod tests {
             for (number, key) in keys.iter().enumerate() {
                 let overlaps = wanted.overlaps(&types, key, &types, strict, open);
                 prop_assert!(found.contains(&number) || !overlaps, "{wanted} overlaps {key}");
-                // A choice is taken for more than it is.
+                // A choice is approximated by a run, which makes more texts.
                 let exact = !has_choice(key) && !has_choice(&wanted);
                 prop_assert!(!exact || overlaps || !found.contains(&number), "{wanted} does not meet {key}");
             }
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_ends_when_enough_is_seen() {
+    fn the_search_stops_when_the_visitor_has_enough() {
         let mut tree = KeyTree::default();
         (0..100).for_each(|number| tree.insert(&Template::text("A").runs(&types(), false), number));
         let mut seen = 0;

@@ -1,24 +1,31 @@
-//! The small language of `where` and `when`: `status == 'PENDING' and exists(dueDate)`.
+//! Conditions of `where` and `when`: `status == 'PENDING' and exists(dueDate)`.
 //!
-//! Conditions are conjunctions, so that one implies another exactly if each of the other's parts follows from one of its own.
+//! Conditions are conjunctions: one implies another exactly if each test of the other follows from one of its own.
 
 use std::fmt;
 
+/// One comparison of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
+    /// The attribute has the value.
     Equals(String, String),
+    /// The attribute does not have the value.
     Differs(String, String),
+    /// The attribute exists.
     Exists(String),
-    /// Only for filters: DynamoDB looks at every item that it has read.
+    /// The attribute contains the text. Only filters can test that, after the read.
     Contains(String, String),
 }
 
+/// A conjunction of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
+    /// The tests; a condition without tests always holds.
     pub tests: Vec<Test>,
 }
 
 impl Test {
+    /// Returns the attribute that it tests.
     pub fn attribute(&self) -> &str {
         match self {
             Test::Equals(name, _) | Test::Differs(name, _) | Test::Exists(name) | Test::Contains(name, _) => {
@@ -27,7 +34,7 @@ impl Test {
         }
     }
 
-    /// Whether a value, or its absence, overlaps the test.
+    /// Returns whether a value, or its absence, meets the test.
     pub fn holds(&self, value: Option<&str>) -> bool {
         match self {
             Test::Equals(_, wanted) => value == Some(wanted),
@@ -69,17 +76,22 @@ impl Test {
 }
 
 impl Condition {
+    /// Parses tests joined by `and`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that names the part that is not a test.
     pub fn parse(text: &str) -> Result<Condition, String> {
         let tests: Result<Vec<Test>, String> = split_and(text).iter().map(|part| Test::parse(part)).collect();
         Ok(Condition { tests: tests? })
     }
 
-    /// Whatever overlaps this condition overlaps `other`.
+    /// Returns whether whatever meets this condition also meets `other`.
     pub fn implies(&self, other: &Condition) -> bool {
         other.tests.iter().all(|wanted| self.tests.iter().any(|own| own.implies(wanted)))
     }
 
-    /// The value that it fixes for an attribute.
+    /// Returns the value that the condition fixes for an attribute.
     pub fn fixed(&self, attribute: &str) -> Option<&str> {
         self.tests.iter().find_map(|test| match test {
             Test::Equals(name, value) if name == attribute => Some(value.as_str()),
@@ -87,12 +99,13 @@ impl Condition {
         })
     }
 
+    /// Returns whether there are no tests.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }
 }
 
-/// Parts between `and`, which may be written in any case; quoted text is left alone.
+/// Returns the parts between `and` in any case; quoted text is left alone.
 pub fn split_and(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;
@@ -108,7 +121,7 @@ pub fn split_and(text: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// The text between the parentheses of `name(…)`.
+/// Returns the text between the parentheses of `name(…)`.
 pub fn call<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.trim().strip_prefix(name)?.trim_start().strip_prefix('(')?.strip_suffix(')')
 }

@@ -1,4 +1,4 @@
-//! Things of a model by their names. A model has up to hundreds of types, and every rule looks some up.
+//! Lookup of entities and attributes by name. A model has up to 500 entities, and every rule looks some up.
 
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Attribute, Entity, Model};
@@ -6,17 +6,18 @@ use crate::template::{Part, Template};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Where in a model's lists something stands.
+/// Positions in the lists of a model, by name.
 #[derive(Clone, Debug)]
 pub struct Lookup {
+    /// Entities by name.
     entities: HashMap<String, usize>,
-    /// Entities by their own identifiers.
+    /// Entities by the attribute that identifies them.
     owners: HashMap<String, usize>,
-    /// Entity and attribute.
+    /// The first attribute of a name: entity and attribute.
     attributes: HashMap<String, (usize, usize)>,
     /// Copies by their originals.
     copies: HashMap<String, Vec<usize>>,
-    /// Which of a location's key attributes hold numbers, by the location's name.
+    /// Which key attributes hold numbers, by the name of the table or index.
     numbers: HashMap<String, Vec<bool>>,
     /// The first prefix that a key has before an attribute.
     prefixes: HashMap<String, String>,
@@ -43,7 +44,7 @@ impl Lookup {
         lookup
     }
 
-    /// Of several, the first is found.
+    /// Among several of one name, the first is found.
     fn add(&mut self, number: usize, entity: &Entity) {
         self.entities.entry(entity.name.clone()).or_insert(number);
         if let Some(original) = &entity.copies {
@@ -86,7 +87,7 @@ impl Lookup {
         numbers.and_then(|numbers| numbers.get(position)).copied().unwrap_or_default()
     }
 
-    /// The prefix that keys have before an attribute: those of its owner, or of any.
+    /// Returns the prefix that keys have before an attribute: those of the entity it identifies, or of any.
     pub fn prefix(&self, model: &Model, attribute: &str) -> Option<String> {
         let owner = self.owner_of(model, attribute);
         let own = owner.into_iter().flat_map(|owner| owner.key.iter().flat_map(prefixes));
@@ -95,7 +96,7 @@ impl Lookup {
     }
 }
 
-/// Fields of a key that follow a text, with the last word of that text.
+/// The fields of a key that follow text, with the last word of that text.
 fn prefixes(template: &Template) -> impl Iterator<Item = (&str, &str)> {
     template.parts.windows(2).filter_map(|pair| match pair {
         [Part::Text(text), Part::Field { name, .. }] => {
@@ -106,17 +107,17 @@ fn prefixes(template: &Template) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// So many attributes are found as quickly one by one.
+/// Up to this many attributes, a linear search is as fast.
 const FEW: usize = 16;
 
-/// Where attributes of an entity stand, by their names.
+/// Positions of an entity's attributes, by name.
 #[derive(Clone, Debug)]
 pub struct AttributeNumbers {
     numbers: HashMap<String, usize>,
 }
 
 impl AttributeNumbers {
-    /// The attribute of a name, by way of numbers if there are many.
+    /// Returns the attribute with a name, using the positions if there are many.
     pub fn find<'a>(
         numbers: &OnceLock<AttributeNumbers>,
         attributes: &'a [Attribute],
@@ -128,7 +129,7 @@ impl AttributeNumbers {
         let all = numbers.get_or_init(|| AttributeNumbers::new(attributes));
         match all.numbers.get(name) {
             Some(number) => attributes.get(*number),
-            // Some may have come since.
+            // Attributes may have been added since.
             None => attributes.get(all.numbers.len()..)?.iter().find(|attribute| attribute.name == name),
         }
     }

@@ -1,27 +1,37 @@
-//! Attribute types of a model: which characters their text has, whether it sorts as the values do, how many values there are.
+//! Attribute types of a model: the characters of their text, whether it sorts as the values do, the number of values.
 
 /// The type of an attribute, as the model declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// Any text.
     String,
-    /// Text that never contains the delimiter: the writer guarantees it.
+    /// Text that never contains the delimiter; the writer guarantees it.
     Id,
+    /// A whole number.
     Int,
+    /// A number.
     Decimal,
+    /// A boolean.
     Bool,
+    /// Bytes.
     Binary,
     /// ISO 8601 in UTC: `2026-04-05T10:30:00Z`.
     Timestamp,
     /// `2026-04-05`.
     Date,
+    /// A ULID.
     Ulid,
+    /// A UUID.
     Uuid,
+    /// A KSUID.
     Ksuid,
-    /// `PENDING|PAID`.
+    /// One of several words: `PENDING|PAID`.
     Choice(Vec<String>),
+    /// A list.
     List,
+    /// A map.
     Map,
+    /// A set.
     Set,
 }
 
@@ -43,6 +53,7 @@ const NAMES: [(&str, ValueType); 14] = [
 ];
 
 impl ValueType {
+    /// Parses a type as a model writes it.
     pub fn parse(text: &str) -> Option<ValueType> {
         if text.contains('|') {
             let choices: Vec<String> = text.split('|').map(|choice| choice.trim().to_owned()).collect();
@@ -52,7 +63,7 @@ impl ValueType {
         found.map(|(_, kind)| kind.clone())
     }
 
-    /// The name here of a type that is called otherwise elsewhere.
+    /// Returns the name of a type that other systems call differently.
     pub fn synonym(text: &str) -> Option<&'static str> {
         let known = [
             ("decimal", ["number", "float", "double", "money", "n"]),
@@ -67,10 +78,12 @@ impl ValueType {
         known.iter().find(|(_, others)| others.contains(&lower.as_str())).map(|(name, _)| *name)
     }
 
+    /// Returns the names of all types but choices.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }
 
+    /// Returns the type as a model writes it.
     pub fn print(&self) -> String {
         if let ValueType::Choice(choices) = self {
             return choices.join("|");
@@ -79,35 +92,37 @@ impl ValueType {
         found.map(|(name, _)| (*name).to_owned()).unwrap_or_default()
     }
 
+    /// Returns whether values are numbers.
     pub fn is_number(&self) -> bool {
         matches!(self, ValueType::Int | ValueType::Decimal)
     }
 
+    /// Returns whether values are times or dates.
     pub fn is_time(&self) -> bool {
         matches!(self, ValueType::Timestamp | ValueType::Date)
     }
 
-    /// May stand in a key.
+    /// Returns whether values can be part of a key.
     pub fn is_scalar(&self) -> bool {
         !matches!(self, ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary)
     }
 
-    /// Made to be different for every item in the world.
+    /// Returns whether values are generated to be globally unique.
     pub fn is_globally_unique(&self) -> bool {
         matches!(self, ValueType::Ulid | ValueType::Uuid | ValueType::Ksuid)
     }
 
-    /// Every value has the same number of characters, so no value is the beginning of another.
+    /// Returns whether all values have the same length, so that none is a prefix of another.
     pub fn has_fixed_width(&self) -> bool {
         self.is_globally_unique() || matches!(self, ValueType::Date)
     }
 
-    /// Its text sorts as its values do.
+    /// Returns whether values sort as their text does.
     pub fn sorts_as_text(&self) -> bool {
         !self.is_number()
     }
 
-    /// How many values there are, if the type says so.
+    /// Returns the number of distinct values, if the type determines it.
     pub fn distinct(&self) -> Option<u64> {
         match self {
             ValueType::Bool => Some(2),
@@ -117,7 +132,7 @@ impl ValueType {
         }
     }
 
-    /// Whether the text of a value can contain `character`.
+    /// Returns whether the text of a value can contain `character`.
     pub fn may_contain(&self, character: char) -> bool {
         match self {
             ValueType::String | ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => true,
@@ -137,7 +152,7 @@ impl ValueType {
         }
     }
 
-    /// Bytes that a value usually has.
+    /// Returns the typical size of a value in bytes.
     pub fn typical_bytes(&self) -> u64 {
         match self {
             ValueType::Int | ValueType::Decimal => 6,

@@ -1,4 +1,4 @@
-//! How one type is reached at one location: its partition key known, its sort key known up to the range or the order.
+//! How one entity is reached in the table or an index: by a known partition key, and a sort key known up to the range or the order.
 
 use super::{Obstacle, Planner, SortCondition};
 use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
@@ -8,29 +8,29 @@ use crate::model::value_type::ValueType;
 use crate::name_hints;
 use crate::template::{Format, Part, SHARD, Template};
 
-/// How one entity is reached at one location.
+/// How one entity is reached in the table or an index.
 #[derive(Clone, Debug)]
 pub(super) struct Access<'m> {
     pub mapping: KeyMapping<'m>,
     pub partition: Template,
     pub sort: SortCondition,
-    /// The beginning of the sort key that is known.
+    /// The known start of the sort key.
     pub prefix: Template,
     pub fan_out: u64,
     pub filter: Vec<String>,
-    /// Fields that the condition fixes.
+    /// The fields that the key condition fixes.
     pub fixed: Vec<String>,
 }
 
 impl<'m> Planner<'_, 'm> {
-    /// What the caller's conditions say, inputs included.
+    /// The pattern's condition, with its inputs.
     fn condition(&self) -> Condition {
         let mut condition = self.pattern.filter.clone();
         condition.tests.extend(self.pattern.inputs.iter().cloned().map(Test::Exists));
         condition
     }
 
-    /// How an entity is reached at a location.
+    /// How an entity is reached in the table or an index.
     pub(super) fn access(
         &self,
         location: TableOrIndex<'m>,
@@ -61,7 +61,7 @@ impl<'m> Planner<'_, 'm> {
         }
         let alone = entity.identity().is_some_and(|id| fixed.iter().any(|own| own == id))
             && entity.versions.is_none();
-        // Once the one item is found, further inputs select nothing.
+        // Once the identity is fixed, further inputs select nothing.
         let used =
             |name: &str| alone || fixed.iter().any(|own| own == name) || mapping.when.fixed(name).is_some();
         let mut filter: Vec<String> = self
@@ -85,7 +85,7 @@ impl<'m> Planner<'_, 'm> {
         Ok(Access { mapping, partition, sort, prefix, fan_out, filter, fixed })
     }
 
-    /// A sparse entry has to do with what the caller knows: otherwise it is no answer that only lacks a condition.
+    /// Returns whether a sparse index relates to what the caller knows; otherwise its condition is not what is missing.
     fn concerns(&self, mapping: &KeyMapping<'m>) -> bool {
         let condition = self.condition();
         let mut known = condition.tests.iter().map(Test::attribute).peekable();
@@ -93,7 +93,7 @@ impl<'m> Planner<'_, 'm> {
         known.peek().is_none() || known.any(|name| mapping.partition.has_field(name) || tests(name))
     }
 
-    /// The partition key must be known; shards and time buckets are read one after another.
+    /// Checks that the partition key is known; shards and time buckets are read one by one.
     fn partition(
         &self,
         mapping: &KeyMapping<'m>,
@@ -127,7 +127,7 @@ impl<'m> Planner<'_, 'm> {
         Err(Obstacle::Partition { template: mapping.partition.clone(), missing, partial })
     }
 
-    /// Time buckets between the bounds; two if the bounds are unknown.
+    /// The number of time buckets between the bounds; two if the bounds are unknown.
     fn buckets(&self, format: Format) -> u64 {
         let bounds =
             self.pattern.range.as_ref().and_then(|range| range.from.as_deref().zip(range.to.as_deref()));
@@ -144,7 +144,7 @@ impl<'m> Planner<'_, 'm> {
         }
     }
 
-    /// The sort key's known beginning and the condition on it.
+    /// The known start of the sort key and the condition on it.
     fn sort(
         &self,
         mapping: &KeyMapping<'m>,
@@ -202,7 +202,7 @@ impl<'m> Planner<'_, 'm> {
         Ok((prefix.clone(), SortCondition::Between { prefix, by: range.by.clone() }))
     }
 
-    /// A ULID or KSUID of its own sorts by the time at which the item was made.
+    /// Returns whether the field is the entity's own ULID or KSUID, which sorts by creation time.
     fn follows_time(&self, mapping: &KeyMapping<'m>, field: &str, by: &str) -> bool {
         let kind = |name: &str| mapping.entity.attribute(name).map(|attribute| &attribute.kind);
         let made = name_hints::is_creation_time(by);

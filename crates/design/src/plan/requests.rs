@@ -1,4 +1,4 @@
-//! Accesses become requests: operation, limit, what it brings, and what must be read from the table afterwards.
+//! Turns accesses into requests: the operation, the limit, the amount read, and what must be read from the table afterwards.
 
 use super::access::Access;
 use super::{Obstacle, Operation, Planner, SortCondition, Step};
@@ -62,7 +62,7 @@ impl<'m> Planner<'_, 'm> {
         Ok(std::iter::once(step).chain(hydration).collect())
     }
 
-    /// What a read brings: items, bytes usually, bytes at most.
+    /// The items, the average bytes and the maximum bytes that a read returns.
     fn amount(&self, accesses: &[(&Target, Access<'m>)], limit: Option<u64>) -> (ItemCount, f64, f64) {
         let mut total = ItemCount { average: 0.0, max: 0.0, known: true };
         let (mut bytes, mut max_bytes) = (0.0, 0.0);
@@ -85,7 +85,7 @@ impl<'m> Planner<'_, 'm> {
         (total, bytes, max_bytes)
     }
 
-    /// A second read from the table for what the index does not hold.
+    /// A second read from the table for attributes that the index lacks.
     fn hydration(
         &self,
         accesses: &[(&Target, Access<'m>)],

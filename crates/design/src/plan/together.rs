@@ -1,4 +1,4 @@
-//! Several types by one request: one partition, one key_range of the sort key, and nothing else in it.
+//! Several entities by one request: one partition, one range of the sort key, and nothing else in it.
 
 use super::access::Access;
 use super::{Planner, SortCondition, SplitReason, Step};
@@ -8,7 +8,7 @@ use crate::model::{Entity, Target};
 use crate::template::Template;
 
 impl<'m> Planner<'_, 'm> {
-    /// All types by one request, or why not.
+    /// Reads all entities by one request, or returns why that is impossible.
     pub(super) fn together(&self, location: TableOrIndex<'m>) -> Result<Vec<Step<'m>>, Option<SplitReason>> {
         let mut accesses = Vec::new();
         for target in &self.pattern.targets {
@@ -21,12 +21,12 @@ impl<'m> Planner<'_, 'm> {
         if !accesses.iter().all(|(_, access)| agree(access)) || !self.one_order(&accesses) {
             return Err(None);
         }
-        self.right_end(&accesses).map_err(Some)?;
+        self.reads_from_right_end(&accesses).map_err(Some)?;
         let cover = self.cover(location, &accesses).map_err(Some)?;
         self.steps(&accesses, Some(cover)).map_err(|_| None)
     }
 
-    /// Several collections in one order need the order's attribute behind one common prefix.
+    /// Several lists in one order need the attribute of the order after one common prefix.
     fn one_order(&self, accesses: &[(&Target, Access<'m>)]) -> bool {
         if self.pattern.order.is_none() {
             return true;
@@ -37,8 +37,8 @@ impl<'m> Planner<'_, 'm> {
         prefixes.all(|prefix| Some(prefix) == first)
     }
 
-    /// With a limit, single items must stand at the end from which the collection is read.
-    fn right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), SplitReason> {
+    /// With a limit, single items must sort at the end from which the list is read.
+    fn reads_from_right_end(&self, accesses: &[(&Target, Access<'m>)]) -> Result<(), SplitReason> {
         let (Some(_), Some(order)) = (self.pattern.limit, &self.pattern.order) else { return Ok(()) };
         let collections: Vec<_> = accesses.iter().filter(|(target, _)| target.many).collect();
         for (single, access) in accesses.iter().filter(|(target, _)| !target.many) {
@@ -55,7 +55,7 @@ impl<'m> Planner<'_, 'm> {
         Ok(())
     }
 
-    /// The narrowest sort condition that covers all types and no other.
+    /// The narrowest sort condition that covers all wanted entities and no other.
     fn cover(
         &self,
         location: TableOrIndex<'m>,
@@ -99,7 +99,7 @@ impl<'m> Planner<'_, 'm> {
         Err(SplitReason::OthersBetween(other_types.iter().map(|entity| entity.name.clone()).collect()))
     }
 
-    /// Other types that a condition would return as well, or some of them if they are many.
+    /// Other entities that a condition would return as well, or some of them if they are many.
     pub(super) fn other_types(
         &self,
         location: TableOrIndex<'m>,

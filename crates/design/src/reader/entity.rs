@@ -1,4 +1,4 @@
-//! `[entity.…]`: attributes, keys in the table and in the indexes, expectations.
+//! `[entity.…]`: attributes, keys in the table and in indexes, expectations.
 
 use super::Reader;
 use super::field::Section;
@@ -67,7 +67,7 @@ impl Reader {
             );
         }
         let Some(inner) = self.inner(section, "index") else {
-            add_natural_indexes(&mut entity, model);
+            add_implicit_indexes(&mut entity, model);
             return entity;
         };
         for (index, _) in inner.table.iter() {
@@ -75,7 +75,7 @@ impl Reader {
             let index_key = self.index_key(index, &entry, &entity, model);
             entity.indexes.push(index_key);
         }
-        add_natural_indexes(&mut entity, model);
+        add_implicit_indexes(&mut entity, model);
         entity
     }
 
@@ -186,14 +186,14 @@ impl Reader {
     }
 }
 
-/// An index whose key attributes the entity has as plain attributes holds its items, whether declared or not.
-fn add_natural_indexes(entity: &mut Entity, model: &Model) {
+/// Adds the indexes that hold the entity's items without being declared: those whose key attributes it has as plain attributes.
+fn add_implicit_indexes(entity: &mut Entity, model: &Model) {
     for index in &model.indexes {
         if entity.index_key(&index.name).is_some() {
             continue;
         }
         let templates: Option<Vec<Template>> =
-            index.keys.iter().map(|key| natural(entity, model, key)).collect();
+            index.keys.iter().map(|key| implicit_key(entity, model, key)).collect();
         let Some(key) = templates else { continue };
         let index_key = IndexKey {
             index: index.name.clone(),
@@ -207,8 +207,8 @@ fn add_natural_indexes(entity: &mut Entity, model: &Model) {
     }
 }
 
-/// What an item has under a key attribute that its index declaration does not mention.
-fn natural(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
+/// The value that an item has for a key attribute of an index that its entity does not mention.
+fn implicit_key(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
     if let Some(position) = model.table.keys.iter().position(|candidate| candidate == key) {
         return entity.key.get(position).cloned();
     }

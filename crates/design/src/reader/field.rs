@@ -1,4 +1,4 @@
-//! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
+//! Fields of a TOML table: read as the expected type, or reported with position and remedy.
 
 use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader};
 use crate::finding::{Finding, Severity, closest};
@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::template::Template;
 use toml_edit::{Item, TableLike};
 
-/// What fields are called elsewhere, and here.
+/// Names that other tools use for a field, and its name here.
 const SYNONYMS: [(&str, &str); 24] = [
     ("input", "in"),
     ("inputs", "in"),
@@ -35,7 +35,7 @@ const SYNONYMS: [(&str, &str); 24] = [
     ("copy_of", "copies"),
 ];
 
-/// A table with the name under which messages speak of it.
+/// A TOML table, and the name that messages use for it.
 pub(super) struct Section<'a> {
     pub table: &'a dyn TableLike,
     pub subject: String,
@@ -47,7 +47,7 @@ impl<'a> Section<'a> {
         self.table.get(key).filter(|item| !item.is_none())
     }
 
-    /// Where a key or its value stands.
+    /// Returns the span of the value of a key, or of the key itself.
     pub fn span_of(&self, key: &str) -> Span {
         let value = self.get(key).and_then(Item::span);
         let name = || self.table.key(key).and_then(toml_edit::Key::span);
@@ -69,7 +69,7 @@ impl Reader {
         );
     }
 
-    /// Every key must be one of `known`.
+    /// Reports keys that are not in `known`.
     pub(super) fn only(&mut self, section: &Section<'_>, known: &[&str]) {
         for (key, item) in section.table.iter() {
             if item.is_none() || known.contains(&key) {
@@ -87,13 +87,13 @@ impl Reader {
         }
     }
 
-    /// There are not more of something than a model may have.
-    pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, most: usize) -> bool {
-        if number > most {
-            let message = format!("`{key}` has {number} entries; {most} are the most");
+    /// Returns whether a list is within its limit, and reports it otherwise.
+    pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, max: usize) -> bool {
+        if number > max {
+            let message = format!("`{key}` has {number} entries; the limit is {max}");
             self.fail("P002", section, &section.span_of(key), message, "divide the model");
         }
-        number <= most
+        number <= max
     }
 
     pub(super) fn wrong(&mut self, section: &Section<'_>, key: &str, wanted: &str, example: &str) {
@@ -151,7 +151,7 @@ impl Reader {
         number
     }
 
-    /// A list of texts; one text stands for a list of one.
+    /// Reads a list of texts; a single text is a list of one.
     pub(super) fn texts(&mut self, section: &Section<'_>, key: &str) -> Vec<String> {
         let Some(item) = section.get(key) else { return Vec::new() };
         if let Some(one) = item.as_str() {
@@ -169,7 +169,7 @@ impl Reader {
         })
     }
 
-    /// A list of texts and of lists of texts.
+    /// Reads a list of texts and of lists of texts: the partition key and the sort key of an index.
     pub(super) fn halves(&mut self, section: &Section<'_>, key: &str) -> Vec<Vec<String>> {
         let Some(item) = section.get(key) else { return Vec::new() };
         let Some(array) = item.as_array() else { return vec![self.texts(section, key)] };
@@ -202,7 +202,7 @@ impl Reader {
         })
     }
 
-    /// Templates, in the order of the key attributes; those of one half may stand in a list of their own.
+    /// Reads templates in the order of the key attributes; those of the partition key or the sort key may be nested in a list.
     pub(super) fn templates(&mut self, section: &Section<'_>, key: &str) -> Vec<Template> {
         let texts = self.halves(section, key).concat();
         let values = section.get(key).and_then(Item::as_array).into_iter().flatten();
@@ -228,7 +228,7 @@ impl Reader {
         templates
     }
 
-    /// The tables below `[name.…]`, in the order of the file.
+    /// Reads the tables `[name.…]`, in the order of the file.
     pub(super) fn sections<'a>(&mut self, root: &Section<'a>, name: &str) -> Vec<(String, Section<'a>)> {
         let Some(item) = root.get(name) else { return Vec::new() };
         let Some(table) = item.as_table_like() else {
@@ -237,12 +237,12 @@ impl Reader {
             self.fail("P002", root, &root.span_of(name), message, &help);
             return Vec::new();
         };
-        let most = match name {
+        let max = match name {
             "entity" => MAX_ENTITIES,
             "index" => MAX_INDEXES,
             _ => MAX_ENTRIES,
         };
-        if !self.is_within(root, name, table.len(), most) {
+        if !self.is_within(root, name, table.len(), max) {
             return Vec::new();
         }
         let mut sections = Vec::new();
@@ -263,7 +263,7 @@ impl Reader {
         sections
     }
 
-    /// A table below a section.
+    /// Reads a table inside a section.
     pub(super) fn inner<'a>(&mut self, section: &Section<'a>, key: &str) -> Option<Section<'a>> {
         let item = section.get(key)?;
         let span = section.span_of(key);

@@ -1,4 +1,4 @@
-//! `[pattern]` and `[write]`: the questions that the application asks, and what it writes.
+//! `[pattern]` and `[write]`: the queries and writes of the application.
 
 use super::Reader;
 use super::field::Section;

@@ -1,4 +1,4 @@
-//! Names in a model must name something: attributes in templates and patterns, entities, indexes.
+//! Resolves the names in a model: attributes in templates and patterns, entities, indexes.
 
 use crate::finding::{Finding, Severity, closest};
 use crate::model::{Entity, Model};
@@ -26,7 +26,7 @@ pub fn check(model: &Model, findings: &mut Vec<Finding>) {
     }
 }
 
-/// So many known names are listed beside an unknown one.
+/// The number of known names that are listed beside an unknown one.
 const MAX_LISTED: usize = 64;
 
 struct Names<'a> {
@@ -43,7 +43,6 @@ impl Names<'_> {
         name: &str,
         known: impl Iterator<Item = &'b str>,
     ) {
-        // Of many names, the first are enough to see what is meant.
         let mut known: Vec<&str> = known.take(MAX_LISTED + 1).collect();
         if known.len() > MAX_LISTED {
             known[MAX_LISTED] = "…";
@@ -122,7 +121,7 @@ impl Names<'_> {
     }
 
     fn shard_missing(&mut self, entity: &Entity, span: &Span) {
-        // An attribute of that name is a value like any other.
+        // An attribute may be called `shard`.
         if entity.attribute(crate::template::SHARD).is_some() {
             return;
         }

@@ -1,3 +1,4 @@
-//! The JSON schema of the model file, for editors. A test keeps it in step with the reader.
+//! The JSON schema of the model format, for editors. A test keeps it in sync with the reader.
 
+/// The JSON schema of the model format.
 pub const SCHEMA: &str = include_str!("model.schema.json");

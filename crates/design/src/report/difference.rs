@@ -1,4 +1,4 @@
-//! What changes from one version of a model to the next: structure, items to rewrite, findings, cost.
+//! The difference between two versions of a model: structure, items to rewrite, findings, cost.
 
 use crate::capacity::cost::{Cost, cost};
 use crate::capacity::estimate::count;
@@ -14,23 +14,31 @@ use crate::template::Template;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+/// The difference between two versions of a model.
 #[derive(Clone, Debug)]
 pub struct Difference {
+    /// The changes of structure.
     pub changes: Vec<Change>,
-    /// Errors and warnings that only one version has.
+    /// Errors and warnings that only the new version has.
     pub appeared: Vec<Finding>,
+    /// Errors and warnings that only the old version has.
     pub disappeared: Vec<Finding>,
+    /// The cost of the old version.
     pub before: Cost,
+    /// The cost of the new version.
     pub after: Cost,
 }
 
-/// One change, and the items that must be written for it.
+/// A change of structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
+    /// A description.
     pub what: String,
+    /// The items that must be written for it.
     pub rewrites: f64,
 }
 
+/// Compares two versions of a model.
 pub fn difference(old: &Model, new: &Model, prices: &Prices) -> Difference {
     let mut changes = Vec::new();
     tables(old, new, &mut changes);
@@ -218,15 +226,17 @@ fn writes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
 }
 
 impl Difference {
-    /// The new version is worse: an error or a warning appeared.
+    /// Returns whether an error or a warning appeared.
     pub fn is_worse(&self) -> bool {
         !self.appeared.is_empty()
     }
 
+    /// Returns the number of items that must be written for all changes.
     pub fn rewrites(&self) -> f64 {
         self.changes.iter().map(|change| change.rewrites).sum()
     }
 
+    /// Formats the difference as text.
     pub fn text(&self, prices: &Prices) -> String {
         let mut text = String::new();
         for change in &self.changes {
@@ -262,6 +272,7 @@ impl Difference {
         text
     }
 
+    /// Formats the difference as JSON.
     pub fn json(&self, prices: &Prices) -> Value {
         let findings = |findings: &[Finding]| -> Vec<Value> {
             let one = |f: &Finding| json!({ "code": f.code, "severity": f.severity.name(), "subject": f.subject, "message": f.message });

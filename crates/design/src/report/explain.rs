@@ -1,4 +1,4 @@
-//! The query plan of each pattern and the effects of each write: the request to send, keys filled in, units.
+//! Explains each pattern and write: the requests with keys filled in, the items and index entries, the units.
 
 use crate::capacity::write_effects::{amplification, effects, units};
 use crate::exchange::request_json::request_json;
@@ -9,7 +9,7 @@ use crate::plan::{Operation, Plan, SortCondition, Step, plan};
 use crate::template::Template;
 use serde_json::{Value, json};
 
-/// All patterns and writes, or those whose name is `only`.
+/// Explains all patterns and writes, or those named `only`, as text.
 pub fn text(model: &Model, only: Option<&str>) -> String {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let mut text = String::new();
@@ -25,7 +25,7 @@ pub fn text(model: &Model, only: Option<&str>) -> String {
     text
 }
 
-/// The same for programs.
+/// Explains all patterns and writes, or those named `only`, as JSON.
 pub fn json(model: &Model, only: Option<&str>) -> Value {
     let wanted = |name: &str| only.is_none_or(|only| only == name);
     let keys = Keyspace::new(model);
@@ -163,11 +163,12 @@ fn condition_text(name: &str, sort: &SortCondition) -> String {
     }
 }
 
-/// The last character there is, shown as what it means.
+/// Shows the last Unicode character, which ends a range, as an ellipsis.
 fn shown(text: &str) -> String {
     text.replace('\u{10FFFF}', "…")
 }
 
+/// Returns the name of the operation of a step.
 pub fn operation(step: &Step<'_>) -> &'static str {
     match step.operation {
         Operation::Get => "GetItem",

@@ -4,19 +4,26 @@ use super::DELIMITER;
 use crate::model::value_type::ValueType;
 use std::borrow::Cow;
 
-/// A number has no more digits, before its point or behind it.
+/// The most digits of a number, before and after the decimal point.
 const MAX_DIGITS: usize = 38;
+/// Time buckets, and how many characters of an ISO 8601 time they keep.
 const BUCKETS: [(&str, usize); 5] = [("year", 4), ("month", 7), ("day", 10), ("hour", 13), ("minute", 16)];
 
+/// How a value is written into a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
+    /// As it is.
     Plain,
+    /// As a number padded with zeros.
     Padded {
+        /// Digits before the decimal point.
         width: usize,
+        /// Digits after the decimal point.
         decimals: usize,
     },
-    /// Characters of an ISO 8601 time that are kept: 4 (year), 7, 10, 13, 16.
+    /// As the start of an ISO 8601 time, of this many characters: 4 (year), 7, 10, 13 or 16 (minute).
     Bucket(usize),
+    /// With `#` and `%` escaped.
     Escaped,
 }
 
@@ -47,7 +54,7 @@ impl Format {
         }
     }
 
-    /// The text of a value inside a key; `None` if the value does not fit the format.
+    /// Returns the text of a value in a key; `None` if the value does not fit the format.
     pub fn apply(self, value: &str) -> Option<String> {
         match self {
             Format::Plain => Some(value.to_owned()),
@@ -68,7 +75,7 @@ impl Format {
         }
     }
 
-    /// The value of a text that `apply` made.
+    /// Returns the value of a text that [`Self::apply`] made.
     pub(super) fn restore(self, text: &str) -> Cow<'_, str> {
         match self {
             Format::Plain | Format::Bucket(_) => Cow::Borrowed(text),
@@ -87,7 +94,7 @@ impl Format {
         }
     }
 
-    /// Characters of every text it makes, if that number is fixed.
+    /// Returns the number of characters of every text, if it is fixed.
     pub(super) fn length(self) -> Option<usize> {
         match self {
             Format::Bucket(length) => Some(length),
@@ -97,11 +104,11 @@ impl Format {
         }
     }
 
-    /// Whether the texts sort as values of this type do.
+    /// Returns whether the texts sort as values of this type do.
     pub fn keeps_order(self, kind: &ValueType) -> bool {
         match self {
             Format::Padded { .. } | Format::Bucket(_) => true,
-            // Escaping moves only values that contain # or %, and next to their location.
+            // Escaping moves only values that contain # or %, and those stay close to their position.
             Format::Plain | Format::Escaped => kind.sorts_as_text(),
         }
     }

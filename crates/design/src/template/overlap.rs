@@ -5,11 +5,11 @@ use super::{ATTRIBUTE_SEPARATOR, DELIMITER, FieldTypes, Format, MAX_CHARACTERS, 
 use crate::model::value_type::ValueType;
 use std::collections::HashSet;
 
-/// Places that are looked at to tell whether two templates meet; of those that need more, it is taken that they do.
+/// The number of states visited to decide whether two templates overlap; beyond it, they are assumed to.
 pub(crate) const MAX_STATES: usize = 1 << 16;
 
 impl Template {
-    /// Ends with a field of which one value can be the beginning of another.
+    /// Returns whether it ends with a field of which one value can be a prefix of another.
     pub fn ends_in_variable_field(&self, types: &dyn FieldTypes) -> bool {
         match self.parts.last() {
             Some(Part::Field { name, format }) => !CharacterClass::of(types, name, *format, false).fixed,
@@ -17,8 +17,8 @@ impl Template {
         }
     }
 
-    /// Two parts meet whose border cannot be found again: the names of the fields that run into what follows.
-    /// `strict` also takes into account that a free string may contain the delimiter.
+    /// Returns the fields whose end cannot be found, because what follows can be part of the value. `strict` takes into
+    /// account that a free string may contain the delimiter.
     pub fn unterminated_fields(&self, types: &dyn FieldTypes, strict: bool) -> Vec<String> {
         let mut found = Vec::new();
         for pair in self.parts.windows(2) {
@@ -35,14 +35,14 @@ impl Template {
         found
     }
 
-    /// Fields whose values may contain the delimiter, if there are so many that borders are lost. A single one does no
-    /// harm: what stands before it is read from the left, what stands behind it from the right.
+    /// Returns the fields whose values may contain the delimiter, if there are several, so that their ends are lost. A
+    /// single one does no harm: what precedes it is read from the left, what follows it from the right.
     pub fn forgeable_fields(&self, types: &dyn FieldTypes) -> Vec<String> {
         let free = self.free_fields(types);
         if free.len() < 2 { Vec::new() } else { self.unterminated_fields(types, true) }
     }
 
-    /// Fields whose values may contain the delimiter.
+    /// Returns the fields whose values may contain the delimiter.
     pub fn free_fields(&self, types: &dyn FieldTypes) -> Vec<String> {
         let free = |part: &&Part| match part {
             Part::Field { name, format } => {
@@ -57,7 +57,7 @@ impl Template {
         names.collect()
     }
 
-    /// Whether one text can be made by both templates. With `open`, whether `other` can make a text that begins with
+    /// Returns whether both templates can make the same text. With `open`, whether `other` can make a text that starts with
     /// one of this template's.
     pub fn overlaps(
         &self,
@@ -71,7 +71,7 @@ impl Template {
         self.tokens(own, strict).iter().any(|left| rights.iter().any(|right| intersect(left, right, open)))
     }
 
-    /// The template as one sequence of characters and runs: a choice is a run as well, so that it makes too many texts.
+    /// Returns the template as one sequence of characters and runs. A choice becomes a run, which makes too many texts.
     pub(crate) fn runs(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Token> {
         let mut tokens = Vec::new();
         for part in &self.parts {
@@ -109,14 +109,14 @@ impl Template {
     }
 }
 
-/// The characters of a field's text.
+/// The characters that the text of a field can have.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CharacterClass {
     kind: ValueType,
     format: Format,
-    /// A free string may contain the delimiter.
+    /// Whether a free string may contain the delimiter.
     strict: bool,
-    /// No text of it is the beginning of another.
+    /// Whether no text is a prefix of another.
     fixed: bool,
     delimiter: char,
 }
@@ -124,7 +124,7 @@ pub(crate) struct CharacterClass {
 impl CharacterClass {
     pub(super) fn of(types: &dyn FieldTypes, name: &str, format: Format, strict: bool) -> CharacterClass {
         let kind = types.type_of(name).cloned().unwrap_or(ValueType::Id);
-        // A time ends with its Z.
+        // A timestamp ends with Z, so none is a prefix of another.
         let prefix_free = kind.has_fixed_width() || kind == ValueType::Timestamp;
         let fixed = format.length().is_some() || (format == Format::Plain && prefix_free);
         CharacterClass { kind, format, strict, fixed, delimiter: types.delimiter() }
@@ -144,7 +144,7 @@ impl CharacterClass {
         }
     }
 
-    /// Its values are texts of any characters, not of a form of their own.
+    /// Returns whether values are text without a form of its own.
     fn is_text(&self) -> bool {
         matches!(self.kind, ValueType::String | ValueType::Id)
     }
@@ -160,6 +160,7 @@ impl CharacterClass {
     }
 }
 
+/// An element of the keys that a template makes.
 #[derive(Clone, Debug)]
 pub(crate) enum Token {
     Character(char),
@@ -167,12 +168,12 @@ pub(crate) enum Token {
     Run(CharacterClass),
 }
 
-/// Choices whose characters are worth looking at.
+/// Returns whether choices are short enough to be compared character by character.
 fn are_short(choices: &[String]) -> bool {
     choices.iter().map(String::len).sum::<usize>() <= MAX_CHARACTERS
 }
 
-/// Whether two token sequences make a common text; with `open`, anything may follow the left one.
+/// Returns whether two token sequences make a common text; with `open`, anything may follow the left one.
 fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
     let mut seen = HashSet::new();
     let mut open_states = vec![(0, 0, false, false)];
@@ -184,7 +185,7 @@ fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
             return true;
         }
         let (i, j, in_left, in_right) = state;
-        // A run that has had its first character may end.
+        // A run may end after its first character.
         if in_left {
             open_states.push((i + 1, j, false, in_right));
         }
