@@ -50,7 +50,7 @@ pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
             candidates.iter().map(|entity| format!("{} ({})", entity.name, keys(entity))).collect();
         return vec![violation(
             "key",
-            format!("{} is no key of {}", shown(model, attributes), list(&wanted)),
+            format!("{} is not a key of {}", shown(model, attributes), list(&wanted)),
         )];
     };
     let mut violations = Vec::new();
@@ -74,7 +74,7 @@ pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -
     }
     let [entity] = matching.as_slice() else {
         if matching.is_empty() {
-            return vec![violation("key", format!("{} is no key of any entity", shown(model, key)))];
+            return vec![violation("key", format!("{} is not a key of any entity", shown(model, key)))];
         }
         return Vec::new();
     };

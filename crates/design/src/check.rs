@@ -163,7 +163,7 @@ impl<'m> Checker<'m> {
             let subject = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
             self.report(
                 Finding::new("P006", severity, "allow", &allow.span)
-                    .with_message(format!("{}{subject} is allowed, but is not found", allow.code))
+                    .with_message(format!("{}{subject} is allowed, but does not occur", allow.code))
                     .with_help("remove this allowance"),
             );
         }

@@ -33,8 +33,8 @@ pub fn infer(items: &[Item], known: &KnownSchema) -> Result<Model, String> {
     let first = items.first().ok_or("there are no items to learn from")?;
     let mut known = known.clone();
     if known.keys.is_empty() {
-        known.keys = guess_keys(first)
-            .ok_or("the items have no PK and SK; say which attributes are the keys with --keys")?;
+        known.keys =
+            guess_keys(first).ok_or("the items have no PK and SK; name the key attributes with --keys")?;
     }
     // Markers of unique values are not an entity.
     let is_marker = |item: &Item| text_of(item, &known.keys[0]).is_some_and(|key| key.starts_with(MARKER));

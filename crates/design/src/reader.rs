@@ -32,7 +32,7 @@ pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
         return Err(vec![
             Finding::new("P001", Severity::Error, "file", &(0..0))
                 .with_message(format!(
-                    "this has {} bytes; a model has {MAX_BYTES} at most",
+                    "this has {} bytes; a model has at most {MAX_BYTES}",
                     source.text.len()
                 ))
                 .with_help("is it another file?"),
@@ -76,7 +76,7 @@ impl Reader {
                 self.fail("P002", &root, &span, message, "write format = 1");
             }
             None => {
-                let message = "the model does not say which format it has".to_owned();
+                let message = "the model does not declare its format".to_owned();
                 self.fail("P002", &root, &(0..1), message, "add format = 1 as the first line");
             }
         }

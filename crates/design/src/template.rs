@@ -329,7 +329,7 @@ fn parse_field(text: &str) -> Result<Part, String> {
     let format = match format {
         None => Format::Plain,
         Some(format) => Format::parse(format).ok_or_else(|| {
-            format!("`{format}` is no format; use 08, 08.2, year, month, day, hour, minute or escaped")
+            format!("`{format}` is not a format; use 08, 08.2, year, month, day, hour, minute or escaped")
         })?,
     };
     Ok(Part::Field { name: name.to_owned(), format })
@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(template(text).to_string(), text);
         }
         assert_eq!(Template::parse("A#{b").unwrap_err().at, 2);
-        assert!(Template::parse("A#{b:wide}").unwrap_err().message.contains("is no format"));
+        assert!(Template::parse("A#{b:wide}").unwrap_err().message.contains("is not a format"));
         assert!(Template::parse("A}").is_err());
         assert_eq!(Template::parse(&"é".repeat(MAX_CHARACTERS + 1)).unwrap_err().at, 2 * MAX_CHARACTERS);
         assert!(Template::parse(&"é".repeat(MAX_CHARACTERS)).is_ok());
@@ -374,7 +374,7 @@ mod tests {
     fn padding_is_limited_to_the_digits_of_a_number() {
         assert_eq!(template("{n:08.38}").fill(&[("n".to_owned(), "1".to_owned())].into()).unwrap().len(), 47);
         for text in ["{n:08.39}", "{n:08.70000}", "{n:039}", "{n:00}"] {
-            assert!(Template::parse(text).unwrap_err().message.contains("is no format"), "{text}");
+            assert!(Template::parse(text).unwrap_err().message.contains("is not a format"), "{text}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Data made from models, and models made from data and from other tools' files.
+//! Items generated from models, and models from items and from other tools' files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use partita_design::template::Template;
 use partita_design::{Model, Source, read, report, toml_writer};
 use std::collections::BTreeSet;
 
-/// Every model of the project, by file name.
+/// All models of the project, by file name.
 fn all() -> Vec<(String, Model)> {
     let mut models = Vec::new();
     for folder in ["models", "crates/design/tests/good"] {
@@ -78,7 +78,7 @@ fn generated_items_have_distinct_keys_that_match_their_templates() {
 }
 
 #[test]
-fn generated_sparse_entries_follow_their_condition() {
+fn generated_items_are_in_a_sparse_index_if_they_meet_its_condition() {
     let model = named("shop-orders.toml");
     let order = model.entity("Order").unwrap();
     let generator = Generator::new(&model, 1, 2000);
@@ -93,9 +93,9 @@ fn generated_sparse_entries_follow_their_condition() {
 }
 
 #[test]
-fn a_model_printed_as_toml_is_the_same_model() {
+fn a_model_written_as_toml_reads_back_the_same() {
     for (name, model) in all() {
-        let again = read_back(&name, &toml_writer::write(&model, "printed"));
+        let again = read_back(&name, &toml_writer::write(&model, "written"));
         assert_eq!(model.table.keys, again.table.keys);
         for entity in &model.entities {
             let other = again.entity(&entity.name).unwrap();
@@ -109,7 +109,7 @@ fn a_model_printed_as_toml_is_the_same_model() {
 }
 
 #[test]
-fn workbench_models_go_out_and_come_back() {
+fn workbench_models_round_trip() {
     for (name, model) in all() {
         let text = workbench::export(&model).to_string();
         let again = workbench::import(&text).unwrap();
@@ -124,7 +124,7 @@ fn workbench_models_go_out_and_come_back() {
 }
 
 #[test]
-fn onetable_schemas_go_out_and_come_back() {
+fn onetable_schemas_round_trip() {
     for (name, model) in all() {
         let text = onetable::export(&model).to_string();
         let again = onetable::import(&text, &model.table.name).unwrap();
@@ -178,7 +178,7 @@ fn inferred_models_can_be_read_and_their_patterns_are_served() {
 }
 
 #[test]
-fn items_move_from_one_version_to_the_next_and_back() {
+fn items_migrate_to_the_next_version_and_back() {
     use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
@@ -203,7 +203,7 @@ fn items_move_from_one_version_to_the_next_and_back() {
             Rewrite::Unknown(reason) | Rewrite::Removed(reason) => panic!("{reason}: {item:?}"),
         };
         assert!(preserves_origin(&old, &new, &item, &made), "{made:?}");
-        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
+        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "migration is idempotent");
         match rewrite(&new, &old, &made) {
             Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
             other => panic!("{other:?}"),
@@ -213,7 +213,7 @@ fn items_move_from_one_version_to_the_next_and_back() {
 }
 
 #[test]
-fn what_only_an_old_key_told_is_missed() {
+fn an_attribute_that_only_the_old_key_contained_is_lost() {
     use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! The proof is true: on generated items, the planned request of every pattern finds exactly what the pattern asks for, in its order, and
+//! The planner is sound: on generated items, the planned request of every pattern finds exactly the items of the pattern, in its order, and
 //! nothing else unless the plan says so.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -28,10 +28,10 @@ fn stored<'m>(model: &'m Model) -> Vec<Stored<'m>> {
     items.items().filter_map(known).collect()
 }
 
-/// What the pattern asks for, asked by somebody who knows what `asker` has.
-fn wanted(pattern: &Pattern, asker: &Stored<'_>, one: &Stored<'_>) -> bool {
+/// Whether an item belongs to the result of the pattern for a caller that knows the attributes of `caller`.
+fn wanted(pattern: &Pattern, caller: &Stored<'_>, one: &Stored<'_>) -> bool {
     let same = |input: &String| {
-        one.entity.attribute(input).is_none() || one.texts.get(input) == asker.texts.get(input)
+        one.entity.attribute(input).is_none() || one.texts.get(input) == caller.texts.get(input)
     };
     let tests = pattern.filter.tests.iter();
     pattern.inputs.iter().all(same)
@@ -40,9 +40,9 @@ fn wanted(pattern: &Pattern, asker: &Stored<'_>, one: &Stored<'_>) -> bool {
             .all(|test| test.holds(one.texts.get(test.attribute()).map(String::as_str)))
 }
 
-/// The conditions of a request with the values that the asker knows.
-fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, SortCondition)> {
-    let fill = |template: &Template| Template::text(&template.fill(&asker.texts).unwrap());
+/// The conditions of a request with the values that the caller knows.
+fn filled(step: &Step<'_>, caller: &Stored<'_>) -> Vec<(usize, SortCondition)> {
+    let fill = |template: &Template| Template::text(&template.fill(&caller.texts).unwrap());
     let one = |sort| match sort {
         SortCondition::Equals(template) => SortCondition::Equals(fill(&template)),
         // A range over everything.
@@ -68,31 +68,31 @@ fn returned(names: &[String], conditions: &[(usize, SortCondition)], one: &Store
         })
 }
 
-fn check_step(model: &Model, pattern: &Pattern, step: &Step<'_>, asker: &Stored<'_>, all: &[Stored<'_>]) {
+fn check_step(model: &Model, pattern: &Pattern, step: &Step<'_>, caller: &Stored<'_>, all: &[Stored<'_>]) {
     let context = format!("{} {} {:?}", model.table.name, pattern.name, step.clauses());
     let target = |one: &Stored<'_>| step.targets.iter().any(|entity| entity.name == one.entity.name);
     let keys = |one: &Stored<'_>| -> Vec<String> {
         model.table.keys.iter().map(|key| one.texts[key].clone()).collect()
     };
-    let (names, conditions) = (step.location.key_names(model), filled(step, asker));
+    let (names, conditions) = (step.location.key_names(model), filled(step, caller));
     let found: Vec<&Stored<'_>> = all.iter().filter(|one| returned(names, &conditions, one)).collect();
     let kept: Vec<_> =
-        found.iter().filter(|one| target(one) && wanted(pattern, asker, one)).map(|one| keys(one)).collect();
+        found.iter().filter(|one| target(one) && wanted(pattern, caller, one)).map(|one| keys(one)).collect();
     let expected: Vec<_> =
-        all.iter().filter(|one| target(one) && wanted(pattern, asker, one)).map(keys).collect();
+        all.iter().filter(|one| target(one) && wanted(pattern, caller, one)).map(keys).collect();
     assert_eq!(kept, expected, "{context}");
     if step.filter.is_empty() && step.operation == Operation::Query {
-        let odd = found.iter().find(|one| target(one) && !wanted(pattern, asker, one));
-        assert!(odd.is_none(), "{context}: {:?} comes without a filter", odd.map(|one| keys(one)));
+        let odd = found.iter().find(|one| target(one) && !wanted(pattern, caller, one));
+        assert!(odd.is_none(), "{context}: {:?} is returned without a filter", odd.map(|one| keys(one)));
     }
     if step.extras.is_empty() {
         let odd = found.iter().find(|one| !target(one));
-        assert!(odd.is_none(), "{context}: {:?} comes along", odd.map(|one| keys(one)));
+        assert!(odd.is_none(), "{context}: {:?} is returned as well", odd.map(|one| keys(one)));
     }
     check_order(model, pattern, step, found, &context);
 }
 
-/// Sorted by their sort keys, the items are sorted by the attribute of the order.
+/// Checks that items sorted by their sort keys are sorted by the attribute of the order.
 fn check_order(
     model: &Model,
     pattern: &Pattern,
@@ -122,7 +122,7 @@ fn check_order(
                 pair[0] <= pair[1]
             }
         };
-        // An identifier made of the time stands for the time only where items are made as the clock goes.
+        // A time-based identifier sorts by time only if items are created in order of time.
         let direct = step
             .location
             .mapping(entity)
@@ -132,7 +132,7 @@ fn check_order(
 }
 
 #[test]
-fn planned_requests_find_exactly_what_is_asked() {
+fn planned_requests_find_exactly_the_items_of_the_pattern() {
     let (mut models, mut steps) = (0, 0);
     for folder in ["models", "crates/design/tests/good", "crates/design/tests/planted"] {
         for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
@@ -147,16 +147,16 @@ fn planned_requests_find_exactly_what_is_asked() {
             for pattern in &model.patterns {
                 let plan =
                     plan(&keys, pattern).unwrap_or_else(|_| panic!("{} {}", path.display(), pattern.name));
-                // Shards and time buckets are several requests.
+                // Shards and time buckets take several requests.
                 let whole = |step: &&Step<'_>| {
                     step.fan_out == 1
                         && step.operation != Operation::BatchGet
                         && !step.partition.has_field(SHARD)
                 };
                 for step in plan.steps.iter().take(1).filter(whole) {
-                    let askers = all.iter().filter(|one| one.entity.name == step.targets[0].name);
-                    for asker in askers.filter(|one| wanted(pattern, one, one)).take(4) {
-                        check_step(&model, pattern, step, asker, &all);
+                    let callers = all.iter().filter(|one| one.entity.name == step.targets[0].name);
+                    for caller in callers.filter(|one| wanted(pattern, one, one)).take(4) {
+                        check_step(&model, pattern, step, caller, &all);
                         steps += 1;
                     }
                 }

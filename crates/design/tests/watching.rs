@@ -1,4 +1,4 @@
-//! Writes held against a model, and requests attributed to its patterns.
+//! Writes checked against a model, and requests attributed to its patterns.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ fn changed(name: &str, value: Option<&str>) -> Vec<Violation> {
 }
 
 #[test]
-fn items_are_held_against_their_templates() {
+fn items_are_checked_against_their_templates() {
     assert_eq!(check_item(&shop(), &order()), []);
     let rules = |violations: Vec<Violation>| violations.iter().map(|v| v.rule).collect::<Vec<_>>();
     assert_eq!(rules(changed("EntityType", None)), ["type"]);
@@ -63,7 +63,7 @@ fn items_are_held_against_their_templates() {
 }
 
 #[test]
-fn an_update_that_forgets_an_index_key_is_named() {
+fn an_update_that_omits_an_index_key_is_reported() {
     let key: Attributes = order().into_iter().filter(|(name, _)| name == "PK" || name == "SK").collect();
     let with = |names: &[&str]| check_update(&shop(), &key, &names.iter().copied().collect::<BTreeSet<_>>());
     let stale = with(&["status"]);
@@ -74,7 +74,7 @@ fn an_update_that_forgets_an_index_key_is_named() {
 }
 
 #[test]
-fn generated_items_are_never_in_violation() {
+fn generated_items_violate_no_rule() {
     for entry in std::fs::read_dir(support::root().join("models")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "toml") {
@@ -92,7 +92,7 @@ fn generated_items_are_never_in_violation() {
 fn requests_are_attributed_to_patterns() {
     let shapes = request_shapes(&shop());
     let user = "USER#01K6TH9480QZKHFWEAZCG61FZ7";
-    let seen = |sort, forward, limited| ObservedRead {
+    let read = |sort, forward, limited| ObservedRead {
         query: true,
         index: None,
         partition: user,
@@ -101,23 +101,23 @@ fn requests_are_attributed_to_patterns() {
         limited,
     };
     assert_eq!(
-        attribute_read(&shapes, &seen(ObservedSort::BeginsWith("ORDER#"), false, true)),
+        attribute_read(&shapes, &read(ObservedSort::BeginsWith("ORDER#"), false, true)),
         Some("recentOrders")
     );
-    assert_eq!(attribute_read(&shapes, &seen(ObservedSort::None, false, true)), Some("userWithOrders"));
+    assert_eq!(attribute_read(&shapes, &read(ObservedSort::None, false, true)), Some("userWithOrders"));
     assert_eq!(
-        attribute_read(&shapes, &seen(ObservedSort::Range("ORDER#2026-04"), true, false)),
+        attribute_read(&shapes, &read(ObservedSort::Range("ORDER#2026-04"), true, false)),
         Some("ordersBetween")
     );
-    let get = ObservedRead { query: false, ..seen(ObservedSort::Equals(user), true, false) };
+    let get = ObservedRead { query: false, ..read(ObservedSort::Equals(user), true, false) };
     assert_eq!(attribute_read(&shapes, &get), Some("userById"));
     let index = ObservedRead {
         index: Some("GSI2"),
         partition: "STATUS#PENDING#0",
-        ..seen(ObservedSort::None, true, false)
+        ..read(ObservedSort::None, true, false)
     };
     assert_eq!(attribute_read(&shapes, &index), Some("pendingOrders"));
-    assert_eq!(attribute_read(&shapes, &seen(ObservedSort::BeginsWith("INVOICE#"), true, false)), None);
+    assert_eq!(attribute_read(&shapes, &read(ObservedSort::BeginsWith("INVOICE#"), true, false)), None);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn copies_and_unique_values_need_a_transaction() {
 }
 
 #[test]
-fn unique_values_go_with_their_markers() {
+fn unique_values_are_written_with_their_markers() {
     let shop = shop();
     let user = |keys: &[&str], change: ItemChange, grouping| {
         let attributes = [("email".to_owned(), "a@b".to_owned())].into();
@@ -164,11 +164,7 @@ fn unique_values_go_with_their_markers() {
     for grouping in [WriteGrouping::Batch, WriteGrouping::Transaction] {
         assert_eq!(user(&marker[..1], ItemChange::Put, grouping), ["unique"]);
         assert_eq!(user(&marker, ItemChange::Put, grouping), [""; 0]);
-        assert_eq!(
-            user(&["USER#1", "EMAIL#a@b"], ItemChange::Put, grouping),
-            [""; 0],
-            "a marker of one's own"
-        );
+        assert_eq!(user(&["USER#1", "EMAIL#a@b"], ItemChange::Put, grouping), [""; 0], "a custom marker");
     }
     assert_eq!(user(&marker, ItemChange::Put, WriteGrouping::Single), ["unique"]);
     assert_eq!(user(&marker[..1], ItemChange::Delete, WriteGrouping::Single), ["unique"]);

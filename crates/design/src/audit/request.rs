@@ -65,7 +65,7 @@ pub fn check_request(
         {
             let entity = &write.entity.name;
             let message = format!(
-                "{name} of {entity} is unique, which takes a transaction with a marker item ({})",
+                "{name} of {entity} is unique, which requires a transaction with a marker item ({})",
                 marker(write.entity, name, write.attributes.get(name).map_or("…", String::as_str))
             );
             violations.push(violation("unique", message));

@@ -118,7 +118,7 @@ impl<'m> TableAudit<'m> {
     pub fn finish(mut self) -> (u64, BTreeMap<&'static str, RuleViolations>) {
         for (_, (items, marked, name)) in std::mem::take(&mut self.values) {
             let message = match (items, marked) {
-                (0, true) => format!("the marker of {name} is left over: no item has the value"),
+                (0, true) => format!("the marker of {name} is stale: no item has the value"),
                 (1, true) => continue,
                 (1, false) => format!("{name} has no marker, so a second item can take the value"),
                 (several, _) => format!("{several} items have {name}"),
@@ -128,7 +128,7 @@ impl<'m> TableAudit<'m> {
         for (_, pair) in std::mem::take(&mut self.copies) {
             let message = match (pair.original, pair.copy) {
                 (Some((_, original)), Some(copy)) if original == copy => continue,
-                (Some(_), Some(_)) => format!("the copy {} is out of step", pair.name),
+                (Some(_), Some(_)) => format!("the copy {} is out of sync", pair.name),
                 (Some(_), None) => format!("the copy {} is missing", pair.name),
                 (None, _) => format!("the copy {} has no original", pair.name),
             };
@@ -216,9 +216,9 @@ key = ["EMAIL#{email}", "USER"]
         let found = inspect(&[user.clone(), marker.clone()]);
         assert!(found[0].contains("UserByEmail of User with userId 1 is missing"), "{found:?}");
         let stale = item("UserByEmail", "EMAIL#old@b", "1", "old@b");
-        assert!(inspect(&[user.clone(), stale, marker.clone()])[0].contains("is out of step"));
+        assert!(inspect(&[user.clone(), stale, marker.clone()])[0].contains("is out of sync"));
         assert!(inspect(&[copy.clone(), marker.clone()]).iter().any(|text| text.contains("has no original")));
-        assert!(inspect(std::slice::from_ref(&marker))[0].contains("left over"));
+        assert!(inspect(std::slice::from_ref(&marker))[0].contains("is stale"));
         let twin = item("User", "USER#2", "2", "a@b");
         assert!(
             inspect(&[user, copy, marker, twin])

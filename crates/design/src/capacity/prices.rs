@@ -41,13 +41,13 @@ impl Prices {
         let root = document.as_table();
         let word = |key: &str| {
             let found = root.get(key).and_then(|item| item.as_str());
-            found.map(str::to_owned).ok_or_else(|| format!("the price file does not say `{key}`"))
+            found.map(str::to_owned).ok_or_else(|| format!("the price file lacks `{key}`"))
         };
         let number = |table: &str, key: &str| {
             let item = root.get(table).and_then(|table| table.get(key));
             let number =
                 item.and_then(|item| item.as_float().or_else(|| item.as_integer().map(|whole| whole as f64)));
-            number.ok_or_else(|| format!("the price file does not say `{table}.{key}`"))
+            number.ok_or_else(|| format!("the price file lacks `{table}.{key}`"))
         };
         Ok(Prices {
             date: word("date")?,

@@ -25,7 +25,7 @@ impl Checker<'_> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "{} copies {}, and no write keeps them in step",
+                            "{} copies {}, but no write keeps them in sync",
                             copy.name, original.name
                         ))
                         .with_help(format!(

@@ -41,15 +41,15 @@ impl Checker<'_> {
                 }
                 let finding = self.about_entity("P215", Severity::Warning, entity);
                 let meaning = match wanted {
-                    Role::Agent => format!("the one who {stem}s"),
-                    Role::Patient => format!("the one who is {stem}ed"),
+                    Role::Agent => format!("the identifier of the one that {stem}s"),
+                    Role::Patient => format!("the identifier of the {stem}ed"),
                 };
                 self.report(
                     finding
                         .with_message(format!(
                             "{word}# is followed by {field}, but must be followed by {meaning}"
                         ))
-                        .with_help("exchange the two attributes of the key, or rename the prefix"),
+                        .with_help("swap the two attributes of the key, or rename the prefix"),
                 );
             }
         }

@@ -25,8 +25,8 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P602", severity, "table", &model.table.span);
             self.report(
                 finding
-                    .with_message(format!("{} types share the table, and no pattern reads two of them together", model.entities.len()))
-                    .with_help("state the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
+                    .with_message(format!("{} entities share the table, but no pattern reads two of them together", model.entities.len()))
+                    .with_help("add the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
             );
         }
         self.profiles();
@@ -38,7 +38,7 @@ impl<'m> Checker<'m> {
         let reasons = [
             (context.team_is_new, "the team is new to DynamoDB"),
             (context.patterns_are_unknown, "the patterns are not known yet"),
-            (context.life_is_short, "the project has a short life"),
+            (context.life_is_short, "the project is short-lived"),
         ];
         let reasons: Vec<&str> =
             reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect();
@@ -46,7 +46,7 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P604", Severity::Warning, "context", &context.span);
             self.report(
                 finding
-                    .with_message(format!("a single table may be too early: {}", list(&reasons)))
+                    .with_message(format!("a single table may be premature: {}", list(&reasons)))
                     .with_help("start with a table per entity, and consolidate once the patterns are stable"),
             );
         }
@@ -74,7 +74,7 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P601", Severity::Warning, "table", &model.table.span);
             self.report(
                 finding
-                    .with_message(format!("this is a relational schema: every type is alone in its partition, and {} would need a join", list(&joins)))
+                    .with_message(format!("this is a relational schema: every entity has partitions of its own, and {} would need a join", list(&joins)))
                     .with_help("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
             );
         }

@@ -35,8 +35,8 @@ impl<'m> Checker<'m> {
             earlier.insert(&key, number);
             if same.len() == MAX_NAMED {
                 let finding = self.about_mapping("P202", Severity::Error, right);
-                let message = format!("{} can have the same key as many other types", right.entity.name);
-                self.report(finding.with_message(message).with_help("give each type a prefix of its own"));
+                let message = format!("{} can have the same key as many other entities", right.entity.name);
+                self.report(finding.with_message(message).with_help("give each entity its own prefix"));
             }
             for left in same {
                 self.same_key(&mappings[left], right);
@@ -52,9 +52,11 @@ impl<'m> Checker<'m> {
         };
         let (a, b) = (&left.entity.name, &right.entity.name);
         let finding = self.about_mapping("P202", severity, right);
-        self.report(finding.with_message(format!("{b} and {a} can have the same key: {why}")).with_help(
-            "give each type a prefix of its own, and declare identifiers as \"id\", ulid or uuid",
-        ));
+        self.report(
+            finding.with_message(format!("{b} and {a} can have the same key: {why}")).with_help(
+                "give each entity its own prefix, and declare identifiers as \"id\", ulid or uuid",
+            ),
+        );
     }
 
     /// The primary key must contain what identifies an item.
@@ -94,7 +96,7 @@ impl<'m> Checker<'m> {
                     ("P504", format!("{versions} numbers the versions, but is not in the sort key"))
                 }
                 (true, false) => {
-                    ("P105", format!("{versions} is not padded: version 10 comes before version 2"))
+                    ("P105", format!("{versions} is not padded: version 10 sorts before version 2"))
                 }
             };
             let finding = Finding::new(code, Severity::Error, entity.subject(), &entity.key_span);
@@ -132,12 +134,12 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "{} wants several {}, and the key {} has room for one: the second overwrites the first",
+                            "{} returns several {}, but the key {} permits only one: the second overwrites the first",
                             pattern.name,
                             entity.name,
                             key.join(" / ")
                         ))
-                        .with_help(format!("append what tells them apart: #{{{}}}", missing.unwrap_or("…"))),
+                        .with_help(format!("append what distinguishes them: #{{{}}}", missing.unwrap_or("…"))),
                 );
             }
         }
@@ -168,11 +170,11 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "only {date} tells one {} from another: the second of a day overwrites the first",
+                            "only {date} distinguishes one {} from another: the second of a day overwrites the first",
                             entity.name
                         ))
                         .with_help(format!(
-                            "append an identifier, or say that there is one a day: identity = [\"{date}\"]"
+                            "append an identifier, or declare that there is one a day: identity = [\"{date}\"]"
                         )),
                 );
             }

@@ -58,7 +58,7 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(message)
-                        .with_help("drop indexes that are rarely asked, or make them sparse"),
+                        .with_help("drop indexes that are rarely queried, or make them sparse"),
                 );
             }
         }
@@ -93,7 +93,7 @@ impl<'m> Checker<'m> {
         self.report(
             about("P302", Severity::Note)
                 .with_message(
-                    "a local index must exist when the table is made, and caps every collection at 10 GB",
+                    "a local index can only be created with the table, and limits every item collection to 10 GB",
                 )
                 .with_help("prefer a global index unless strong consistency is needed"),
         );
@@ -111,7 +111,7 @@ impl<'m> Checker<'m> {
         {
             let finding = Finding::new("P304", Severity::Note, index.subject(), &index.span);
             let message =
-                format!("every pattern on {} asks for {filter}, yet all items are in it", index.name);
+                format!("every pattern on {} requires {filter}, yet the index holds all items", index.name);
             self.report(
                 finding.with_message(message).with_help(format!("add when = \"{filter}\" to the entries")),
             );

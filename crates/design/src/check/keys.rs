@@ -31,14 +31,14 @@ impl<'m> Checker<'m> {
                     (
                         severity,
                         touching,
-                        "without a border before what follows, so that different values make the same key",
+                        "not separated from what follows, so that different values make the same key",
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
                     (
                         severity,
                         forgeable,
-                        "free text, and a value with the delimiter in it forges another key",
+                        "free text, and a value that contains the delimiter can forge another key",
                     )
                 } else {
                     continue;
@@ -131,7 +131,7 @@ impl<'m> Checker<'m> {
             self.report(
                 finding
                     .with_message(format!(
-                        "{} types share a table whose key is named {}",
+                        "{} entities share a table whose key is named {}",
                         model.entities.len(),
                         list(&semantic)
                     ))
@@ -143,7 +143,7 @@ impl<'m> Checker<'m> {
             self.report(
                 finding
                     .with_message(format!(
-                        "{} types share the table, and no attribute says which one an item is",
+                        "{} entities share the table, and no attribute names the entity of an item",
                         model.entities.len()
                     ))
                     .with_help("add type_attribute = \"EntityType\" to [table]"),
@@ -167,11 +167,11 @@ impl<'m> Checker<'m> {
             }
             for names in seen.values().filter(|names| names.len() > 1) {
                 let finding = self.about_entity("P220", Severity::Note, entity);
-                let message = format!("{} live side by side", list(names));
+                let message = format!("{} coexist", list(names));
                 self.report(
                     finding
                         .with_message(message)
-                        .with_help("plan when readers need only the newest, then remove the others"),
+                        .with_help("plan when readers will need only the newest, then remove the others"),
                 );
             }
         }

@@ -51,7 +51,7 @@ impl<'m> Checker<'m> {
                     template.into_iter().flat_map(|template| &template.parts).map(least_bytes).sum();
                 if least > most {
                     let finding = self.about_mapping("P404", Severity::Error, &mapping);
-                    let message = format!("a key of at least {least} bytes; {most} are the most");
+                    let message = format!("a key of at least {least} bytes; the limit is {most}");
                     self.report(finding.with_message(message).with_help("shorten the text of the template"));
                 }
             }
@@ -76,7 +76,11 @@ impl<'m> Checker<'m> {
         let (severity, message) = match bytes {
             Some(bytes) if bytes > MAX_COLLECTION_BYTES => (
                 Severity::Warning,
-                format!("up to {} of {} gather under one partition key", format_bytes(bytes), entity.name),
+                format!(
+                    "up to {} of {} accumulate under one partition key",
+                    format_bytes(bytes),
+                    entity.name
+                ),
             ),
             Some(_) => return,
             None => {
@@ -84,7 +88,10 @@ impl<'m> Checker<'m> {
                 let stream = average >= STREAM
                     || (entity.expect.average.is_none() && name_hints::is_stream(&entity.name));
                 let severity = if stream { Severity::Warning } else { Severity::Note };
-                (severity, format!("{} items gather under {} for ever", entity.name, mapping.partition))
+                (
+                    severity,
+                    format!("{} items accumulate under {} without bound", entity.name, mapping.partition),
+                )
             }
         };
         let finding = self.about_mapping("P402", severity, mapping).with_message(message);
@@ -117,7 +124,7 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "a collection of up to {} exceeds the 10 GB limit that the local index {} brings",
+                            "a collection of up to {} exceeds the 10 GB limit imposed by the local index {}",
                             format_bytes(bytes),
                             index.name
                         ))
@@ -151,7 +158,8 @@ impl<'m> Checker<'m> {
         }
         let severity = if usual > MAX_ACTIONS { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
-        let message = format!("{usual:.0} actions usually, {most:.0} at most; a transaction has at most 100");
+        let message =
+            format!("{usual:.0} actions on average, {most:.0} at most; a transaction has at most 100");
         self.report(finding.with_message(message).with_help(
             "write the first items in the transaction and the rest in batches, or keep the parts as one item",
         ));

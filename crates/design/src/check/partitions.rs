@@ -81,14 +81,14 @@ impl<'m> Checker<'m> {
                     _ => Severity::Warning,
                 };
                 self.about_mapping("P207", severity, mapping).with_help(
-                    "use an identifier as partition key; serve this question by a sparse, sharded index",
+                    "use an identifier as partition key; serve this pattern by a sparse, sharded index",
                 )
             }
             Some(_) if hot || (cool && !is_boolean(mapping)) => return,
             Some(_) => {
                 let severity = if mapping.is_sparse() { Severity::Note } else { Severity::Warning };
                 self.about_mapping("P308", severity, mapping)
-                    .with_help("declare rps of the writes so that the heat is known, make it sparse with when, or add #{shard} to the key")
+                    .with_help("declare the rps of the writes so that the heat can be computed, make the index sparse with when, or add #{shard} to the key")
             }
         };
         self.report(finding.with_message(message));
@@ -102,7 +102,7 @@ impl<'m> Checker<'m> {
             (false, _) => Severity::Warning,
         };
         let finding = self.about_mapping("P209", severity, mapping).with_message(format!(
-            "the partition key {} of {} is the time: everything written now goes to one partition",
+            "the partition key {} of {} is the time: all current writes go to one partition",
             mapping.partition,
             mapping.location.name()
         ));
@@ -122,7 +122,7 @@ impl<'m> Checker<'m> {
             mapping.entity.name,
             mapping.location.name()
         ));
-        self.report(finding.with_help(format!("add an identifier or #{{shard}} behind {{{field}}}")));
+        self.report(finding.with_help(format!("add an identifier or #{{shard}} after {{{field}}}")));
     }
 
     /// The total heat of all entities under each key.
@@ -165,7 +165,7 @@ impl<'m> Checker<'m> {
             format!("cache these reads, or keep {shards} copies of the item")
         };
         let finding = self.about_mapping("P210", Severity::Error, mapping).with_message(format!(
-            "the hottest partition key {} of {} takes {} {unit} units a second; a partition does {}",
+            "the hottest partition key {} of {} takes {} {unit} units a second; a partition sustains {}",
             mapping.partition,
             mapping.location.name(),
             format_number(amount),

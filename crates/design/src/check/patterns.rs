@@ -19,7 +19,7 @@ impl<'m> Checker<'m> {
         if model.patterns.is_empty() {
             self.report(
                 Finding::new("P119", Severity::Warning, "table", &model.table.span)
-                    .with_message("the model lists no access patterns, so nothing can be proved")
+                    .with_message("the model declares no access patterns, so nothing can be proved")
                     .with_help("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
             );
         }
@@ -36,7 +36,7 @@ impl<'m> Checker<'m> {
             if pattern.rps.is_none() {
                 let finding = self.about_pattern("P118", Severity::Note, pattern);
                 self.report(
-                    finding.with_message("how often this runs is not said").with_help("add rps = 10"),
+                    finding.with_message("the pattern declares no request rate").with_help("add rps = 10"),
                 );
             }
         }
@@ -104,7 +104,7 @@ impl<'m> Checker<'m> {
             Obstacle::Partition { template, missing, partial: true } => (
                 "P102",
                 format!(
-                    "{location} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
+                    "{location} has {template} as partition key of {name}; with {} but not {} known, this would need begins_with on the partition key, which DynamoDB does not support",
                     self.known_values(pattern),
                     list(missing)
                 ),
@@ -112,8 +112,8 @@ impl<'m> Checker<'m> {
             ),
             Obstacle::Sparse { when } => (
                 "P121",
-                format!("{location} holds {name} only when {when}, and the pattern does not ask for that"),
-                format!("add where = \"{when}\" to the pattern if that is meant; otherwise {add}"),
+                format!("{location} holds {name} only when {when}, which the pattern does not require"),
+                format!("add where = \"{when}\" to the pattern if that is intended; otherwise {add}"),
             ),
             _ => return None,
         };
@@ -126,7 +126,7 @@ impl<'m> Checker<'m> {
         if !pattern.filter.is_empty() {
             parts.push(format!("where {}", pattern.filter));
         }
-        if parts.is_empty() { "nothing at all".to_owned() } else { list(&parts) }
+        if parts.is_empty() { "nothing".to_owned() } else { list(&parts) }
     }
 
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
@@ -142,7 +142,7 @@ impl<'m> Checker<'m> {
             SplitReason::Separate => (
                 "P116",
                 Severity::Note,
-                "they are not under one partition key; that is fine if it is rare".to_owned(),
+                "they are not under one partition key; that is fine if the pattern is rare".to_owned(),
             ),
             SplitReason::AmbiguousPrefix(prefix) => (
                 "P106",
@@ -155,7 +155,7 @@ impl<'m> Checker<'m> {
                 "P116",
                 Severity::Note,
                 format!(
-                    "{} would come along in one Query; choose prefixes that sort next to each other",
+                    "one Query would also return {}; choose prefixes that sort next to each other",
                     named(others.iter().map(String::as_str))
                 ),
             ),
@@ -163,7 +163,7 @@ impl<'m> Checker<'m> {
                 "P116",
                 Severity::Note,
                 format!(
-                    "{single} sorts at the other end than the one from which {many} is read; choose a prefix on the other side of {many}"
+                    "{single} sorts at the opposite end from where {many} is read; choose a prefix on the other side of {many}"
                 ),
             ),
         };
@@ -178,12 +178,10 @@ impl<'m> Checker<'m> {
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
             let finding = self.about_pattern("P109", Severity::Warning, pattern).with_message(format!(
-                "the request also returns {}, which the pattern does not want",
+                "the request also returns {}, which the pattern does not return",
                 named(step.extras.iter().map(|entity| entity.name.as_str()))
             ));
-            self.report(
-                finding.with_help("give the wanted type a prefix of its own, or add the others to out"),
-            );
+            self.report(finding.with_help("give the wanted entity its own prefix, or add the others to out"));
         }
         if !step.filter.is_empty() {
             // Within a single unit, the filter does not change the cost.
@@ -220,13 +218,13 @@ impl<'m> Checker<'m> {
         let pages = plural(step.pages() as u64, "page");
         let message = if pattern.first_page_only {
             format!(
-                "only the first page is read, and the result has {amount} ({pages}): the rest is lost silently"
+                "only the first page is read, and the result has {amount} ({pages}): the rest is silently lost"
             )
         } else {
             format!("the result has {amount}: {pages}")
         };
         let finding = self.about_pattern("P115", severity, pattern).with_message(message);
-        self.report(finding.with_help("go on from LastEvaluatedKey until there is none, or set a limit"));
+        self.report(finding.with_help("continue from LastEvaluatedKey until there is none, or set a limit"));
     }
 
     /// A list comes in the order of its sort keys even if none is requested, and 1, 10, 2 is rarely intended.
@@ -247,7 +245,7 @@ impl<'m> Checker<'m> {
             // The order of identifiers rarely matters.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
             let finding = self.about_pattern("P105", severity, pattern).with_message(format!(
-                "{} comes in the order of {name} as text in {template}: 1, 10, 2",
+                "{} is ordered by {name} as text in {template}: 1, 10, 2",
                 entity.name
             ));
             self.report(finding.with_help(pad(template, entity, name)));
@@ -285,9 +283,9 @@ impl<'m> Checker<'m> {
             let known = self.known_values(pattern);
             (
                 "P117",
-                format!("nothing says that {known} belongs to one {} only", entity.name),
+                format!("nothing ensures that {known} belongs to only one {}", entity.name),
                 format!(
-                    "declare unique = [\"{}\"] on {}, or ask for \"{}*\"",
+                    "declare unique = [\"{}\"] on {}, or return \"{}*\"",
                     pattern.inputs.first().map_or("", String::as_str),
                     entity.name,
                     entity.name
@@ -336,11 +334,9 @@ pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
 pub fn truncated(finding: Finding, bound: &str) -> Finding {
     finding
         .with_message(format!(
-            "the upper bound '{bound}' ends before the values that begin with it, so all of {bound} is lost"
+            "the upper bound '{bound}' sorts before the values that start with it, so all of {bound} is lost"
         ))
-        .with_help(format!(
-            "write the bound in full, or end it with a character above all others: '{bound}~'"
-        ))
+        .with_help(format!("write the bound in full, or end it with a character that sorts last: '{bound}~'"))
 }
 
 /// A code, a message and the help.
@@ -351,31 +347,29 @@ fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingT
     let (location, name) = (unserved.location.name(), &unserved.entity.name);
     match &unserved.obstacle {
         Obstacle::NoSortKey { wanted } => {
-            let message =
-                format!("{location} has no sort key, so {wanted} can neither be ordered nor bounded");
+            let message = format!(
+                "{location} has no sort key, so results can be neither ordered nor bounded by {wanted}"
+            );
             ("P104", message, add.to_owned())
         }
         Obstacle::Order { by, before } => {
-            let message = format!(
-                "{name} does not come in the order of {by}: in {location}, {} stands first",
-                before[0]
-            );
+            let message = format!("{name} is not ordered by {by}: in {location}, {} comes first", before[0]);
             ("P103", message, move_first(by, &before[0], add))
         }
         Obstacle::Range { by, before } => {
             let message =
-                format!("{name} cannot be bounded by {by}: in {location}, {} stands first", before[0]);
+                format!("{name} cannot be bounded by {by}: in {location}, {} comes first", before[0]);
             ("P104", message, move_first(by, &before[0], add))
         }
         Obstacle::Unsorted { by, template } => (
             "P105",
-            format!("{by} is a number, and as text in {template} 10 comes before 2"),
+            format!("{by} is a number, and as text in {template} 10 sorts before 2"),
             pad(template, unserved.entity, by),
         ),
         Obstacle::Consistency => inconsistent(location),
         Obstacle::Projection { missing } => (
             "P112",
-            format!("{location} serves this, but does not hold {}", list(missing)),
+            format!("{location} serves this, but lacks {}", list(missing)),
             format!(
                 "add them to its project, name only the fields needed, or set hydrate = true on {}",
                 pattern.name

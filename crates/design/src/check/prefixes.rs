@@ -49,7 +49,7 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "the sort key {sort} has no prefix, in a collection of several types"
+                            "the sort key {sort} has no prefix in a collection of several entities"
                         ))
                         .with_help(format!("write {word}#{sort}")),
                 );
@@ -113,7 +113,7 @@ impl<'m> Checker<'m> {
                 self.report(
                     finding
                         .with_message(format!(
-                            "the partition key {} of {} does not begin with {tenant}",
+                            "the partition key {} of {} does not start with {tenant}",
                             mapping.partition,
                             mapping.location.name()
                         ))
@@ -138,7 +138,7 @@ impl<'m> Checker<'m> {
             self.report(
                 finding
                     .with_message(format!(
-                        "the partition key {partition} does not begin with {}, as those of other types do",
+                        "the partition key {partition} does not start with {}, unlike those of other entities",
                         tenant.name
                     ))
                     .with_help(format!("write TENANT#{{{}}}#{partition}", tenant.name)),

@@ -27,7 +27,7 @@ pub fn index_for(model: &Model, pattern: &Pattern, entity: &Entity) -> String {
     let shard = if known.is_empty() { ", shard = { count = 4 }" } else { "" };
     let entry = format!("index.{name} = {{ key = [\"{partition}\", \"{sort}\"]{when}{shard} }}");
     let hint = if free.is_some() {
-        format!("the existing index {name} has room for it")
+        format!("the existing index {name} can hold it")
     } else {
         format!("with a new [index.{name}] keys = [\"{name}PK\", \"{name}SK\"]")
     };

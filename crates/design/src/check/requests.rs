@@ -37,9 +37,9 @@ impl<'m> Checker<'m> {
             self.report(
                 about("P113", Severity::Warning)
                     .with_message(format!(
-                        "{test} is a filter: everything is read and billed before it drops any"
+                        "{test} is a filter: all items are read and billed before it drops any"
                     ))
-                    .with_help("bring what is searched into the sort key, or into a search engine"),
+                    .with_help("put the searched attribute into the sort key, or use a search engine"),
             );
         }
         if request.scan {
@@ -69,7 +69,7 @@ impl<'m> Checker<'m> {
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
             self.report(
                 about("P101", Severity::Error)
-                    .with_message(format!("{} is no key of {}", clause.key, location.name()))
+                    .with_message(format!("{} is not a key of {}", clause.key, location.name()))
                     .with_help(format!("its keys are {}; anything else can only be filtered", list(names))),
             );
         }
@@ -77,10 +77,10 @@ impl<'m> Checker<'m> {
             self.report(
                 about("P102", Severity::Error)
                     .with_message(format!(
-                        "a Query needs {} = a whole value; begins_with and ranges work on the sort key only",
+                        "a Query needs equality on {}; begins_with and ranges work on the sort key only",
                         list(partition_names)
                     ))
-                    .with_help("put what is known into the partition key, the rest into the sort key"),
+                    .with_help("put the known attributes into the partition key, the rest into the sort key"),
             );
             return;
         };
@@ -89,7 +89,9 @@ impl<'m> Checker<'m> {
             if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
                 self.report(
                     about("P110", Severity::Error)
-                        .with_message("begins_with an empty text is refused: a key value must not be empty")
+                        .with_message(
+                            "begins_with with an empty text is rejected: a key value must not be empty",
+                        )
                         .with_help("leave the sort key out of the condition to read the whole collection"),
                 );
                 return;
@@ -166,11 +168,11 @@ impl<'m> Checker<'m> {
             self.report(
                 about("P108", Severity::Error)
                     .with_message(format!(
-                        "the request never returns {}: its keys in {} are others",
+                        "the request never returns {}: its keys in {} do not match the condition",
                         list(&missing),
                         location.name()
                     ))
-                    .with_help("widen the condition, or give the type a key within it"),
+                    .with_help("widen the condition, or give the entity a key that matches it"),
             );
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
@@ -180,10 +182,12 @@ impl<'m> Checker<'m> {
             self.report(
                 about("P109", Severity::Warning)
                     .with_message(format!(
-                        "the request also returns {}, which the pattern does not want",
+                        "the request also returns {}, which the pattern does not return",
                         named(extras.into_iter())
                     ))
-                    .with_help("narrow the condition with a prefix, or give the wanted types a partition of their own"),
+                    .with_help(
+                        "narrow the condition with a prefix, or give the wanted entities their own partition",
+                    ),
             );
         }
     }
@@ -282,7 +286,7 @@ fn clause(text: &str) -> Result<Clause, String> {
             return make(key, operator, text);
         }
     }
-    Err(format!("`{text}` is no key condition"))
+    Err(format!("`{text}` is not a key condition"))
 }
 
 fn value(text: &str) -> Result<Template, String> {

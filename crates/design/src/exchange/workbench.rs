@@ -125,7 +125,8 @@ fn attribute(name: &str, kind: ValueType) -> Attribute {
 /// Parses `USER#<userId>`, `USER#{userId}`, or a bare name.
 fn template(alias: &str) -> Result<Template, String> {
     let text = alias.replace('<', "{").replace('>', "}");
-    Template::parse(&text).map_err(|error| format!("the alias `{alias}` is no template: {}", error.message))
+    Template::parse(&text)
+        .map_err(|error| format!("the alias `{alias}` is not a template: {}", error.message))
 }
 
 fn kind_of(tag: &str) -> ValueType {

@@ -70,7 +70,7 @@ impl Test {
             return Ok(Test::Contains(attribute(name)?, constant(value)?));
         }
         Err(format!(
-            "`{text}` is no condition; write attribute == 'value', attribute != 'value', exists(attribute) or contains(attribute, 'text')"
+            "`{text}` is not a condition; write attribute == 'value', attribute != 'value', exists(attribute) or contains(attribute, 'text')"
         ))
     }
 }
@@ -141,7 +141,11 @@ fn constant(text: &str) -> Result<String, String> {
         return Ok(inside.to_owned());
     }
     let plain = text == "true" || text == "false" || text.parse::<f64>().is_ok();
-    if plain { Ok(text.to_owned()) } else { Err(format!("`{text}` is no value; put text in single quotes")) }
+    if plain {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is not a value; put text in single quotes"))
+    }
 }
 
 impl fmt::Display for Condition {

@@ -134,7 +134,7 @@ impl Reader {
                         format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
                     }
                 };
-                self.fail("P002", section, &span, format!("`{text}` is no type"), &help);
+                self.fail("P002", section, &span, format!("`{text}` is not a type"), &help);
                 continue;
             };
             let mut attribute = Attribute {

@@ -83,7 +83,7 @@ impl Reader {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
-            self.fail("P002", section, &span, format!("`{key}` is not known in {}", section.subject), &help);
+            self.fail("P002", section, &span, format!("`{key}` is unknown in {}", section.subject), &help);
         }
     }
 
@@ -91,7 +91,7 @@ impl Reader {
     pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, max: usize) -> bool {
         if number > max {
             let message = format!("`{key}` has {number} entries; the limit is {max}");
-            self.fail("P002", section, &section.span_of(key), message, "divide the model");
+            self.fail("P002", section, &section.span_of(key), message, "split the model");
         }
         number <= max
     }
@@ -111,7 +111,7 @@ impl Reader {
         let item = section.get(key)?;
         let text = item.as_str().map(str::to_owned);
         if text.is_none() {
-            self.wrong(section, key, "a text", "\"name\"");
+            self.wrong(section, key, "a string", "\"name\"");
         }
         text
     }
@@ -164,7 +164,7 @@ impl Reader {
             .as_array()
             .and_then(|array| array.iter().map(|value| value.as_str().map(str::to_owned)).collect());
         texts.unwrap_or_else(|| {
-            self.wrong(section, key, "a list of texts", "[\"userId\"]");
+            self.wrong(section, key, "a list of strings", "[\"userId\"]");
             Vec::new()
         })
     }
@@ -179,7 +179,7 @@ impl Reader {
         };
         let halves: Option<Vec<Vec<String>>> = array.iter().map(half).collect();
         halves.unwrap_or_else(|| {
-            self.wrong(section, key, "a list of texts", "[\"PK\", \"SK\"]");
+            self.wrong(section, key, "a list of strings", "[\"PK\", \"SK\"]");
             Vec::new()
         })
     }

@@ -128,7 +128,7 @@ impl Names<'_> {
         let subject = entity.subject();
         self.findings.push(
             Finding::new("P003", Severity::Error, &subject, span)
-                .with_message("a template has {shard}, and nothing says how many shards there are")
+                .with_message("a template has {shard}, but the number of shards is not declared")
                 .with_help("add shard = { by = \"orderId\", count = 4 } beside the key"),
         );
     }

@@ -119,7 +119,7 @@ fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
         if before.key != entity.key {
             let what =
                 format!("~ entity {}: key {} becomes {}", entity.name, keys(&before.key), keys(&entity.key));
-            push(changes, format!("{what}; every item is written anew and the old one deleted"), items * 2.0);
+            push(changes, format!("{what}; every item is rewritten and the old one deleted"), items * 2.0);
         }
         index_entries(before, entity, items, changes);
         let names = |entity: &Entity| -> BTreeSet<String> {

@@ -77,7 +77,7 @@ fn pattern_text<'m>(keys: &Keyspace<'m>, pattern: &'m Pattern) -> String {
     match plan(keys, pattern) {
         Ok(plan) => text.push_str(&plan_text(model, pattern, &plan)),
         Err(unserved) => text.push_str(&format!(
-            "  not served: {} cannot be reached in {}; `partita model check` says why\n",
+            "  not served: {} cannot be reached in {}; `partita model check` explains why\n",
             unserved.entity.name,
             unserved.location.name()
         )),
@@ -124,7 +124,7 @@ fn step_lines(model: &Model, step: &Step<'_>) -> Vec<String> {
     lines.push(format!("options {}", options.join(", ")));
     if step.fan_out > 1 {
         lines.push(format!(
-            "sent    {} times (shards, time buckets or batches), the answers merged",
+            "sent    {} times (shards, time buckets or batches), with results merged",
             step.fan_out
         ));
     }
@@ -133,7 +133,7 @@ fn step_lines(model: &Model, step: &Step<'_>) -> Vec<String> {
     }
     if !step.extras.is_empty() {
         let extras: Vec<&str> = step.extras.iter().map(|entity| entity.name.as_str()).collect();
-        lines.push(format!("also    {} come along", list(&extras)));
+        lines.push(format!("also    returns {}", list(&extras)));
     }
     if step.targets.len() > 1 {
         let attribute = model.table.type_attribute.as_deref().unwrap_or("prefix");
@@ -204,7 +204,7 @@ fn write_text(model: &Model, write: &Write) -> String {
                     index_key.when
                 ));
             } else if keys {
-                text.push_str(&format!("  also set {names}: they are made of what this changes\n"));
+                text.push_str(&format!("  also set {names}: they are made from what this changes\n"));
             }
         }
     }

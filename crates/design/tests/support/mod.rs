@@ -32,7 +32,7 @@ pub fn has(text: &str, code: &str, severity: Severity) -> bool {
     findings(text).iter().any(|finding| finding.code == code && finding.severity == severity)
 }
 
-/// Fails with the whole report unless there are neither errors nor warnings.
+/// Panics with the whole report if there are errors or warnings.
 pub fn assert_clean(name: &str, text: &str) {
     let source = Source::new(name, text);
     let model = read(&source).unwrap_or_else(|findings| panic!("{}", report::text_of(&findings, &source)));
@@ -40,7 +40,7 @@ pub fn assert_clean(name: &str, text: &str) {
     assert!(report.is_clean(), "{}", report::text(&report, &source, false));
 }
 
-/// `[table]` and what follows, with the lines every model has.
+/// A model with a `[table]`, followed by `rest`.
 pub fn with_table(rest: &str) -> String {
     format!("format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{rest}")
 }
