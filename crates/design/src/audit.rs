@@ -41,16 +41,16 @@ pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
     if is_marker(model, attributes) {
         return Vec::new();
     }
-    let candidates: Vec<&Entity> = match typed(model, attributes) {
-        Ok(candidates) => candidates,
+    let entities: Vec<&Entity> = match candidates(model, attributes) {
+        Ok(entities) => entities,
         Err(violation) => return vec![violation],
     };
-    let Some(entity) = candidates.iter().find(|entity| has_key_of(model, entity, attributes)) else {
+    let Some(entity) = entities.iter().find(|entity| has_key_of(model, entity, attributes)) else {
         let wanted: Vec<String> =
-            candidates.iter().map(|entity| format!("{} ({})", entity.name, keys(entity))).collect();
+            entities.iter().map(|entity| format!("{} ({})", entity.name, key_templates(entity))).collect();
         return vec![violation(
             "key",
-            format!("{} is not a key of {}", shown(model, attributes), list(&wanted)),
+            format!("{} is not a key of {}", key_text(model, attributes), list(&wanted)),
         )];
     };
     let mut violations = Vec::new();
@@ -65,7 +65,7 @@ pub fn check_item(model: &Model, attributes: &Attributes) -> Vec<Violation> {
     violations
 }
 
-/// Checks an update: if it touches attributes that an index key is made of, it must also set that key.
+/// Checks an update: if it touches attributes that an index key is built from, it must also set that key.
 pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -> Vec<Violation> {
     let matching: Vec<&Entity> =
         model.entities.iter().filter(|entity| has_key_of(model, entity, key)).collect();
@@ -74,7 +74,7 @@ pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -
     }
     let [entity] = matching.as_slice() else {
         if matching.is_empty() {
-            return vec![violation("key", format!("{} is not a key of any entity", shown(model, key)))];
+            return vec![violation("key", format!("{} is not a key of any entity", key_text(model, key)))];
         }
         return Vec::new();
     };
@@ -112,11 +112,11 @@ pub fn check_update(model: &Model, key: &Attributes, touched: &BTreeSet<&str>) -
 }
 
 /// The entities that the type attribute allows.
-fn typed<'m>(model: &'m Model, attributes: &Attributes) -> Result<Vec<&'m Entity>, Violation> {
+fn candidates<'m>(model: &'m Model, attributes: &Attributes) -> Result<Vec<&'m Entity>, Violation> {
     let all = || model.entities.iter().collect();
     let Some(name) = model.table.type_attribute.as_ref() else { return Ok(all()) };
     let Some(kind) = attributes.get(name) else {
-        return Err(violation("type", format!("{} has no {name}", shown(model, attributes))));
+        return Err(violation("type", format!("{} has no {name}", key_text(model, attributes))));
     };
     let found: Vec<&Entity> = model.entities.iter().filter(|entity| entity.type_value == *kind).collect();
     if !found.is_empty() {
@@ -138,11 +138,11 @@ fn has_key_of(model: &Model, entity: &Entity, attributes: &Attributes) -> bool {
     })
 }
 
-fn keys(entity: &Entity) -> String {
+fn key_templates(entity: &Entity) -> String {
     entity.key.iter().map(Template::to_string).collect::<Vec<_>>().join(" / ")
 }
 
-fn shown(model: &Model, attributes: &Attributes) -> String {
+fn key_text(model: &Model, attributes: &Attributes) -> String {
     let values = model.table.keys.iter().filter_map(|key| attributes.get(key).map(String::as_str));
     values.collect::<Vec<_>>().join(" / ")
 }
@@ -155,7 +155,7 @@ fn is_natural(model: &Model, name: &str, template: &Template) -> bool {
 /// What is wrong with one key attribute.
 fn key_mismatch(entity: &Entity, name: &str, template: &Template, attributes: &Attributes) -> Option<String> {
     let Some(key) = attributes.get(name) else {
-        return Some(format!("{name} is missing: {} makes it {template}", entity.name));
+        return Some(format!("{name} is missing: {} requires {template}", entity.name));
     };
     let mut values = attributes.clone();
     if template.has_field(SHARD) {
@@ -165,7 +165,7 @@ fn key_mismatch(entity: &Entity, name: &str, template: &Template, attributes: &A
     // An attribute that is only part of the key cannot contradict it.
     let expected = template.fill(&values).ok()?;
     (expected != *key)
-        .then(|| format!("{name} is {key}, but the attributes of this {} make it {expected}", entity.name))
+        .then(|| format!("{name} is {key}, but the attributes of this {} require {expected}", entity.name))
 }
 
 fn index_violations(

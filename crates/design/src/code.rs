@@ -88,7 +88,7 @@ pub const CODES: &[Code] = &[
         title: "pattern is not served",
         severity: Severity::Error,
         rules: &[3, 14],
-        page: "No key of the table and no index answers this pattern: the caller knows no partition key. DynamoDB has no joins and no ad-hoc queries; all that remains is a Scan of the whole table. Give the entity a key in an index whose partition key is made of the pattern's inputs, or a copy of the item under such a key.",
+        page: "No key of the table and no index answers this pattern: the caller knows no partition key. DynamoDB has no joins and no ad-hoc queries; all that remains is a Scan of the whole table. Give the entity a key in an index whose partition key is built from the pattern's inputs, or a copy of the item under such a key.",
     },
     Code {
         code: "P102",
@@ -228,14 +228,14 @@ pub const CODES: &[Code] = &[
         title: "template is not injective",
         severity: Severity::Warning,
         rules: &[19],
-        page: "Different values can make the same key: a free string may contain the delimiter, or two fields are adjacent. Declare the attribute as `id` (never contains `#`), `ulid` or `uuid`, write it `:escaped`, or move it to the end.",
+        page: "Different values can produce the same key: a free string may contain the delimiter, or two fields are adjacent. Declare the attribute as `id` (never contains `#`), `ulid` or `uuid`, write it `:escaped`, or move it to the end.",
     },
     Code {
         code: "P202",
         title: "two entities can have the same key",
         severity: Severity::Error,
         rules: &[19],
-        page: "Two entities can make the same primary key, so one overwrites the other. Give each its own prefix.",
+        page: "Two entities can produce the same primary key, so one overwrites the other. Give each its own prefix.",
     },
     Code {
         code: "P203",

@@ -180,13 +180,13 @@ impl<'m> Generator<'m> {
             let other = start.wrapping_add(ordinal) % self.count(owner).max(1);
             return self.values(owner, other, depth - 1).remove(name).unwrap_or_default();
         }
-        let telling = own || (entity.identity().is_none() && entity.has_key_field(name));
+        let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
         let purpose = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
         let drawn = at(self.seed, &purpose, number);
         match &attribute.kind {
-            ValueType::Int if telling => (ordinal + 1).to_string(),
+            ValueType::Int if distinguishing => (ordinal + 1).to_string(),
             ValueType::Id | ValueType::String if own => format!("{}{number:06}", initial(&entity.name)),
-            ValueType::Id | ValueType::String if telling => {
+            ValueType::Id | ValueType::String if distinguishing => {
                 format!("{}-{ordinal}", WORDS[(ordinal % 24) as usize])
             }
             kind => plain_value(kind, name, attribute.values, drawn, number),
@@ -246,7 +246,7 @@ fn typed_value(kind: &ValueType, text: &str) -> Value {
     }
 }
 
-/// Returns the key that a template makes of example values.
+/// Returns the key that a template produces from example values.
 pub fn example_key(entity: &Entity, template: &Template) -> String {
     let mut values = Attributes::new();
     for name in template.fields() {

@@ -1,4 +1,4 @@
-//! Single-table models for DynamoDB: which entities share a table, how their keys are made, and which queries the application makes.
+//! Single-table models for DynamoDB: which entities share a table, how their keys are built, and which queries the application makes.
 //! The checker proves from a model, without any data, that every query is served.
 //!
 //! The crate is pure: it has no I/O, no clock and no async, and depends on no other crate of the project, so that it also runs in a browser.

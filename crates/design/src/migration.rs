@@ -68,14 +68,14 @@ fn all_attributes(models: &[&Model], entity: &Entity, texts: &Attributes) -> Att
 
 /// Returns whether the old primary key, shards aside, can be derived from the new item, so that no other item can have
 /// become the same.
-pub fn preserves_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
+pub fn preserves_origin(old: &Model, new: &Model, item: &Item, rewritten: &Item) -> bool {
     let texts = attributes(item);
     // The key of a marker does not change, only its attributes' names.
-    if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
+    if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| rewritten.get(key) == item.get(key)) {
         return true;
     }
     let Some(entity) = recognise(old, &texts) else { return false };
-    let values = all_attributes(&[new], entity, &attributes(made));
+    let values = all_attributes(&[new], entity, &attributes(rewritten));
     old.table.keys.iter().zip(&entity.key).all(|(name, template)| {
         let Some(key) = texts.get(name) else { return false };
         let shard = template.matches(key, entity).and_then(|mut fields| fields.remove(SHARD));
@@ -104,13 +104,13 @@ fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
 }
 
 fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attributes) -> Rewrite {
-    let mut made = item.clone();
+    let mut rewritten = item.clone();
     let keys = |model: &Model| -> BTreeSet<String> {
         model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
     };
     for name in keys(old).union(&keys(new)) {
         if entity.attribute(name).is_none() {
-            made.remove(name);
+            rewritten.remove(name);
         }
     }
     for location in TableOrIndex::all(new) {
@@ -123,26 +123,26 @@ fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attr
             values.insert(SHARD.to_owned(), shard(&mapping, item, name, &values));
             match template.fill(&values) {
                 Ok(key) => {
-                    made.insert(name.clone(), location.key_value(new, position, key));
+                    rewritten.insert(name.clone(), location.key_value(new, position, key));
                 }
                 Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
         }
     }
     if let Some(name) = &new.table.type_attribute {
-        made.insert(name.clone(), Value::String(entity.type_value.clone()));
+        rewritten.insert(name.clone(), Value::String(entity.type_value.clone()));
     }
-    if made == *item {
+    if rewritten == *item {
         return Rewrite::Keep;
     }
-    let same =
-        new.table.keys == old.table.keys && new.table.keys.iter().all(|key| made.get(key) == item.get(key));
+    let same = new.table.keys == old.table.keys
+        && new.table.keys.iter().all(|key| rewritten.get(key) == item.get(key));
     if same {
-        return Rewrite::Put(made);
+        return Rewrite::Put(rewritten);
     }
     let delete =
         old.table.keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
-    Rewrite::Move { put: made, delete }
+    Rewrite::Move { put: rewritten, delete }
 }
 
 /// The shard that the item has, if the new number of shards permits it; otherwise the one that its hash selects.

@@ -172,7 +172,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// How far the proof got; the obstacle that got furthest makes the most helpful message.
+    /// How far the proof got; the obstacle that got furthest gives the most helpful message.
     fn progress(&self) -> u32 {
         match self {
             Obstacle::Absent => 0,

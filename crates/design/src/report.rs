@@ -30,9 +30,9 @@ pub fn text_of(findings: &[Finding], source: &Source) -> String {
 
 /// Formats a whole report: the findings, with or without notes, and one line for each pattern.
 pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
-    let shown: Vec<Finding> =
+    let visible: Vec<Finding> =
         report.findings.iter().filter(|finding| finding.is_problem() || notes).cloned().collect();
-    let mut text = text_of(&shown, source);
+    let mut text = text_of(&visible, source);
     let width = report.plans.keys().map(|name| name.len()).max().unwrap_or_default();
     for pattern in &report.model.patterns {
         let served = match report.plans.get(pattern.name.as_str()) {

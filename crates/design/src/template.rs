@@ -1,7 +1,7 @@
 //! Key templates: `ORDER#{createdAt}#{orderId}`.
 //!
-//! A template is a sequence of literal text and fields. It prints back to the text it was parsed from, is filled with values to make a key,
-//! and matches a key to recover the values (`matching`). Which keys it can make at all, and whether two templates can make the same key, is
+//! A template is a sequence of literal text and fields. It prints back to the text it was parsed from, is filled with values to produce a key,
+//! and matches a key to recover the values (`matching`). Which keys it can produce at all, and whether two templates can produce the same key, is
 //! decided over the characters that the type of each field allows (`overlap`).
 //!
 //! A field may have a format: `{version:08}` pads with zeros, `{price:08.2}` also fixes decimals, `{time:month}` keeps the time up to the
@@ -211,7 +211,7 @@ impl Template {
         }
     }
 
-    /// Fills in values to make a key.
+    /// Fills in values to produce a key.
     ///
     /// # Errors
     ///

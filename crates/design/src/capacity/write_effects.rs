@@ -148,10 +148,10 @@ pub fn units(model: &Model, write: &Write) -> f64 {
 pub fn amplification(model: &Model, write: &Write) -> f64 {
     let effects = effects(model, write);
     let all: f64 = effects.iter().map(|effect| effect.times).sum();
-    let asked: f64 = effects
+    let requested: f64 = effects
         .iter()
         .filter(|effect| effect.index.is_none() && !matches!(effect.kind, EffectKind::Markers(_)))
         .map(|effect| effect.times)
         .sum();
-    if asked > 0.0 { all / asked } else { 1.0 }
+    if requested > 0.0 { all / requested } else { 1.0 }
 }

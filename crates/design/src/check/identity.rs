@@ -19,7 +19,7 @@ impl<'m> Checker<'m> {
         self.identified();
     }
 
-    /// Two entities must not be able to make the same primary key.
+    /// Two entities must not be able to produce the same primary key.
     fn distinct_entities(&mut self) {
         let mappings = self.keys.mappings(TableOrIndex { index: None }).to_vec();
         let mut earlier = KeyTree::default();
@@ -205,8 +205,8 @@ fn needed<'m>(model: &'m Model, entity: &'m Entity) -> Vec<&'m str> {
             Some(id) => vec![id],
             None => original.key_fields().filter(|name| *name != SHARD).collect(),
         };
-        let held = |name: &&str| entity.attribute(name).is_some() && Some(*name) != version;
-        return fields.into_iter().filter(held).collect();
+        let is_shared = |name: &&str| entity.attribute(name).is_some() && Some(*name) != version;
+        return fields.into_iter().filter(is_shared).collect();
     }
     entity.identity().into_iter().collect()
 }

@@ -73,10 +73,10 @@ impl<'m> Checker<'m> {
             Some(Err(unserved)) => is(&unserved.location),
             None => false,
         };
-        let asked = |pattern: &&Pattern| {
+        let requested = |pattern: &&Pattern| {
             pattern.request.as_ref().is_some_and(|request| request.index.as_deref() == Some(&index.name))
         };
-        self.model.patterns.iter().filter(|pattern| reads(pattern) || asked(pattern)).collect()
+        self.model.patterns.iter().filter(|pattern| reads(pattern) || requested(pattern)).collect()
     }
 
     fn local(&mut self, index: &Index) {
@@ -99,7 +99,7 @@ impl<'m> Checker<'m> {
         );
     }
 
-    /// Every pattern on an index that holds all items asks for the same condition.
+    /// Every pattern on an index that holds all items requires the same condition.
     fn sparse(&mut self, index: &Index, users: &[&Pattern]) {
         let full = TableOrIndex { index: Some(index) }
             .mappings(self.model)

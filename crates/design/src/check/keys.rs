@@ -31,7 +31,7 @@ impl<'m> Checker<'m> {
                     (
                         severity,
                         touching,
-                        "not separated from what follows, so that different values make the same key",
+                        "not separated from what follows, so that different values produce the same key",
                     )
                 } else if !forgeable.is_empty() {
                     let severity = if loose { Severity::Note } else { Severity::Warning };
@@ -159,13 +159,13 @@ impl<'m> Checker<'m> {
                 let number = version.strip_prefix(['v', 'V'])?;
                 number.parse::<u32>().ok().map(|_| rest.to_owned())
             };
-            let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for attribute in &entity.attributes {
                 if let Some(rest) = versioned(&attribute.name) {
-                    seen.entry(rest).or_default().push(attribute.name.clone());
+                    versions.entry(rest).or_default().push(attribute.name.clone());
                 }
             }
-            for names in seen.values().filter(|names| names.len() > 1) {
+            for names in versions.values().filter(|names| names.len() > 1) {
                 let finding = self.about_entity("P220", Severity::Note, entity);
                 let message = format!("{} coexist", list(names));
                 self.report(

@@ -62,9 +62,9 @@ impl<'m> Checker<'m> {
             return;
         }
         let cool = self.is_cool(mapping);
-        let names = shown(values);
+        let keys = key_count_text(values);
         let message = format!(
-            "{} spreads {} over {names} of {}",
+            "{} spreads {} over {keys} of {}",
             mapping.partition,
             entity.name,
             mapping.location.name()
@@ -225,6 +225,6 @@ fn few_values(mapping: &KeyMapping<'_>) -> Option<u64> {
     (values <= FEW).then_some(values)
 }
 
-fn shown(values: u64) -> String {
+fn key_count_text(values: u64) -> String {
     if values == 1 { "one partition key".to_owned() } else { format!("{values} partition keys") }
 }

@@ -121,11 +121,11 @@ impl<'m> Checker<'m> {
             let Some(attribute) = mapping.entity.attribute(field) else { continue };
             match clause.operator {
                 Operator::BeginsWith if !attribute.kind.is_time() && !attribute.kind.has_fixed_width() => {
-                    let shown = &clause.values[0];
+                    let prefix = &clause.values[0];
                     self.report(
                         about("P106", Severity::Error)
-                            .with_message(format!("begins_with '{shown}' ends inside {field}: it also matches longer values of {field}"))
-                            .with_help(format!("end the prefix at a delimiter: '{shown}#'")),
+                            .with_message(format!("begins_with '{prefix}' ends inside {field}: it also matches longer values of {field}"))
+                            .with_help(format!("end the prefix at a delimiter: '{prefix}#'")),
                     );
                     return;
                 }
@@ -211,8 +211,8 @@ fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
     let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
     let open = last.operator == Operator::Equals && given.len() < names.len();
     let join = |value: &Template| {
-        let behind = open.then(Template::default);
-        Template::joined(&before.iter().chain([value]).chain(&behind).cloned().collect::<Vec<_>>())
+        let rest = open.then(Template::default);
+        Template::joined(&before.iter().chain([value]).chain(&rest).cloned().collect::<Vec<_>>())
     };
     let operator = if open { Operator::BeginsWith } else { last.operator };
     Some(Clause { key: last.key.clone(), operator, values: last.values.iter().map(join).collect() })

@@ -1,4 +1,4 @@
-//! Generates single values, plausible for the type and, where it is telling, for the name of the attribute.
+//! Generates single values, plausible for the type and, where it helps, for the name of the attribute.
 
 use crate::model::value_type::ValueType;
 use crate::random::at;
@@ -17,7 +17,7 @@ const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", 
 const NOW: u64 = 1_767_225_600;
 const YEAR: u64 = 31_536_000;
 
-/// A value of a type; text is chosen by the name of the attribute where that is telling.
+/// A value of a type; text is chosen by the name of the attribute where that helps.
 pub(super) fn plain_value(
     kind: &ValueType,
     name: &str,

@@ -32,12 +32,12 @@ pub(super) fn infer(group: &Group, items: &[&Item], model: &Model) -> Entity {
     entity
 }
 
-/// All attributes but the type and the keys that are made from templates.
+/// All attributes but the type and the keys that are built from templates.
 fn attributes(items: &[&Item], model: &Model) -> Vec<Attribute> {
     let is_key = |name: &str| {
-        // The attributes of a composite index key are not made for it.
-        let made = model.indexes.iter().filter(|index| !index.is_composite());
-        made.flat_map(|index| &index.keys).chain(&model.table.keys).any(|key| key == name)
+        // The attributes of a composite index key are not generated for it.
+        let templated = model.indexes.iter().filter(|index| !index.is_composite());
+        templated.flat_map(|index| &index.keys).chain(&model.table.keys).any(|key| key == name)
     };
     let names: BTreeSet<&String> = items.iter().flat_map(|item| item.keys()).collect();
     let is_own = |name: &&String| !is_key(name) && Some(*name) != model.table.type_attribute.as_ref();

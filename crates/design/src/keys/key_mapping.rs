@@ -1,4 +1,4 @@
-//! How an entity's keys are made in the table or in an index, and which of its items are there.
+//! How an entity's keys are built in the table or in an index, and which of its items are there.
 
 use crate::item::{Attributes, Value};
 use crate::model::condition::Condition;
@@ -13,7 +13,7 @@ pub struct TableOrIndex<'m> {
     pub index: Option<&'m Index>,
 }
 
-/// How the keys of one entity are made in the table or in an index, and which of its items are there.
+/// How the keys of one entity are built in the table or in an index, and which of its items are there.
 #[derive(Clone, Debug)]
 pub struct KeyMapping<'m> {
     /// The entity.

@@ -66,13 +66,13 @@ impl KeyTree {
     /// Visits the keys that can be equal to a key, or start with it if it is `open`, until `visit` returns false. A key may
     /// be visited more than once; if the search takes too many steps, all keys are visited.
     pub fn find_overlapping(&self, wanted: &[Token], open: bool, mut visit: impl FnMut(usize) -> bool) {
-        let mut seen = HashSet::new();
+        let mut visited = HashSet::new();
         let mut states = vec![State { at: 0, is_within: false, node: 0, run: None }];
         while let Some(state) = states.pop() {
-            if !seen.insert(state) {
+            if !visited.insert(state) {
                 continue;
             }
-            if seen.len() > MAX_STATES {
+            if visited.len() > MAX_STATES {
                 self.visit_below(0, &mut visit);
                 return;
             }
@@ -173,7 +173,7 @@ mod tests {
             for (number, key) in keys.iter().enumerate() {
                 let overlaps = wanted.overlaps(&types, key, &types, strict, open);
                 prop_assert!(found.contains(&number) || !overlaps, "{wanted} overlaps {key}");
-                // A choice is approximated by a run, which makes more texts.
+                // A choice is approximated by a run, which matches more texts.
                 let exact = !has_choice(key) && !has_choice(&wanted);
                 prop_assert!(!exact || overlaps || !found.contains(&number), "{wanted} does not meet {key}");
             }
@@ -184,11 +184,11 @@ mod tests {
     fn the_search_stops_when_the_visitor_has_enough() {
         let mut tree = KeyTree::default();
         (0..100).for_each(|number| tree.insert(&Template::text("A").runs(&types(), false), number));
-        let mut seen = 0;
+        let mut visited = 0;
         tree.find_overlapping(&[], true, |_| {
-            seen += 1;
-            seen < 3
+            visited += 1;
+            visited < 3
         });
-        assert_eq!(seen, 3);
+        assert_eq!(visited, 3);
     }
 }

@@ -205,9 +205,9 @@ impl<'m> Planner<'_, 'm> {
     /// Returns whether the field is the entity's own ULID or KSUID, which sorts by creation time.
     fn follows_time(&self, mapping: &KeyMapping<'m>, field: &str, by: &str) -> bool {
         let kind = |name: &str| mapping.entity.attribute(name).map(|attribute| &attribute.kind);
-        let made = name_hints::is_creation_time(by);
+        let by_creation = name_hints::is_creation_time(by);
         let own = mapping.entity.identity() == Some(field);
         let sortable = matches!(kind(field), Some(ValueType::Ulid | ValueType::Ksuid));
-        made && own && sortable && kind(by).is_some_and(ValueType::is_time)
+        by_creation && own && sortable && kind(by).is_some_and(ValueType::is_time)
     }
 }

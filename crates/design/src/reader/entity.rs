@@ -47,7 +47,7 @@ impl Reader {
         };
         let semantic = model.table.keys.iter().all(|key| entity.attribute(key).is_some());
         if section.get("key").is_none() && !semantic {
-            let message = format!("{} needs `key`: how its primary key is made", section.subject);
+            let message = format!("{} needs `key`, the templates of its primary key", section.subject);
             let help = "add key = [\"USER#{userId}\", \"PROFILE\"]";
             self.fail("P002", section, &section.span.clone(), message, help);
         } else if section.get("key").is_none() {

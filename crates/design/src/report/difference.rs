@@ -178,14 +178,14 @@ fn keys(templates: &[Template]) -> String {
 
 fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
     let [before, after] = [old, new].map(|model| plans(&Keyspace::new(model)));
-    let shown = |plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
+    let describe = |plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
         Ok(plan) => summary(plan),
         Err(_) => "not served".to_owned(),
     };
     let names: BTreeSet<&str> =
         old.patterns.iter().chain(&new.patterns).map(|pattern| pattern.name.as_str()).collect();
     for name in names {
-        match (before.get(name).map(shown), after.get(name).map(shown)) {
+        match (before.get(name).map(describe), after.get(name).map(describe)) {
             (None, Some(after)) => push(changes, format!("+ pattern {name}: {after}"), 0.0),
             (Some(_), None) => push(changes, format!("- pattern {name}"), 0.0),
             (Some(before), Some(after)) if before != after => {

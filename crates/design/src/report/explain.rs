@@ -159,12 +159,12 @@ fn condition_text(name: &str, sort: &SortCondition) -> String {
         SortCondition::Between { prefix, by } => {
             format!("{name} BETWEEN \"{prefix}{{{by} from}}\" AND \"{prefix}{{{by} to}}\"")
         }
-        SortCondition::Range { from, to } => format!("{name} BETWEEN \"{from}\" AND \"{}\"", shown(to)),
+        SortCondition::Range { from, to } => format!("{name} BETWEEN \"{from}\" AND \"{}\"", readable(to)),
     }
 }
 
 /// Shows the last Unicode character, which ends a range, as an ellipsis.
-fn shown(text: &str) -> String {
+fn readable(text: &str) -> String {
     text.replace('\u{10FFFF}', "…")
 }
 
@@ -204,7 +204,7 @@ fn write_text(model: &Model, write: &Write) -> String {
                     index_key.when
                 ));
             } else if keys {
-                text.push_str(&format!("  also set {names}: they are made from what this changes\n"));
+                text.push_str(&format!("  also set {names}: they are built from what this changes\n"));
             }
         }
     }

@@ -75,7 +75,7 @@ impl Format {
         }
     }
 
-    /// Returns the value of a text that [`Self::apply`] made.
+    /// Returns the value of a text that [`Self::apply`] produced.
     pub(super) fn restore(self, text: &str) -> Cow<'_, str> {
         match self {
             Format::Plain | Format::Bucket(_) => Cow::Borrowed(text),

@@ -1,6 +1,6 @@
 //! Matches a key against a template: recovers the text of each field.
 //!
-//! A first pass, from the end of the key to its start, records where the rest of the template can make the rest of the key. A second pass
+//! A first pass, from the end of the key to its start, records where the rest of the template can produce the rest of the key. A second pass
 //! gives each field, from the start, the shortest text after which the rest can follow, so that a delimiter ends a value. Both passes visit
 //! each character once per part. Only a field that occurs twice may have to be tried with several texts.
 
@@ -8,9 +8,9 @@ use super::{CharacterClass, FieldTypes, Format, Part, Template};
 use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 
-/// The longest key: four attributes and their separators. No template makes a longer text.
+/// The longest key: four attributes and their separators. No template produces a longer text.
 const MAX_BYTES: usize = 4 * 2_048 + 3;
-/// The budget for fields that occur twice; only a key made to exhaust it needs more.
+/// The budget for fields that occur twice; only a key crafted to exhaust it needs more.
 const MAX_STEPS: usize = 1 << 18;
 
 enum Piece<'a> {
@@ -35,7 +35,7 @@ struct Matching<'a> {
     /// The byte offset of each character, and the length of the key.
     bounds: Vec<usize>,
     pieces: Vec<Piece<'a>>,
-    /// For each piece and character: whether the pieces from there on can make the key from there on. Has one row more than
+    /// For each piece and character: whether the pieces from there on can produce the key from there on. Has one row more than
     /// there are pieces.
     can_follow: Vec<Vec<bool>>,
 }

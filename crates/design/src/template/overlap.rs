@@ -1,4 +1,4 @@
-//! Which keys a template can make, decided over the characters that the type of each field allows: whether two templates can make
+//! Which keys a template can produce, decided over the characters that the type of each field allows: whether two templates can produce
 //! the same key, where a field ends, and which fields could forge another key.
 
 use super::{ATTRIBUTE_SEPARATOR, DELIMITER, FieldTypes, Format, MAX_CHARACTERS, Part, Template};
@@ -57,7 +57,7 @@ impl Template {
         names.collect()
     }
 
-    /// Returns whether both templates can make the same text. With `open`, whether `other` can make a text that starts with
+    /// Returns whether both templates can produce the same text. With `open`, whether `other` can produce a text that starts with
     /// one of this template's.
     pub fn overlaps(
         &self,
@@ -71,7 +71,7 @@ impl Template {
         self.tokens(own, strict).iter().any(|left| rights.iter().any(|right| intersect(left, right, open)))
     }
 
-    /// Returns the template as one sequence of characters and runs. A choice becomes a run, which makes too many texts.
+    /// Returns the template as one sequence of characters and runs. A choice becomes a run, which matches too many texts.
     pub(crate) fn runs(&self, types: &dyn FieldTypes, strict: bool) -> Vec<Token> {
         let mut tokens = Vec::new();
         for part in &self.parts {
@@ -160,7 +160,7 @@ impl CharacterClass {
     }
 }
 
-/// An element of the keys that a template makes.
+/// An element of the keys that a template produces.
 #[derive(Clone, Debug)]
 pub(crate) enum Token {
     Character(char),
@@ -173,15 +173,15 @@ fn are_short(choices: &[String]) -> bool {
     choices.iter().map(String::len).sum::<usize>() <= MAX_CHARACTERS
 }
 
-/// Returns whether two token sequences make a common text; with `open`, anything may follow the left one.
+/// Returns whether two token sequences produce a common text; with `open`, anything may follow the left one.
 fn intersect(left: &[Token], right: &[Token], open: bool) -> bool {
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let mut open_states = vec![(0, 0, false, false)];
     while let Some(state) = open_states.pop() {
-        if !seen.insert(state) {
+        if !visited.insert(state) {
             continue;
         }
-        if seen.len() > MAX_STATES {
+        if visited.len() > MAX_STATES {
             return true;
         }
         let (i, j, in_left, in_right) = state;
