@@ -390,6 +390,11 @@ impl Model {
 }
 
 impl Attribute {
+    /// Creates a required attribute without declared values.
+    pub fn new(name: &str, kind: ValueType) -> Attribute {
+        Attribute { name: name.to_owned(), kind, values: None, top: None, optional: false }
+    }
+
     /// Returns the number of distinct values if it is declared, or if the type or the name implies that it is small.
     pub fn distinct(&self) -> Option<u64> {
         let named = || {
@@ -397,6 +402,13 @@ impl Attribute {
                 .filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
         };
         self.values.or_else(|| self.kind.distinct()).or_else(named)
+    }
+}
+
+impl IndexKey {
+    /// Creates the key of an entity whose items are all in the index.
+    pub fn new(index: &str, key: Vec<Template>, span: Span) -> IndexKey {
+        IndexKey { index: index.to_owned(), key, when: Condition::default(), shard: None, count: None, span }
     }
 }
 

@@ -27,12 +27,23 @@ pub struct TableAudit<'m> {
     model: &'m Model,
     items: u64,
     violations: BTreeMap<&'static str, RuleViolations>,
-    /// By the hash of a marker's key: the number of items with the value, whether the marker exists, and its name.
-    values: HashMap<u64, (u64, bool, String)>,
+    /// Unique values, by the hash of the key of their marker.
+    values: HashMap<u64, UniqueValue>,
     /// By the hash of copy and identity: the newest original and the copy.
     copies: HashMap<u64, CopyPair>,
 }
 
+/// A value that must be unique.
+#[derive(Default)]
+struct UniqueValue {
+    /// The number of items with the value.
+    items: u64,
+    has_marker: bool,
+    /// What messages call it: `User#email#a@b`.
+    name: String,
+}
+
+/// An original and its copy.
 #[derive(Default)]
 struct CopyPair {
     /// Version and hash of the values that both have.
@@ -59,7 +70,7 @@ impl<'m> TableAudit<'m> {
         let texts = attributes(item);
         let partition = self.model.table.keys.first().and_then(|key| texts.get(key));
         if let Some(key) = partition.filter(|key| key.starts_with(MARKER)) {
-            self.value(key).1 = true;
+            self.value(key).has_marker = true;
             return;
         }
         for violation in audit::check_item(self.model, &texts) {
@@ -68,15 +79,16 @@ impl<'m> TableAudit<'m> {
         let Some(entity) = audit::recognise(self.model, &texts) else { return };
         for name in &entity.unique {
             if let Some(value) = texts.get(name) {
-                self.value(&marker(entity, name, value)).0 += 1;
+                self.value(&marker(entity, name, value)).items += 1;
             }
         }
         self.record_copies(entity, item, &texts);
     }
 
-    fn value(&mut self, key: &str) -> &mut (u64, bool, String) {
+    fn value(&mut self, key: &str) -> &mut UniqueValue {
         let name = key.trim_start_matches(MARKER);
-        self.values.entry(hash(key)).or_insert_with(|| (0, false, name.to_owned()))
+        let new = || UniqueValue { name: name.to_owned(), ..UniqueValue::default() };
+        self.values.entry(hash(key)).or_insert_with(new)
     }
 
     fn record(&mut self, rule: &'static str, message: String) {
@@ -116,8 +128,8 @@ impl<'m> TableAudit<'m> {
 
     /// Returns the number of items and the violations by rule.
     pub fn finish(mut self) -> (u64, BTreeMap<&'static str, RuleViolations>) {
-        for (_, (items, marked, name)) in std::mem::take(&mut self.values) {
-            let message = match (items, marked) {
+        for (_, UniqueValue { items, has_marker, name }) in std::mem::take(&mut self.values) {
+            let message = match (items, has_marker) {
                 (0, true) => format!("the marker of {name} is stale: no item has the value"),
                 (1, true) => continue,
                 (1, false) => format!("{name} has no marker, so a second item can take the value"),
@@ -190,9 +202,9 @@ key = ["EMAIL#{email}", "USER"]
 
     fn inspect(items: &[Item]) -> Vec<String> {
         let model = crate::read(&crate::Source::new("t.toml", MODEL)).unwrap();
-        let mut inspection = TableAudit::new(&model);
-        items.iter().for_each(|item| inspection.add(item));
-        let (_, violations) = inspection.finish();
+        let mut audit = TableAudit::new(&model);
+        items.iter().for_each(|item| audit.add(item));
+        let (_, violations) = audit.finish();
         violations
             .into_iter()
             .flat_map(|(rule, violations)| {

@@ -92,7 +92,7 @@ impl<'m> Checker<'m> {
         let (location, name) = (unserved.location.name(), &unserved.entity.name);
         let add = add.to_owned();
         let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
-        let words = match &unserved.obstacle {
+        let text = match &unserved.obstacle {
             Obstacle::Absent | Obstacle::Partition { partial: false, .. } if scans => {
                 ("P114", format!("without inputs, only a Scan of the whole table returns {name}"), add)
             }
@@ -117,7 +117,7 @@ impl<'m> Checker<'m> {
             ),
             _ => return None,
         };
-        Some(words)
+        Some(text)
     }
 
     /// What the caller knows, in words.
@@ -178,7 +178,7 @@ impl<'m> Checker<'m> {
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
             let finding = self.about_pattern("P109", Severity::Warning, pattern).with_message(format!(
-                "the request also returns {}, which the pattern does not return",
+                "the request also returns {}, which the pattern does not need",
                 named(step.extras.iter().map(|entity| entity.name.as_str()))
             ));
             self.report(finding.with_help("give the wanted entity its own prefix, or add the others to out"));

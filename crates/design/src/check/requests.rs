@@ -182,7 +182,7 @@ impl<'m> Checker<'m> {
             self.report(
                 about("P109", Severity::Warning)
                     .with_message(format!(
-                        "the request also returns {}, which the pattern does not return",
+                        "the request also returns {}, which the pattern does not need",
                         named(extras.into_iter())
                     ))
                     .with_help(

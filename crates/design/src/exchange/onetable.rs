@@ -1,6 +1,5 @@
 //! Imports and exports OneTable schemas: `value: 'USER#${userId}'` is a key template; `unique`, `enum` and `generate` are kept.
 
-use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::template::{Format, Part, Template};
@@ -64,47 +63,33 @@ fn entity(name: &str, fields: &Value, model: &Model) -> Result<Entity, String> {
         if definition.get("value").is_some() && is_key(field) {
             continue;
         }
-        entity.attributes.push(Attribute {
-            name: field.clone(),
-            kind: kind_of(definition),
-            values: None,
-            top: None,
-            optional: false,
-        });
+        entity.attributes.push(Attribute::new(field, kind_of(definition)));
         if definition["unique"].as_bool() == Some(true) {
             entity.unique.push(field.clone());
         }
     }
-    let key = |name: &str| -> Result<Option<Template>, String> {
-        match fields.get(name) {
-            None => Ok(None),
-            Some(definition) => match definition["value"].as_str() {
-                Some(value) => parse_value(value).map(Some),
-                None => Ok(Some(Template::field(name))),
-            },
-        }
-    };
     for name in &model.table.keys {
-        entity.key.push(key(name)?.unwrap_or_else(|| Template::field(name)));
+        entity.key.push(key_template(fields, name)?.unwrap_or_else(|| Template::field(name)));
     }
     for index in &model.indexes {
         let mut templates = Vec::new();
         for name in &index.keys {
-            templates.extend(key(name)?);
+            templates.extend(key_template(fields, name)?);
         }
         if templates.len() == index.keys.len() {
-            let when = Condition::default();
-            entity.indexes.push(IndexKey {
-                index: index.name.clone(),
-                key: templates,
-                when,
-                shard: None,
-                count: None,
-                span: 0..0,
-            });
+            entity.indexes.push(IndexKey::new(&index.name, templates, 0..0));
         }
     }
     Ok(entity)
+}
+
+/// The template of a key field, if the model has it.
+fn key_template(fields: &Map<String, Value>, name: &str) -> Result<Option<Template>, String> {
+    let template = fields.get(name).map(|definition| match definition["value"].as_str() {
+        Some(value) => parse_value(value),
+        None => Ok(Template::field(name)),
+    });
+    template.transpose()
 }
 
 fn kind_of(definition: &Value) -> ValueType {

@@ -3,7 +3,6 @@
 //! A facet is an entity: its aliases are its key templates (`USER#{userId}` or `USER#<userId>`). What the format cannot express (patterns,
 //! conditions, expectations) is lost on export and has to be added after an import.
 
-use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Index, IndexKey, Model, Projection, Table};
 use crate::template::Template;
@@ -88,12 +87,12 @@ fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<En
     let own = strings(&facet["NonKeyAttributes"]);
     for name in own.iter().filter(|name| !index_keys.contains(name) || model.table.keys.contains(name)) {
         let kind = types.get(name.as_str()).and_then(Value::as_str).map_or(ValueType::String, kind_of);
-        entity.attributes.push(attribute(name, kind));
+        entity.attributes.push(Attribute::new(name, kind));
     }
     let fields: Vec<String> = entity.key_fields().map(str::to_owned).collect();
     for field in fields {
         if entity.attribute(&field).is_none() {
-            entity.attributes.push(attribute(&field, ValueType::Id));
+            entity.attributes.push(Attribute::new(&field, ValueType::Id));
         }
     }
     for index in &model.indexes {
@@ -101,25 +100,13 @@ fn entity(facet: &Value, types: &Map<String, Value>, model: &Model) -> Result<En
         // The format has no templates for indexes; the attribute itself is the key.
         if has && index.keys.iter().any(|key| own.contains(key)) {
             for key in index.keys.iter().filter(|key| !model.table.keys.contains(key)) {
-                entity.attributes.push(attribute(key, ValueType::String));
+                entity.attributes.push(Attribute::new(key, ValueType::String));
             }
             let key = index.keys.iter().map(|key| Template::field(key)).collect();
-            let when = Condition::default();
-            entity.indexes.push(IndexKey {
-                index: index.name.clone(),
-                key,
-                when,
-                shard: None,
-                count: None,
-                span: 0..0,
-            });
+            entity.indexes.push(IndexKey::new(&index.name, key, 0..0));
         }
     }
     Ok(entity)
-}
-
-fn attribute(name: &str, kind: ValueType) -> Attribute {
-    Attribute { name: name.to_owned(), kind, values: None, top: None, optional: false }
 }
 
 /// Parses `USER#<userId>`, `USER#{userId}`, or a bare name.

@@ -44,7 +44,7 @@ fn attributes(items: &[&Item], model: &Model) -> Vec<Attribute> {
     let attribute = |name: &String| {
         let values: Vec<&Value> = items.iter().filter_map(|item| item.get(name)).collect();
         let optional = values.len() < items.len();
-        Attribute { name: name.clone(), kind: value_type(&values), values: None, top: None, optional }
+        Attribute { optional, ..Attribute::new(name, value_type(&values)) }
     };
     names.into_iter().filter(is_own).map(attribute).collect()
 }

@@ -119,13 +119,7 @@ fn new_field(values: &[String], entity: &mut Entity, before: Option<&str>) -> Pa
         name.push('2');
     }
     if entity.attribute(&name).is_none() {
-        entity.attributes.push(Attribute {
-            name: name.clone(),
-            kind,
-            values: None,
-            top: None,
-            optional: false,
-        });
+        entity.attributes.push(Attribute::new(&name, kind));
     }
     Part::Field { name, format: Format::Plain }
 }

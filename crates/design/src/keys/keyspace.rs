@@ -141,8 +141,8 @@ impl KeyRange<'_> {
                 (prefix.runs(self.types, false), true)
             }
         };
-        let border = [Token::Character(ATTRIBUTE_SEPARATOR)];
-        ([self.partition.runs(self.types, false).as_slice(), &border, &sort].concat(), open)
+        let separator = [Token::Character(ATTRIBUTE_SEPARATOR)];
+        ([self.partition.runs(self.types, false).as_slice(), &separator, &sort].concat(), open)
     }
 
     /// Returns whether items of an entity can be in the range.

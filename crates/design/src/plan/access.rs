@@ -59,30 +59,30 @@ impl<'m> Planner<'_, 'm> {
         if self.pattern.strong && !location.is_consistent() {
             return Err(Obstacle::Consistency);
         }
-        let alone = entity.identity().is_some_and(|id| fixed.iter().any(|own| own == id))
-            && entity.versions.is_none();
-        // Once the identity is fixed, further inputs select nothing.
-        let used =
-            |name: &str| alone || fixed.iter().any(|own| own == name) || mapping.when.fixed(name).is_some();
-        let mut filter: Vec<String> = self
-            .pattern
-            .inputs
-            .iter()
-            .filter(|input| !used(input) && entity.attribute(input).is_some())
-            .map(|input| format!("{input} = :{input}"))
-            .collect();
-        let open = self.pattern.filter.tests.iter().filter(|test| {
-            let implied = mapping.when.tests.contains(test);
-            let consumed = matches!(test, Test::Equals(name, _) if used(name));
-            !implied && !consumed && entity.attribute(test.attribute()).is_some()
-        });
-        filter.extend(open.map(Test::to_string));
+        let filter = self.remaining_filter(&mapping, &fixed);
         let sort = match sort.template() {
             Some(template) => sort.with(template.substitute(constant)),
             None => sort,
         };
         let prefix = prefix.substitute(constant);
         Ok(Access { mapping, partition, sort, prefix, fan_out, filter, fixed })
+    }
+
+    /// The inputs and tests that the key condition, which fixes the attributes `fixed`, leaves to a filter.
+    fn remaining_filter(&self, mapping: &KeyMapping<'m>, fixed: &[String]) -> Vec<String> {
+        let entity = mapping.entity;
+        let is_fixed = |name: &str| fixed.iter().any(|own| own == name);
+        // Once the identity is fixed, further inputs select nothing.
+        let is_identified = entity.identity().is_some_and(is_fixed) && entity.versions.is_none();
+        let is_used = |name: &str| is_identified || is_fixed(name) || mapping.when.fixed(name).is_some();
+        let inputs = self.pattern.inputs.iter();
+        let inputs = inputs.filter(|input| !is_used(input) && entity.attribute(input).is_some());
+        let tests = self.pattern.filter.tests.iter().filter(|test| {
+            let implied = mapping.when.tests.contains(test);
+            let consumed = matches!(test, Test::Equals(name, _) if is_used(name));
+            !implied && !consumed && entity.attribute(test.attribute()).is_some()
+        });
+        inputs.map(|input| format!("{input} = :{input}")).chain(tests.map(Test::to_string)).collect()
     }
 
     /// Returns whether a sparse index relates to what the caller knows; otherwise its condition is not what is missing.
@@ -165,13 +165,7 @@ impl<'m> Planner<'_, 'm> {
         let Some(Part::Field { name: next, format }) = rest.first() else {
             return Ok((prefix.clone(), SortCondition::Equals(template.clone())));
         };
-        let before = || -> Vec<String> {
-            let names = rest.iter().filter_map(|part| match part {
-                Part::Field { name, .. } => Some(name.clone()),
-                Part::Text(_) => None,
-            });
-            names.collect()
-        };
+        let before = || Template { parts: rest.to_vec() }.fields().map(str::to_owned).collect();
         let sorted = |by: &str| {
             let kind = mapping.entity.attribute(by).map(|attribute| &attribute.kind);
             let keeps =

@@ -5,6 +5,7 @@ use super::{Obstacle, Operation, Planner, SortCondition, Step};
 use crate::capacity::estimate::{self, ItemCount};
 use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Target;
+use std::collections::BTreeSet;
 
 impl<'m> Planner<'_, 'm> {
     /// Turns accesses to one partition into requests.
@@ -26,22 +27,10 @@ impl<'m> Planner<'_, 'm> {
             SortCondition::Equals(_) => Vec::new(),
             sort => self.other_types(location, accesses, sort),
         };
-        let single_items = accesses.iter().filter(|(target, _)| !target.many).count() as u64;
-        let limit = match self.pattern.limit {
-            Some(limit) => Some(limit + if accesses.len() > 1 { single_items } else { 0 }),
-            None if operation == Operation::Query
-                && !accesses.iter().any(|(target, _)| target.many)
-                && extras.is_empty() =>
-            {
-                (!exact).then_some(single_items)
-            }
-            None => None,
-        };
-        let filter: Vec<String> = accesses.iter().flat_map(|(_, access)| access.filter.clone()).collect();
-        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filter.is_empty()));
-        let mut filter = filter;
-        filter.sort();
-        filter.dedup();
+        let limit = self.limit(accesses, exact || !extras.is_empty());
+        let filters: BTreeSet<String> =
+            accesses.iter().flat_map(|(_, access)| access.filter.iter().cloned()).collect();
+        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filters.is_empty()));
         let step = Step {
             operation,
             location,
@@ -51,7 +40,7 @@ impl<'m> Planner<'_, 'm> {
             forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
             limit,
             fan_out: first.fan_out,
-            filter,
+            filter: filters.into_iter().collect(),
             extras,
             strong: self.pattern.strong,
             items,
@@ -60,6 +49,17 @@ impl<'m> Planner<'_, 'm> {
         };
         let hydration = self.hydration(accesses, &step)?;
         Ok(std::iter::once(step).chain(hydration).collect())
+    }
+
+    /// The declared limit, raised by the single items that are read with a list. Without one, single items need no more than their number,
+    /// unless the request is exact or also returns others.
+    fn limit(&self, accesses: &[(&Target, Access<'m>)], is_unlimited: bool) -> Option<u64> {
+        let single_items = accesses.iter().filter(|(target, _)| !target.many).count();
+        match self.pattern.limit {
+            Some(limit) if accesses.len() > 1 => Some(limit + single_items as u64),
+            Some(limit) => Some(limit),
+            None => (single_items == accesses.len() && !is_unlimited).then_some(single_items as u64),
+        }
     }
 
     /// The items, the average bytes and the maximum bytes that a read returns.

@@ -3,7 +3,6 @@
 use super::Reader;
 use super::field::Section;
 use crate::finding::closest;
-use crate::model::condition::Condition;
 use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
@@ -45,6 +44,20 @@ impl Reader {
             key_span: section.span_of("key"),
             ..Entity::default()
         };
+        self.complete_key(section, &mut entity, model);
+        if let Some(inner) = self.inner(section, "index") {
+            for (index, _) in inner.table.iter() {
+                let Some(entry) = self.inner(&inner, index) else { continue };
+                let index_key = self.index_key(index, &entry, &entity, model);
+                entity.indexes.push(index_key);
+            }
+        }
+        add_implicit_indexes(&mut entity, model);
+        entity
+    }
+
+    /// Checks the number of templates; without any, the key attributes are the entity's own attributes.
+    fn complete_key(&mut self, section: &Section<'_>, entity: &mut Entity, model: &Model) {
         let semantic = model.table.keys.iter().all(|key| entity.attribute(key).is_some());
         if section.get("key").is_none() && !semantic {
             let message = format!("{} needs `key`, the templates of its primary key", section.subject);
@@ -66,17 +79,6 @@ impl Reader {
                 "give one template for each key attribute",
             );
         }
-        let Some(inner) = self.inner(section, "index") else {
-            add_implicit_indexes(&mut entity, model);
-            return entity;
-        };
-        for (index, _) in inner.table.iter() {
-            let Some(entry) = self.inner(&inner, index) else { continue };
-            let index_key = self.index_key(index, &entry, &entity, model);
-            entity.indexes.push(index_key);
-        }
-        add_implicit_indexes(&mut entity, model);
-        entity
     }
 
     fn index_key(&mut self, index: &str, section: &Section<'_>, entity: &Entity, model: &Model) -> IndexKey {
@@ -126,24 +128,11 @@ impl Reader {
             let text_kind = text.strip_suffix('?').unwrap_or(&text);
             let Some(kind) = ValueType::parse(text_kind) else {
                 let span = inner.span_of(name);
-                let meant = ValueType::synonym(text_kind).or_else(|| closest(text_kind, ValueType::names()));
-                let help = match meant {
-                    Some(meant) => format!("did you mean \"{meant}\"?"),
-                    None => {
-                        let names: Vec<&str> = ValueType::names().collect();
-                        format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
-                    }
-                };
-                self.fail("P002", section, &span, format!("`{text}` is not a type"), &help);
+                let message = format!("`{text}` is not a type");
+                self.fail("P002", section, &span, message, &unknown_type_help(text_kind));
                 continue;
             };
-            let mut attribute = Attribute {
-                name: name.to_owned(),
-                kind,
-                values: None,
-                top: None,
-                optional: text.ends_with('?'),
-            };
+            let mut attribute = Attribute { optional: text.ends_with('?'), ..Attribute::new(name, kind) };
             if let Some(details) = details {
                 attribute.values = self.whole(&details, "values");
                 attribute.top = self.number(&details, "top").map(|top| top.min(1.0));
@@ -186,6 +175,16 @@ impl Reader {
     }
 }
 
+fn unknown_type_help(text: &str) -> String {
+    match ValueType::synonym(text).or_else(|| closest(text, ValueType::names())) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None => {
+            let names: Vec<&str> = ValueType::names().collect();
+            format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
+        }
+    }
+}
+
 /// Adds the indexes that hold the entity's items without being declared: those whose key attributes it has as plain attributes.
 fn add_implicit_indexes(entity: &mut Entity, model: &Model) {
     for index in &model.indexes {
@@ -195,15 +194,8 @@ fn add_implicit_indexes(entity: &mut Entity, model: &Model) {
         let templates: Option<Vec<Template>> =
             index.keys.iter().map(|key| implicit_key(entity, model, key)).collect();
         let Some(key) = templates else { continue };
-        let index_key = IndexKey {
-            index: index.name.clone(),
-            key,
-            when: Condition::default(),
-            shard: None,
-            count: None,
-            span: entity.span.clone(),
-        };
-        entity.indexes.push(index_key);
+        let span = entity.span.clone();
+        entity.indexes.push(IndexKey::new(&index.name, key, span));
     }
 }
 
