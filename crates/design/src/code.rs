@@ -27,7 +27,7 @@ pub fn find(code: &str) -> Option<&'static Code> {
 pub fn document() -> String {
     let mut text = String::from(
         "# Codes of `partita model check`\n\n\
-         Generated from `crates/design/src/code.rs`. An error makes the check fail, a warning does with\n\
+         Generated from `crates/design/src/code.rs`. An error fails the check, a warning only with\n\
          `--deny-warnings`, a note never. A finding can be allowed in the model, with a reason:\n\n\
          ```toml\n[[allow]]\ncode = \"P115\"\non = \"pattern.userWithOrders\"\nreason = \"the client pages\"\n```\n",
     );
@@ -88,7 +88,7 @@ pub const CODES: &[Code] = &[
         title: "pattern is not served",
         severity: Severity::Error,
         rules: &[3, 14],
-        page: "No key of the table and no index answers this pattern: the caller knows no partition key. DynamoDB has no joins and no ad-hoc queries; all that remains is a Scan of the whole table. Give the entity a key in an index whose partition key is built from the pattern's inputs, or a copy of the item under such a key.",
+        page: "Neither the table nor an index serves this pattern: the caller knows no partition key. DynamoDB has no joins and no ad-hoc queries; all that remains is a Scan of the whole table. Give the entity a key in an index whose partition key is built from the pattern's inputs, or a copy of the item under such a key.",
     },
     Code {
         code: "P102",
@@ -116,7 +116,7 @@ pub const CODES: &[Code] = &[
         title: "sort key does not sort as its values do",
         severity: Severity::Error,
         rules: &[28, 93],
-        page: "Sort keys compare as text: `V#10` sorts before `V#2`. Pad numbers with zeros (`{version:08}`), or keep them in a numeric key attribute of their own.",
+        page: "Sort keys compare as text: `V#10` sorts before `V#2`. Pad numbers with zeros (`{version:08}`), or give them a numeric key attribute of their own.",
     },
     Code {
         code: "P106",
@@ -134,14 +134,14 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "P108",
-        title: "request leaves a type out",
+        title: "request omits an entity",
         severity: Severity::Error,
         rules: &[43],
         page: "The declared request cannot return an entity of the pattern: its condition excludes the entity's keys, or the entity has other keys in that index.",
     },
     Code {
         code: "P109",
-        title: "request returns other types",
+        title: "request returns other entities",
         severity: Severity::Warning,
         rules: &[43],
         page: "The request also returns entities that are not in the pattern. They are read, billed and discarded, and code that does not check the type attribute mistakes them for something else. Give the wanted entities their own partition or prefix.",
@@ -197,7 +197,7 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "P117",
-        title: "single result is not proved single",
+        title: "result may not be single",
         severity: Severity::Warning,
         rules: &[19],
         page: "The pattern returns one item, but nothing ensures that only one has these values. Declare `unique`, name the identifying attribute in `identity`, or return a list.",
@@ -249,14 +249,14 @@ pub const CODES: &[Code] = &[
         title: "partition key without a prefix",
         severity: Severity::Warning,
         rules: &[17, 39],
-        page: "A bare value such as `123` tells nothing and collides with the values of other entities. Write `USER#{userId}`.",
+        page: "A bare value such as `123` is meaningless and collides with the values of other entities. Write `USER#{userId}`.",
     },
     Code {
         code: "P205",
         title: "prefixes are not consistent",
         severity: Severity::Warning,
         rules: &[39, 40],
-        page: "One attribute has different prefixes in partition keys of the same table, so the entities do not share a collection although they seem to. Use one prefix.",
+        page: "One attribute has different prefixes in partition keys of the same table, so the entities do not share a collection although they appear to. Use one prefix.",
     },
     Code {
         code: "P206",
@@ -298,7 +298,7 @@ pub const CODES: &[Code] = &[
         title: "sequential identifier",
         severity: Severity::Note,
         rules: &[16],
-        page: "Sequential numbers are no problem for distribution (keys are hashed), but they can be guessed and need a counter. UUIDs and ULIDs avoid both.",
+        page: "Sequential numbers distribute well (keys are hashed), but they can be guessed and need a counter. UUIDs and ULIDs avoid both.",
     },
     Code {
         code: "P212",
