@@ -27,6 +27,17 @@ pub enum Operation {
     BatchGet,
 }
 
+impl Operation {
+    /// Returns the name of the operation in the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Get => "GetItem",
+            Operation::Query => "Query",
+            Operation::BatchGet => "BatchGetItem",
+        }
+    }
+}
+
 /// A condition on the sort key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SortCondition {

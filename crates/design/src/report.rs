@@ -7,7 +7,7 @@ use crate::check::Report;
 use crate::code;
 use crate::finding::{Finding, Severity};
 use crate::formatting::{format_quantity, plural};
-use crate::plan::{Operation, Plan};
+use crate::plan::Plan;
 use crate::source::Source;
 use serde_json::{Value, json};
 
@@ -60,12 +60,11 @@ pub fn summary(plan: &Plan<'_>) -> String {
         .steps
         .iter()
         .map(|step| {
-            let operation = match step.operation {
-                Operation::Get => "GetItem",
-                Operation::Query => "Query",
-                Operation::BatchGet => "BatchGetItem",
-            };
-            format!("{operation} {}", step.location.index.map_or("table", |index| index.name.as_str()))
+            format!(
+                "{} {}",
+                step.operation.name(),
+                step.location.index.map_or("table", |index| index.name.as_str())
+            )
         })
         .collect();
     let requests = plural(plan.requests(), "request");

@@ -51,7 +51,7 @@ pub fn json(model: &Model, only: Option<&str>) -> Value {
 
 fn step_json(model: &Model, step: &Step<'_>) -> Value {
     json!({
-        "operation": operation(step),
+        "operation": step.operation.name(),
         "request": request_json(model, step),
         "requests": step.fan_out,
         "items": step.items.average,
@@ -89,7 +89,7 @@ fn plan_text(model: &Model, pattern: &Pattern, plan: &Plan<'_>) -> String {
     let mut text = String::new();
     for (number, step) in plan.steps.iter().enumerate() {
         let location = step.location.index.map_or("the table", |index| index.name.as_str());
-        text.push_str(&format!("  {}. {} on {location}\n", number + 1, operation(step)));
+        text.push_str(&format!("  {}. {} on {location}\n", number + 1, step.operation.name()));
         for line in step_lines(model, step) {
             text.push_str(&format!("     {line}\n"));
         }
@@ -166,15 +166,6 @@ fn condition_text(name: &str, sort: &SortCondition) -> String {
 /// Shows the last Unicode character, which ends a range, as an ellipsis.
 fn readable(text: &str) -> String {
     text.replace('\u{10FFFF}', "…")
-}
-
-/// Returns the name of the operation of a step.
-pub fn operation(step: &Step<'_>) -> &'static str {
-    match step.operation {
-        Operation::Get => "GetItem",
-        Operation::Query => "Query",
-        Operation::BatchGet => "BatchGetItem",
-    }
 }
 
 fn write_text(model: &Model, write: &Write) -> String {
