@@ -1,46 +1,4 @@
-//! Files of comma-separated values, with a header of their own and with a given one.
-//!
-//! What is read is canonical, and when it is written with all fields in quotes the same is read again.
+//! Runs `csv` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_exchange::item_reader::InputFormat;
-use partita_fuzz::{assert_canonical, puts};
-use partita_value::{Item, ScalarType, ValueRef};
-
-const COLUMNS: [&str; 3] = ["id", "name", "note"];
-
-fuzz_target!(|input: &[u8]| {
-    let Some((choice, file)) = input.split_first() else { return };
-    let delimiter = b",\t;:| "[usize::from(*choice) % 6];
-    let keys = vec![("id".to_owned(), ScalarType::N), ("b".to_owned(), ScalarType::B)];
-    let format = |header| InputFormat::Csv { delimiter, header, keys: keys.clone() };
-    for put in puts(format(None), file) {
-        assert_canonical(&put.item);
-    }
-    let columns = || Some(COLUMNS.map(str::to_owned).to_vec());
-    for put in puts(format(columns()), file) {
-        assert_canonical(&put.item);
-        let again: Vec<Item> =
-            puts(format(columns()), &quoted(&put.item, delimiter)).into_iter().map(|put| put.item).collect();
-        assert_eq!(again, [put.item]);
-    }
-});
-
-/// A record of an item, which has the first columns and may lack the last.
-fn quoted(item: &Item, delimiter: u8) -> Vec<u8> {
-    let mut line = Vec::new();
-    for (number, value) in COLUMNS.iter().map_while(|column| item.get(column)).enumerate() {
-        if number > 0 {
-            line.push(delimiter);
-        }
-        let (ValueRef::S(text) | ValueRef::N(text)) = value else { panic!("no column has this type") };
-        line.push(b'"');
-        for byte in text {
-            line.extend(std::iter::repeat_n(*byte, if *byte == b'"' { 2 } else { 1 }));
-        }
-        line.push(b'"');
-    }
-    line.push(b'\n');
-    line
-}
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::csv::run(input));

@@ -1,7 +1,4 @@
-//! Any bytes as a page of the data file.
+//! Runs `data_pages` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_store_embedded::fuzzing;
-
-fuzz_target!(|bytes: &[u8]| fuzzing::read_page(bytes));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::data_pages::run(input));

@@ -1,17 +1,4 @@
-//! Files of Amazon Ion: what is read is canonical, and is read again from what is written of it.
+//! Runs `ion` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_api::export::ExportFormat;
-use partita_exchange::{item_reader::InputFormat, item_writer};
-use partita_fuzz::{assert_canonical, puts};
-
-fuzz_target!(|file: &[u8]| {
-    for put in puts(InputFormat::Ion, file) {
-        assert_canonical(&put.item);
-        let mut line = Vec::new();
-        item_writer::write(ExportFormat::Ion, put.item.view(), &mut line);
-        let again: Vec<_> = puts(InputFormat::Ion, &line).into_iter().map(|put| put.item).collect();
-        assert_eq!(again, [put.item], "{}", String::from_utf8_lossy(&line));
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::ion::run(input));

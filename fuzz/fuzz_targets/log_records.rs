@@ -1,10 +1,4 @@
-//! Any bytes as the files of the commit log, and as the body of a sealed record of it.
+//! Runs `log_records` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_store_embedded::fuzzing;
-
-fuzz_target!(|bytes: &[u8]| {
-    fuzzing::read_log_files(bytes);
-    fuzzing::read_record_body(bytes);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::log_records::run(input));

@@ -1,26 +1,4 @@
-//! Two numbers, one a line: printing and parsing are inverse, and keys, order, sums and differences agree.
+//! Runs `numbers` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_value::{Number, ValueRef, ordered_key};
-
-fuzz_target!(|text: &str| {
-    let mut numbers = text.lines().filter_map(|line| Number::parse(line).ok());
-    let Some(first) = numbers.next() else { return };
-    let second = numbers.next().unwrap_or(Number::ZERO);
-    for number in [first, second, first.negate()] {
-        assert_eq!(Number::parse(&number.to_string()), Ok(number));
-    }
-    assert_eq!(key(&first).cmp(&key(&second)), first.cmp(&second));
-    assert_eq!(first.add(&second), second.add(&first));
-    if let Ok(sum) = first.add(&second) {
-        assert_eq!(sum.subtract(&second), Ok(first));
-        assert_eq!(sum.cmp(&first), second.cmp(&Number::ZERO));
-    }
-});
-
-fn key(number: &Number) -> Vec<u8> {
-    let mut key = Vec::new();
-    ordered_key::write(ValueRef::N(number.to_string().as_bytes()), &mut key);
-    key
-}
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::numbers::run(input));

@@ -1,41 +1,4 @@
-//! PartiQL: a statement's text, with as many parameters as it has question marks, to the ranges it reads or the item it
-//! writes.
+//! Runs `partiql` of crates/fuzz_targets under libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use partita_fuzz::{assert_canonical, item, key, values};
-use partita_partiql::{Statement, named_item, read_access, read_order};
-use partita_value::Value;
-
-fuzz_target!(|text: &str| {
-    let parameters = text.matches('?').count().min(20);
-    let parameters: Vec<Value> = values().iter().cycle().take(parameters).map(Value::from).collect();
-    let Ok(statement) = Statement::parse(text, &parameters) else { return };
-    let (key, item) = (key(), item());
-    match &statement {
-        Statement::Select(select) | Statement::Exists(select) => {
-            if let Ok(access) = read_access(select.condition.as_ref(), &key) {
-                let _ = read_order(&select.order, &access, &key);
-            }
-            if let Some(projection) = &select.projection {
-                assert_canonical(&projection.apply(item.view()));
-            }
-        }
-        Statement::Insert(insert) => assert_canonical(&insert.item),
-        Statement::Update(update) => {
-            let named = named_item(update.condition.as_ref(), &key);
-            assert_canonical(&named.key);
-            for old in [Some(item.view()), None] {
-                if let Ok(updated) = update.update.apply(old, named.key.view()) {
-                    assert_canonical(&updated);
-                }
-            }
-        }
-        Statement::Delete(delete) => {
-            let named = named_item(delete.condition.as_ref(), &key);
-            assert_canonical(&named.key);
-            let _ = named.check();
-            let _ = named.is_absent_or_matches().map(|condition| condition.matches(Some(item.view())));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| partita_fuzz_targets::partiql::run(input));

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs the black-box suites (python, javascript, rust, or those named) against one server: the binary PARTITA_BINARY,
-# on a free port with a temporary data folder, or whatever already listens at PARTITA_ENDPOINT.
+# Runs the black-box suites (python, javascript, rust, or those named) against servers of the binary PARTITA_BINARY, on free ports
+# with temporary data folders, or against whatever already listens at PARTITA_ENDPOINT.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=$root/target/blackbox
 binary=${PARTITA_BINARY:-$root/target/release/partita}
+given=${PARTITA_ENDPOINT:-}
 suites=("$@")
 [ $# -gt 0 ] || suites=(python javascript rust)
 mkdir -p "$work"
@@ -38,10 +39,15 @@ start_server() {
   return 1
 }
 
+# Each worker starts a server of its own, unless an endpoint is given: then one worker runs all tests.
 python_suite() {
   [ -x "$work/venv/bin/python" ] || python3 -m venv "$work/venv" || return 1
   "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/python/requirements.txt" || return 1
-  (cd "$here/python" && PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" -m pytest -q --tb=short)
+  local workers=3
+  [ -z "$given" ] && unset PARTITA_ENDPOINT || workers=0
+  mkdir -p "$scratch/python"
+  (cd "$here/python" && PARTITA_TEST_DATA="$scratch/python" PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/python" -m pytest \
+    -q --tb=short --durations=10 --numprocesses "$workers" --dist loadfile)
 }
 
 javascript_suite() {
@@ -52,11 +58,10 @@ rust_suite() {
   (cd "$here/rust" && CARGO_TARGET_DIR="$work/rust" cargo test --quiet -- --nocapture)
 }
 
-if [ -z "${PARTITA_ENDPOINT:-}" ]; then
+if [ -z "$given" ] && [ "${suites[*]}" != python ]; then
   start_server || exit 1
+  export PARTITA_ENDPOINT
 fi
-export PARTITA_ENDPOINT
-echo "testing $PARTITA_ENDPOINT"
 
 failed=()
 summary=()

@@ -1,32 +1,79 @@
-//! What CI checks, in the order in which failures are cheapest to find.
+//! What CI checks: stages with what they depend on, run side by side on two cores.
+//!
+//! Stages that only compile or count are niced, because some tests beside them measure time.
 
-use crate::step::run;
-use crate::{complexity, fuzz, instructions, list_append, tidy};
+use crate::stages::{Stage, run_side_by_side};
 
-const UNIT_TESTS: [&str; 4] = ["cargo", "test", "--workspace", "--quiet"];
-/// With this, tests that need a disk of their own fail where they cannot have one.
-const REQUIRE_FULL_DISK: &str = "PARTITA_REQUIRE_FULL_DISK=1";
+/// Stages of `cargo xtask quick`.
+const QUICK: [&str; 5] = ["format", "tidy", "book", "lints", "unit tests"];
 
-pub fn quick() -> Result<(), String> {
-    without_tests()?;
-    run("unit tests", "env", &UNIT_TESTS)
-}
-
-fn without_tests() -> Result<(), String> {
-    run("format", "cargo", &["fmt", "--all", "--check"])?;
-    run("format of fuzz targets", "cargo", &["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"])?;
-    tidy::check()?;
-    run("lints", "cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
-}
+/// With `PARTITA_REQUIRE_FULL_DISK`, tests that need a disk of their own fail where they cannot have one.
+const STAGES: &[Stage] = &[
+    Stage { name: "format", after: &[], command: &["xtask", "format", "--check"], niceness: 0 },
+    Stage { name: "tidy", after: &[], command: &["xtask", "tidy"], niceness: 0 },
+    Stage { name: "book", after: &[], command: &["xtask", "book"], niceness: 0 },
+    Stage { name: "release build", after: &["format", "tidy"], command: &["xtask", "release"], niceness: 5 },
+    Stage {
+        name: "lints",
+        after: &["format", "tidy"],
+        command: &["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+        niceness: 10,
+    },
+    Stage {
+        name: "build of unit tests",
+        after: &["lints"],
+        command: &["cargo", "test", "--workspace", "--no-run", "--quiet"],
+        niceness: 10,
+    },
+    Stage {
+        name: "unit tests",
+        after: &["build of unit tests"],
+        command: &["env", "PARTITA_REQUIRE_FULL_DISK=1", "cargo", "test", "--workspace", "--quiet"],
+        niceness: 0,
+    },
+    Stage {
+        name: "Python clients",
+        after: &["release build"],
+        command: &["bash", "tests/blackbox/run.sh", "python"],
+        niceness: 0,
+    },
+    Stage {
+        name: "JavaScript client",
+        after: &["release build"],
+        command: &["bash", "tests/blackbox/run.sh", "javascript"],
+        niceness: 0,
+    },
+    Stage {
+        name: "Rust client",
+        after: &["JavaScript client"],
+        command: &["bash", "tests/blackbox/run.sh", "rust"],
+        niceness: 10,
+    },
+    Stage {
+        name: "instructions",
+        after: &["Rust client"],
+        command: &["xtask", "instructions"],
+        niceness: 10,
+    },
+    Stage { name: "complexity", after: &["instructions"], command: &["xtask", "complexity"], niceness: 10 },
+    Stage {
+        name: "list-append",
+        after: &["complexity", "Python clients"],
+        command: &["xtask", "list-append"],
+        niceness: 0,
+    },
+    Stage { name: "kill -9", after: &["list-append"], command: &["bash", "tests/crash/run.sh"], niceness: 0 },
+];
 
 pub fn all() -> Result<(), String> {
-    without_tests()?;
-    run("unit tests", "env", &[&[REQUIRE_FULL_DISK], &UNIT_TESTS[..]].concat())?;
-    run("release build", "cargo", &["build", "--release", "--package", "partita"])?;
-    instructions::check(false)?;
-    complexity::check()?;
-    fuzz::all(fuzz::CI_SECONDS)?;
-    list_append::check(&[])?;
-    run("real clients", "bash", &["tests/blackbox/run.sh"])?;
-    run("kill -9", "bash", &["tests/crash/run.sh"])
+    run_side_by_side(STAGES)
+}
+
+/// The fast loop: one after the other, with output as it comes.
+pub fn quick() -> Result<(), String> {
+    for name in QUICK {
+        let stage = STAGES.iter().find(|stage| stage.name == name);
+        stage.ok_or_else(|| format!("no stage is called {name}"))?.run_alone()?;
+    }
+    Ok(())
 }

@@ -5,7 +5,8 @@
 //! stand in crates/bench/src/bin/complexity.
 
 use crate::instructions::need_valgrind;
-use crate::step::{root, run};
+use crate::release;
+use crate::step::root;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,11 +18,7 @@ const MOST_GROWTH: f64 = 4.0 * 1.35;
 const PARTS: usize = 2;
 
 pub fn check() -> Result<(), String> {
-    run(
-        "build",
-        "cargo",
-        &["build", "--release", "--quiet", "--package", "partita-bench", "--bin", "complexity"],
-    )?;
+    release::build(&["complexity"])?;
     need_valgrind()?;
     let folder = empty_folder()?;
     let processes: Vec<Child> = (0..PARTS).map(|part| start(&folder, part)).collect::<Result<_, String>>()?;

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: replays the corpora in fuzz/corpus and fuzzes every target from there, so many seconds each.
+//! `cargo xtask fuzz`: fuzzes every target from its corpus in fuzz/corpus, so many seconds each. Unit tests replay the corpora.
 //!
 //! A target of libFuzzer is a program built with the compiler's coverage pass, which stable has; cargo-fuzz is not needed,
 //! though fuzz/ has its layout. What is found lies in fuzz/artifacts; `cargo xtask fuzz TARGET FILE` runs it again.
@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// How long CI fuzzes a target.
-pub const CI_SECONDS: u64 = 5;
+/// How long a target is fuzzed unless the command line says otherwise.
+const SECONDS: u64 = 5;
 /// An input that takes longer is a finding, and so is one that needs more memory.
 const MOST_SECONDS: u32 = 2;
 const MOST_MEGABYTES: u32 = 1_024;
@@ -31,7 +31,7 @@ const FLAGS: [&str; 6] = [
 /// `cargo xtask fuzz [--seconds N]` or `cargo xtask fuzz TARGET FILE…`
 pub fn command(arguments: &[String]) -> Result<(), String> {
     match arguments {
-        [] => all(CI_SECONDS),
+        [] => all(SECONDS),
         [option, seconds] if option == "--seconds" => {
             all(seconds.parse().map_err(|error| format!("--seconds {seconds}: {error}"))?)
         }

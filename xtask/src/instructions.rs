@@ -3,6 +3,7 @@
 //! Counts do not depend on how busy the machine is, so this finds a slow-down that a timing would hide. What was
 //! recorded stands in crates/bench/instructions.txt; `cargo xtask instructions --update` records anew.
 
+use crate::release;
 use crate::step::{root, run};
 use std::fs;
 use std::process::Command;
@@ -14,11 +15,7 @@ const TOLERANCE: f64 = 1.10;
 const ROUNDS: [u64; 2] = [100, 300];
 
 pub fn check(update: bool) -> Result<(), String> {
-    run(
-        "build",
-        "cargo",
-        &["build", "--release", "--quiet", "--package", "partita-bench", "--bin", "hot_paths"],
-    )?;
+    release::build(&["hot_paths"])?;
     need_valgrind()?;
     let counts: Vec<(&str, f64)> =
         PATHS.into_iter().map(|path| Ok((path, instructions(path)?))).collect::<Result<_, String>>()?;

@@ -1,10 +1,11 @@
 //! `cargo xtask list-append`: transactions against a server that is killed are strictly serializable.
 
+use crate::release;
 use crate::step::run;
 
 /// Without arguments some thousand transactions and a few kills.
 pub fn check(arguments: &[String]) -> Result<(), String> {
-    run("build", "cargo", &["build", "--release", "--quiet", "-p", "partita", "-p", "partita-list-append"])?;
+    release::build(&["partita", "partita-list-append"])?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     run("list-append", "target/release/partita-list-append", &arguments)
 }

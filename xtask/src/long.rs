@@ -1,14 +1,14 @@
 //! `cargo xtask long`: what takes too long for CI, to be run before a release.
 
 use crate::step::run;
-use crate::{fuzz, list_append, simulate};
+use crate::{fuzz, list_append, release, simulate};
 
 /// How long each target is fuzzed.
 const FUZZ_SECONDS: u64 = 60;
 
 /// `arguments` go to the comparison with DynamoDB Local: `--requests`, `--seed`.
 pub fn all(arguments: &[String]) -> Result<(), String> {
-    run("release build", "cargo", &["build", "--release", "--package", "partita"])?;
+    release::build(&["partita"])?;
     fuzz::all(FUZZ_SECONDS)?;
     let owned =
         |arguments: &[&str]| arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>();

@@ -1,84 +1,50 @@
-//! Rules of ARCHITECTURE.md that a machine can check.
+//! `cargo xtask tidy`: the rules of ARCHITECTURE.md that a machine can check, one file per rule.
+
+mod files;
+mod folders;
+mod json;
+mod layers;
+mod manifest;
+mod messages;
+mod operations;
+mod seams;
+mod source;
 
 use crate::step::root;
-use std::fs;
-use std::path::{Path, PathBuf};
+use manifest::Manifest;
+use source::SourceFile;
 
-/// Words that name nothing.
-const EMPTY_NAMES: [&str; 5] = ["helpers", "utils", "common", "manager", "misc"];
+/// Everything the rules look at.
+struct Repository {
+    files: Vec<SourceFile>,
+    /// The manifests of crates/*.
+    manifests: Vec<Manifest>,
+}
+
+/// A rule returns what breaks it.
+type Rule = fn(&Repository) -> Vec<String>;
+
+const RULES: [Rule; 7] = [
+    files::problems,
+    folders::problems,
+    json::problems,
+    layers::problems,
+    messages::problems,
+    operations::problems,
+    seams::problems,
+];
 
 pub fn check() -> Result<(), String> {
-    println!("\n=== tidy");
     let mut files = Vec::new();
     for folder in ["crates", "fuzz", "xtask"] {
-        collect(&root().join(folder), &mut files);
+        source::collect(&root().join(folder), &mut files)?;
     }
-    let mut problems: Vec<String> = files.iter().flat_map(|file| problems_of(file)).collect();
-    problems.extend(missing_stages());
+    let repository = Repository { files, manifests: manifest::all()? };
+    let problems: Vec<String> = RULES.iter().flat_map(|rule| rule(&repository)).collect();
     if problems.is_empty() {
-        println!("{} files are tidy", files.len());
+        println!("{} files are tidy", repository.files.len());
         return Ok(());
     }
     problems.iter().for_each(|problem| eprintln!("{problem}"));
     Err(format!("tidy: {} problems", problems.len()))
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
-
-fn problems_of(file: &Path) -> Vec<String> {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let shown = file.display();
-    let mut problems = Vec::new();
-    if !text.starts_with("//!") {
-        problems.push(format!("{shown}: does not open with //! and what it is for"));
-    }
-    if EMPTY_NAMES.contains(&name) {
-        problems.push(format!("{shown}: the name says nothing"));
-    }
-    if shown.to_string().contains("/engine/src/") && name != "stored_key" && text.contains(".prefix()") {
-        problems.push(format!("{shown}: only stored_key.rs builds stored keys"));
-    }
-    problems
-}
-
-/// An operation's name is its address: every stage has a file of that name.
-fn missing_stages() -> Vec<String> {
-    let registry = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
-    let listed = registry.split_once("operations! {").map_or("", |(_, rest)| rest);
-    let names = listed
-        .lines()
-        .filter_map(|line| line.trim().strip_suffix(','))
-        .filter_map(|line| line.split(' ').next());
-    let mut problems = Vec::new();
-    for file in names.map(snake_case) {
-        for stage in ["api", "wire", "engine"] {
-            if !root().join(format!("crates/{stage}/src/{file}.rs")).exists() {
-                problems.push(format!(
-                    "crates/{stage}/src/{file}.rs: missing, though the operation is registered"
-                ));
-            }
-        }
-    }
-    problems
-}
-
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.push(letter.to_ascii_lowercase());
-    }
-    snake
 }

@@ -2,106 +2,22 @@
 
 use crate::*;
 
-/// A decoded, valid request. The variant's name is the operation's.
-#[derive(Debug)]
-pub enum Request {
-    BatchExecuteStatement(batch_execute_statement::BatchExecuteStatement),
-    BatchGetItem(batch_get_item::BatchGetItem),
-    BatchWriteItem(batch_write_item::BatchWriteItem),
-    CancelBulkOperation(cancel_bulk_operation::CancelBulkOperation),
-    CreateBackup(create_backup::CreateBackup),
-    CreateTable(create_table::CreateTable),
-    DeleteBackup(delete_backup::DeleteBackup),
-    DeleteItem(delete_item::DeleteItem),
-    DeleteTable(delete_table::DeleteTable),
-    DescribeBulkOperation(describe_bulk_operation::DescribeBulkOperation),
-    DescribeBackup(describe_backup::DescribeBackup),
-    DescribeContinuousBackups(describe_continuous_backups::DescribeContinuousBackups),
-    DescribeEndpoints,
-    DescribeExport(describe_export::DescribeExport),
-    DescribeImport(describe_import::DescribeImport),
-    DescribeLimits,
-    DescribeStream(describe_stream::DescribeStream),
-    DescribeTable(describe_table::DescribeTable),
-    DescribeTimeToLive(describe_time_to_live::DescribeTimeToLive),
-    ExecuteStatement(execute_statement::ExecuteStatement),
-    ExecuteTransaction(execute_transaction::ExecuteTransaction),
-    ExportTableToPointInTime(export_table_to_point_in_time::ExportTableToPointInTime),
-    GetItem(get_item::GetItem),
-    GetRecords(get_records::GetRecords),
-    GetShardIterator(get_shard_iterator::GetShardIterator),
-    ListBulkOperations(list_bulk_operations::ListBulkOperations),
-    ListStreams(list_streams::ListStreams),
-    ImportTable(import_table::ImportTable),
-    ListBackups(list_backups::ListBackups),
-    ListExports(list_exports::ListExports),
-    ListImports(list_imports::ListImports),
-    ListTables(list_tables::ListTables),
-    ListTagsOfResource(list_tags_of_resource::ListTagsOfResource),
-    PutItem(put_item::PutItem),
-    Query(query::Query),
-    RestoreTableFromBackup(restore_table_from_backup::RestoreTableFromBackup),
-    RestoreTableToPointInTime(restore_table_to_point_in_time::RestoreTableToPointInTime),
-    Scan(scan::Scan),
-    StartBulkPutItems(start_bulk_put_items::StartBulkPutItems),
-    TagResource(tag_resource::TagResource),
-    TransactGetItems(transact_get_items::TransactGetItems),
-    TransactWriteItems(transact_write_items::TransactWriteItems),
-    UntagResource(untag_resource::UntagResource),
-    UpdateContinuousBackups(update_continuous_backups::UpdateContinuousBackups),
-    UpdateItem(update_item::UpdateItem),
-    UpdateTable(update_table::UpdateTable),
-    UpdateTimeToLive(update_time_to_live::UpdateTimeToLive),
+macro_rules! requests_and_responses {
+    ($($folder:ident $name:ident $module:ident $output:ident $access:ident $(by [$($action:ident)+])? $remark:literal;)*) => {
+        /// A decoded, valid request. The variant's name is the operation's.
+        #[derive(Debug)]
+        #[allow(missing_docs, reason = "each is described where its content is")]
+        pub enum Request {
+            $($name($folder::$module::$name)),*
+        }
+
+        /// The response to a request that succeeded.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "each is described where its content is")]
+        pub enum Response {
+            $($name($folder::$module::$output)),*
+        }
+    };
 }
 
-/// What a request that succeeded is answered with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Response {
-    BatchExecuteStatement(batch_execute_statement::BatchExecuteStatementOutput),
-    BatchGetItem(batch_get_item::BatchGetItemOutput),
-    BatchWriteItem(batch_write_item::BatchWriteItemOutput),
-    CancelBulkOperation(cancel_bulk_operation::CancelBulkOperationOutput),
-    CreateBackup(create_backup::CreateBackupOutput),
-    CreateTable(create_table::CreateTableOutput),
-    DeleteBackup(delete_backup::DeleteBackupOutput),
-    DeleteItem(delete_item::DeleteItemOutput),
-    DeleteTable(delete_table::DeleteTableOutput),
-    DescribeBulkOperation(describe_bulk_operation::DescribeBulkOperationOutput),
-    DescribeBackup(describe_backup::DescribeBackupOutput),
-    DescribeContinuousBackups(describe_continuous_backups::DescribeContinuousBackupsOutput),
-    DescribeEndpoints(describe_endpoints::DescribeEndpointsOutput),
-    DescribeExport(describe_export::DescribeExportOutput),
-    DescribeImport(describe_import::DescribeImportOutput),
-    DescribeLimits(describe_limits::DescribeLimitsOutput),
-    DescribeStream(describe_stream::DescribeStreamOutput),
-    DescribeTable(describe_table::DescribeTableOutput),
-    DescribeTimeToLive(describe_time_to_live::DescribeTimeToLiveOutput),
-    ExecuteStatement(execute_statement::ExecuteStatementOutput),
-    ExecuteTransaction(execute_transaction::ExecuteTransactionOutput),
-    ExportTableToPointInTime(export_table_to_point_in_time::ExportTableToPointInTimeOutput),
-    GetItem(get_item::GetItemOutput),
-    GetRecords(get_records::GetRecordsOutput),
-    GetShardIterator(get_shard_iterator::GetShardIteratorOutput),
-    ListBulkOperations(list_bulk_operations::ListBulkOperationsOutput),
-    ListStreams(list_streams::ListStreamsOutput),
-    ImportTable(import_table::ImportTableOutput),
-    ListBackups(list_backups::ListBackupsOutput),
-    ListExports(list_exports::ListExportsOutput),
-    ListImports(list_imports::ListImportsOutput),
-    ListTables(list_tables::ListTablesOutput),
-    ListTagsOfResource(list_tags_of_resource::ListTagsOfResourceOutput),
-    PutItem(put_item::PutItemOutput),
-    Query(query::QueryOutput),
-    RestoreTableFromBackup(restore_table_from_backup::RestoreTableFromBackupOutput),
-    RestoreTableToPointInTime(restore_table_to_point_in_time::RestoreTableToPointInTimeOutput),
-    Scan(scan::ScanOutput),
-    StartBulkPutItems(start_bulk_put_items::StartBulkPutItemsOutput),
-    /// TagResource and UntagResource answer nothing.
-    Empty,
-    TransactGetItems(transact_get_items::TransactGetItemsOutput),
-    TransactWriteItems(transact_write_items::TransactWriteItemsOutput),
-    UpdateContinuousBackups(update_continuous_backups::UpdateContinuousBackupsOutput),
-    UpdateItem(update_item::UpdateItemOutput),
-    UpdateTable(update_table::UpdateTableOutput),
-    UpdateTimeToLive(update_time_to_live::UpdateTimeToLiveOutput),
-}
+operations! { [requests_and_responses] }

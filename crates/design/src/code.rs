@@ -27,9 +27,10 @@ pub fn find(code: &str) -> Option<&'static Code> {
 pub fn document() -> String {
     let mut text = String::from(
         "# Codes of `partita model check`\n\n\
-         Generated from `crates/design/src/code.rs`. An error fails the check, a warning only with\n\
-         `--deny-warnings`, a note never. A finding can be allowed in the model, with a reason:\n\n\
-         ```toml\n[[allow]]\ncode = \"P115\"\non = \"pattern.userWithOrders\"\nreason = \"the client pages\"\n```\n",
+         Every finding has a code. An error makes the check fail, a warning only with `--deny-warnings`, a note\n\
+         never. A model can allow a finding, and must say why:\n\n\
+         ```toml\n[[allow]]\ncode = \"P115\"\non = \"pattern.userWithOrders\"\nreason = \"the client pages\"\n```\n\n\
+         This page is generated from `crates/design/src/code.rs`.\n",
     );
     for code in CODES {
         let (name, title, severity) = (code.code, code.title, code.severity.name());

@@ -5,8 +5,6 @@
 
 mod values;
 
-pub use values::timestamp;
-
 use crate::audit::marker;
 use crate::capacity::estimate;
 use crate::item::{Attributes, Item, Value, item_size};

@@ -2,144 +2,58 @@
 //!
 //! 1. [`Engine::execute`] takes a valid [`Request`] and calls the method of the operation's own file.
 //! 2. Reads (`get_item.rs`, `query.rs`, `scan.rs`, …) find the table in the [`catalog`], turn keys into
-//!    stored keys ([`stored_key`]), and read points or a page of one snapshot ([`read`]).
+//!    stored keys ([`key::stored_key`]), and read points or a page of one snapshot ([`read`]).
 //! 3. Writes (`put_item.rs`, `update_item.rs`, `transact_write_items.rs`, …) make a list of item writes
 //!    and hand it to the one writer ([`write`]), which decides inside the store what changes: the item,
-//!    its index entries ([`index_entry`]), counters, the stream's record ([`stream_record`]). All of it
+//!    its index entries ([`index::index_entry`]), counters, the stream's record ([`stream::stream_record`]). All of it
 //!    commits together.
 //! 4. Background work ([`maintenance`]) goes the same way, in small steps.
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
-mod aside;
-mod backfill;
-mod backup_record;
-mod batch_execute_statement;
-mod batch_get_item;
-mod batch_write_item;
 pub mod bucket;
-pub mod bucket_folder;
-mod bucket_output;
-mod bulk_record;
-mod bulk_report;
-mod bulk_run;
-mod bulk_step;
-mod cancel_bulk_operation;
+pub mod clock;
+pub mod maintenance;
+pub mod offload;
+pub mod salvage;
+pub mod stream;
+pub mod verify;
+
+mod account;
+mod backup;
+mod bulk_operation;
 mod capacity;
 mod catalog;
-mod catalog_mending;
-mod catalog_rows;
-mod change;
-mod change_history;
-mod change_table;
-pub mod clock;
-mod complaints;
-mod create_backup;
-mod create_table;
-mod data_files;
-mod delete_backup;
-mod delete_item;
-mod delete_table;
-mod describe_backup;
-mod describe_bulk_operation;
-mod describe_continuous_backups;
-mod describe_endpoints;
-mod describe_export;
-mod describe_import;
-mod describe_limits;
-mod describe_stream;
-mod describe_table;
-mod describe_time_to_live;
-mod drafts;
-mod exchange_record;
-mod exchange_upkeep;
-mod execute_statement;
-mod execute_transaction;
-mod expiry;
-mod export_selection;
-mod export_step;
-mod export_table_to_point_in_time;
-mod get_item;
-mod get_records;
-mod get_shard_iterator;
-pub mod heavy_work;
+mod exchange;
+mod export;
 mod history;
-mod history_upkeep;
-mod idempotency;
-mod import_step;
-mod import_table;
-mod index_entry;
-mod item_key;
-mod key_range;
-mod list_backups;
-mod list_bulk_operations;
-mod list_exports;
-mod list_imports;
-mod list_streams;
-mod list_tables;
-mod list_tags_of_resource;
-mod lost_item;
-pub mod maintenance;
-mod object_source;
-mod open_ids;
-mod past;
-mod pauses;
-mod put_item;
-mod query;
+mod import;
+mod index;
+mod item;
+mod key;
+mod random;
 mod read;
-mod read_stream;
-mod restore_step;
-mod restore_table_from_backup;
-mod restore_table_to_point_in_time;
-mod restored_table;
-pub mod salvage;
-mod scalar_keys;
-mod scan;
-mod selection;
-mod shard_iterator;
-mod slices;
-mod start_bulk_put_items;
-mod statement_read;
-mod statement_write;
-mod stored_key;
-mod stream;
-pub mod stream_options;
-mod stream_record;
-mod stream_upkeep;
+mod statement;
 mod table;
-mod table_consumption;
-mod tag_resource;
-mod throughput_record;
-mod transact_get_items;
-mod transact_write_items;
-mod untag_resource;
-mod update_continuous_backups;
-mod update_item;
-mod update_table;
-mod update_time_to_live;
-pub mod verify;
-mod warm_throughput;
-mod workplace;
+mod tag;
+mod time_to_live;
 mod write;
-mod write_batch;
-mod write_draft;
-mod write_plan;
-mod write_report;
 
 use bucket::Buckets;
 use catalog::Catalog;
 use clock::Clock;
-use exchange_upkeep::TokenCursor;
-use open_ids::OpenIds;
+use exchange::exchange_upkeep::TokenCursor;
+use exchange::open_ids::OpenIds;
+use exchange::workplace::Workplaces;
+use maintenance::pauses::Pauses;
 use partita_api::{Exception, Request, Response};
 use partita_store::{Health, Store, StoreError};
-use pauses::Pauses;
-pub use slices::let_others;
+use random::IdGenerator;
+pub use read::slices::let_others;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use stream_options::StreamOptions;
-use workplace::Workplaces;
+use stream::stream_options::StreamOptions;
 
 /// The database: a store and what is known about its tables.
 pub struct Engine<S> {
@@ -168,8 +82,7 @@ pub struct Engine<S> {
     workplaces: Workplaces,
     /// Background work that has failed and is tried again later.
     pauses: Pauses,
-    /// Makes ids of the same millisecond differ.
-    ids: AtomicU64,
+    ids: IdGenerator,
     /// New tables have no secret of their own: for tests that compare rows.
     fixed_tokens: bool,
     /// Called when there is new background work.
@@ -197,7 +110,7 @@ impl<S: Store> Engine<S> {
             token_cursor: TokenCursor::default(),
             workplaces: Workplaces::default(),
             pauses: Pauses::default(),
-            ids: AtomicU64::new(0),
+            ids: IdGenerator::new().map_err(|error| StoreError::Io(error.to_string()))?,
             fixed_tokens: false,
             waker: OnceLock::new(),
         })
@@ -266,91 +179,29 @@ impl<S: Store> Engine<S> {
         if self.fixed_tokens {
             return Ok(None);
         }
-        let random = || getrandom::u64().map_err(|error| storage_failed(StoreError::Io(error.to_string())));
-        Ok(Some([random()?, random()?]))
+        random::hash_key().map(Some).map_err(|error| storage_failed(StoreError::Io(error.to_string())))
     }
 
     /// An id in the form of a UUID, unique in this database.
     fn new_id(&self) -> String {
-        use siphasher::sip128::{Hasher128, SipHasher24};
-        use std::hash::{BuildHasher, Hasher, RandomState};
-        let mut hasher = SipHasher24::new();
-        hasher.write_u64(self.clock.now_millis());
-        hasher.write_u64(self.ids.fetch_add(1, Ordering::Relaxed));
-        // After a restart the clock may say what it said before.
-        hasher.write_u64(RandomState::new().hash_one(0));
-        let id = hasher.finish128().as_u128();
-        // Version 4, variant 1, as readers of UUIDs expect.
-        let id = id & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-        let hex = format!("{id:032x}");
-        format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
-    }
-
-    /// Runs any request.
-    #[allow(clippy::too_many_lines, reason = "one line per operation")]
-    pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
-        use {Request as Q, Response as A};
-        Ok(match request {
-            Q::BatchExecuteStatement(q) => A::BatchExecuteStatement(self.batch_execute_statement(q).await?),
-            Q::BatchGetItem(q) => A::BatchGetItem(self.batch_get_item(&q).await?),
-            Q::BatchWriteItem(q) => A::BatchWriteItem(self.batch_write_item(q).await?),
-            Q::CancelBulkOperation(q) => A::CancelBulkOperation(self.cancel_bulk_operation(q).await?),
-            Q::CreateBackup(q) => A::CreateBackup(self.create_backup(q).await?),
-            Q::CreateTable(q) => A::CreateTable(self.create_table(q).await?),
-            Q::DeleteBackup(q) => A::DeleteBackup(self.delete_backup(q).await?),
-            Q::DeleteItem(q) => A::DeleteItem(self.delete_item(q).await?),
-            Q::DeleteTable(q) => A::DeleteTable(self.delete_table(q).await?),
-            Q::DescribeBackup(q) => A::DescribeBackup(self.describe_backup(&q)?),
-            Q::DescribeBulkOperation(q) => A::DescribeBulkOperation(self.describe_bulk_operation(&q)?),
-            Q::DescribeContinuousBackups(q) => {
-                A::DescribeContinuousBackups(self.describe_continuous_backups(&q)?)
-            }
-            Q::DescribeEndpoints => A::DescribeEndpoints(self.describe_endpoints()),
-            Q::DescribeExport(q) => A::DescribeExport(self.describe_export(&q)?),
-            Q::DescribeImport(q) => A::DescribeImport(self.describe_import(&q)?),
-            Q::DescribeLimits => A::DescribeLimits(self.describe_limits()),
-            Q::DescribeStream(q) => A::DescribeStream(self.describe_stream(&q)?),
-            Q::DescribeTable(q) => A::DescribeTable(self.describe_table(&q)?),
-            Q::DescribeTimeToLive(q) => A::DescribeTimeToLive(self.describe_time_to_live(&q)?),
-            Q::ExecuteStatement(q) => A::ExecuteStatement(self.execute_statement(q).await?),
-            Q::ExecuteTransaction(q) => A::ExecuteTransaction(self.execute_transaction(q).await?),
-            Q::ExportTableToPointInTime(q) => {
-                A::ExportTableToPointInTime(self.export_table_to_point_in_time(q).await?)
-            }
-            Q::GetItem(q) => A::GetItem(self.get_item(&q)?),
-            Q::GetRecords(q) => A::GetRecords(self.get_records(&q)?),
-            Q::GetShardIterator(q) => A::GetShardIterator(self.get_shard_iterator(&q)?),
-            Q::ListStreams(q) => A::ListStreams(self.list_streams(&q)),
-            Q::ImportTable(q) => A::ImportTable(self.import_table(q).await?),
-            Q::ListBackups(q) => A::ListBackups(self.list_backups(&q)?),
-            Q::ListBulkOperations(q) => A::ListBulkOperations(self.list_bulk_operations(&q)?),
-            Q::ListExports(q) => A::ListExports(self.list_exports(&q)?),
-            Q::ListImports(q) => A::ListImports(self.list_imports(&q)?),
-            Q::ListTables(q) => A::ListTables(self.list_tables(&q)),
-            Q::ListTagsOfResource(q) => A::ListTagsOfResource(self.list_tags_of_resource(&q)?),
-            Q::PutItem(q) => A::PutItem(self.put_item(q).await?),
-            Q::Query(q) => A::Query(self.query(&q).await?),
-            Q::RestoreTableFromBackup(q) => {
-                A::RestoreTableFromBackup(self.restore_table_from_backup(q).await?)
-            }
-            Q::RestoreTableToPointInTime(q) => {
-                A::RestoreTableToPointInTime(self.restore_table_to_point_in_time(q).await?)
-            }
-            Q::Scan(q) => A::Scan(self.scan(&q).await?),
-            Q::StartBulkPutItems(q) => A::StartBulkPutItems(self.start_bulk_put_items(q).await?),
-            Q::TagResource(q) => self.tag_resource(q).await.map(|()| A::Empty)?,
-            Q::TransactGetItems(q) => A::TransactGetItems(self.transact_get_items(&q)?),
-            Q::TransactWriteItems(q) => A::TransactWriteItems(self.transact_write_items(q).await?),
-            Q::UntagResource(q) => self.untag_resource(q).await.map(|()| A::Empty)?,
-            Q::UpdateContinuousBackups(q) => {
-                A::UpdateContinuousBackups(self.update_continuous_backups(q).await?)
-            }
-            Q::UpdateItem(q) => A::UpdateItem(self.update_item(q).await?),
-            Q::UpdateTable(q) => A::UpdateTable(self.update_table(q).await?),
-            Q::UpdateTimeToLive(q) => A::UpdateTimeToLive(self.update_time_to_live(q).await?),
-        })
+        self.ids.next_uuid()
     }
 }
+
+macro_rules! dispatch {
+    ($($folder:ident $name:ident $module:ident $output:ident $access:ident $(by [$($action:ident)+])? $remark:literal;)*) => {
+        impl<S: Store> Engine<S> {
+            /// Executes any request.
+            pub async fn execute(&self, request: Request) -> Result<Response, Exception> {
+                Ok(match request {
+                    $(Request::$name(request) => Response::$name(self.$module(request).await?)),*
+                })
+            }
+        }
+    };
+}
+
+partita_api::operations! { [dispatch] }
 
 /// A store that fails is an internal error to the client. The client is told what an operator can mend; the rest is
 /// for the log.

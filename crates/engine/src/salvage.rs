@@ -1,7 +1,7 @@
 //! The catalog of a database that was salvaged: rows that were lost come back out of their second copies.
 
-use crate::catalog_rows::{self, CatalogRows};
-use crate::stored_key::{self, Key};
+use crate::catalog::catalog_rows::{self, CatalogRows};
+use crate::key::stored_key::{self, Key};
 use partita_store::{Decision, Rows, Store, StoreError};
 
 /// Puts the rows of the catalog back of which only the second copy could be copied. Says which they are.

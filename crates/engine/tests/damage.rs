@@ -7,7 +7,7 @@ mod damaging_store;
 mod support;
 
 use damaging_store::DamagingStore;
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_engine::maintenance::Progress;
 use partita_engine::verify::{FindingKind, Pace, mend};
 use partita_store::{Direction, KeyRange, Snapshot, Store};

@@ -4,7 +4,7 @@
 
 mod support;
 
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_engine::maintenance::Progress;
 use partita_store::{Decision, Direction, KeyRange, Snapshot, Store, Write};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};

@@ -3,7 +3,7 @@
 
 mod support;
 
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_store::{Direction, KeyRange, Snapshot, Store};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use std::ops::ControlFlow;

@@ -4,7 +4,7 @@
 
 mod support;
 
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_exchange::compression::Compression;
 use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};

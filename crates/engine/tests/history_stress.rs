@@ -325,5 +325,5 @@ fn restores_are_right_beside_writers_in_memory() {
 fn restores_are_right_beside_writers_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::Relaxed };
-    stress(EmbeddedStore::open_at_pace(folder.path(), options, Pace::Hurried).unwrap());
+    stress(EmbeddedStore::open_with_pace(folder.path(), options, Pace::Eager).unwrap());
 }

@@ -5,6 +5,7 @@
 
 mod support;
 
+use partita_api::item::*;
 use partita_api::key_schema::*;
 use partita_api::table::*;
 use partita_api::*;

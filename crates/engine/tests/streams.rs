@@ -5,7 +5,7 @@
 
 mod support;
 
-use partita_engine::stream_options::StreamOptions;
+use partita_engine::stream::stream_options::StreamOptions;
 use partita_store::Store;
 use partita_store_embedded::{EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;

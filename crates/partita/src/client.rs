@@ -1,37 +1,45 @@
-//! A small blocking client of the DynamoDB API: one connection, signed requests, retries.
+//! A small blocking client of the DynamoDB API: signed requests, with retries.
+
+pub mod address;
+pub mod credentials;
+pub mod http_client;
+pub mod tls;
 
 use crate::arguments::Endpoint;
-use crate::connection::{Address, Connection};
-use crate::credentials;
-use partita_auth::{Call, Signer};
+use address::Address;
+use bytes::Bytes;
+use http_body_util::Full;
+use http_client::HttpClient;
+use hyper::{Request, StatusCode};
+use partita_auth::{Signer, UnsignedRequest};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const ATTEMPTS: u32 = 6;
-/// No answer of the API is larger.
-const MOST_BYTES: usize = 64 << 20;
-/// Where a server shows and takes models.
-pub const MODELS: &str = "/_partita/model";
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// No response of the API is larger.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
+/// Where a server lists, attaches and detaches models.
+pub const MODELS_PATH: &str = "/_partita/model";
 /// Where a server verifies its database.
-pub const VERIFY: &str = "/_partita/verify";
+pub const VERIFY_PATH: &str = "/_partita/verify";
 
 pub struct Client {
     url: String,
     address: Address,
     signer: Signer,
-    connection: Option<BufReader<Connection>>,
+    http: HttpClient,
 }
 
-/// What the database refuses, by its name, or that it cannot be reached.
+/// An exception that the database returned, or the reason why it could not be reached.
 pub enum Failure {
     Refused { kind: String, message: String },
     Unreachable(String),
 }
 
 impl Failure {
-    pub fn is(&self, wanted: &str) -> bool {
-        matches!(self, Failure::Refused { kind, .. } if kind == wanted)
+    pub fn is(&self, exception: &str) -> bool {
+        matches!(self, Failure::Refused { kind, .. } if kind == exception)
     }
 
     fn is_temporary(&self) -> bool {
@@ -62,17 +70,20 @@ pub fn now() -> u64 {
 impl Client {
     pub fn new(endpoint: &Endpoint) -> Result<Client, String> {
         let (url, signer) = credentials::resolve(endpoint)?;
-        Ok(Client { address: Address::parse(&url)?, url, signer, connection: None })
+        let address = Address::parse(&url)?;
+        let http = tls::config_for(address.encrypted)
+            .and_then(|tls| HttpClient::new(tls, TIMEOUT, MAX_RESPONSE_BYTES))
+            .map_err(|error| error.to_string())?;
+        Ok(Client { url, address, signer, http })
     }
 
-    /// Calls an operation; what may pass is tried again, each time after a longer pause.
+    /// Calls an operation. Temporary failures are retried with exponential backoff.
     pub fn call(&mut self, operation: &str, body: &Value) -> Result<Value, Failure> {
         let mut attempt = 0;
         loop {
             attempt += 1;
             match self.once(operation, body) {
                 Err(failure) if failure.is_temporary() && attempt < ATTEMPTS => {
-                    self.connection = None;
                     std::thread::sleep(Duration::from_millis(20 << attempt));
                 }
                 outcome => return outcome,
@@ -85,7 +96,7 @@ impl Client {
         self.request("POST", "/", &[], &target, body.as_bytes())
     }
 
-    /// Asks Partita itself, at a path of its own.
+    /// Sends a request to one of Partita's own endpoints.
     pub fn administer(
         &mut self,
         path: &str,
@@ -106,67 +117,31 @@ impl Client {
         target: &str,
         body: &[u8],
     ) -> Result<Value, Failure> {
-        let host = self.address.host.clone();
-        let exchanged = self.exchange(&Call { method, host: &host, path, parameters, target, body });
-        let (status, answer) = exchanged.map_err(|error| {
-            self.connection = None;
-            Failure::Unreachable(format!("no database answers at {}: {error}", self.url))
-        })?;
-        let answer: Value = serde_json::from_slice(&answer).unwrap_or(Value::Null);
-        if status == 200 {
-            return Ok(answer);
+        let call = UnsignedRequest { method, host: &self.address.host, path, parameters, target, body };
+        let (status, response) = self
+            .send(&call)
+            .map_err(|error| Failure::Unreachable(format!("no database answers at {}: {error}", self.url)))?;
+        let response: Value = serde_json::from_slice(&response).unwrap_or(Value::Null);
+        if status == StatusCode::OK {
+            return Ok(response);
         }
-        let kind = answer["__type"].as_str().unwrap_or("unknown error");
+        let kind = response["__type"].as_str().unwrap_or("unknown error");
         let kind = kind.rsplit('#').next().unwrap_or(kind).to_owned();
         let message =
-            answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default().to_owned();
+            response["message"].as_str().or(response["Message"].as_str()).unwrap_or_default().to_owned();
         Err(Failure::Refused { kind, message })
     }
 
-    fn exchange(&mut self, call: &Call<'_>) -> std::io::Result<(u16, Vec<u8>)> {
+    fn send(&self, call: &UnsignedRequest<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
         let query: Vec<String> =
             call.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if query.is_empty() { "" } else { "?" };
-        let mut head = format!("{} {}{mark}{} HTTP/1.1\r\n", call.method, call.path, query.join("&"));
+        let url = format!("{}{}{mark}{}", self.address.url(), call.path, query.join("&"));
+        let mut request = Request::builder().method(call.method).uri(url);
         for (name, value) in self.signer.sign(call, now() as i64) {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            request = request.header(name, value);
         }
-        head.push_str(&format!("content-length: {}\r\n\r\n", call.body.len()));
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => BufReader::new(self.address.connect()?),
-        };
-        connection.get_mut().write_all(&[head.as_bytes(), call.body].concat())?;
-        connection.get_mut().flush()?;
-        let answer = read_answer(&mut connection)?;
-        self.connection = Some(connection);
-        Ok(answer)
+        let request = request.body(Full::new(Bytes::copy_from_slice(call.body)));
+        self.http.send(request.map_err(std::io::Error::other)?)
     }
-}
-
-fn read_answer(connection: &mut BufReader<Connection>) -> std::io::Result<(u16, Vec<u8>)> {
-    let broken = |message: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, message.to_owned());
-    let mut line = String::new();
-    connection.read_line(&mut line)?;
-    let status =
-        line.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| broken("not HTTP"))?;
-    let mut length = None;
-    loop {
-        line.clear();
-        connection.read_line(&mut line)?;
-        let header = line.trim_end();
-        if header.is_empty() {
-            break;
-        }
-        if let Some((name, value)) = header.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse::<usize>().ok();
-        }
-    }
-    let length =
-        length.filter(|length| *length <= MOST_BYTES).ok_or_else(|| broken("an answer without a length"))?;
-    let mut body = vec![0; length];
-    connection.read_exact(&mut body)?;
-    Ok((status, body))
 }

@@ -1,56 +1,58 @@
 //! `partita healthcheck`: asks whether a database is ready for requests of every kind.
 
 use crate::arguments::Healthcheck;
-use crate::connection::{self, Address};
-use crate::trust_in_anyone::trust_in_anyone;
-use crate::trust_in_file::trust_in_file;
+use crate::client::address::Address;
+use crate::client::http_client::HttpClient;
+use crate::client::tls;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::{Request, StatusCode};
 use std::error::Error;
-use std::io::{Read, Write};
+use std::io::ErrorKind;
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-const MOST_BYTES: u64 = 64 * 1_024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1_024;
 
 pub fn run(check: &Healthcheck) -> Result<(), Box<dyn Error>> {
-    let place = if check.host.contains(':') {
+    let address = address(check);
+    let place = &address.host;
+    let unknown =
+        || format!("what answers at {place} is not a database that says whether it is ready").into();
+    let (status, body) = match send(check, &address) {
+        Ok((status, body)) => (status, String::from_utf8_lossy(&body).into_owned()),
+        Err(error) if error.kind() == ErrorKind::InvalidData => return Err(unknown()),
+        Err(error) => return Err(format!("no database answers at {place}: {error}").into()),
+    };
+    if status == StatusCode::OK && body.contains("\"ready\":true") {
+        println!("ready: {place}");
+        return Ok(());
+    }
+    if body.contains("\"ready\":false") {
+        return Err(format!("the database at {place} is not ready: {}", body.trim_end()).into());
+    }
+    Err(unknown())
+}
+
+fn address(check: &Healthcheck) -> Address {
+    let host = if check.host.contains(':') {
         format!("[{}]:{}", check.host, check.port)
     } else {
         format!("{}:{}", check.host, check.port)
     };
-    let answer = ask(check, &place).map_err(|error| format!("no database answers at {place}: {error}"))?;
-    match answer.split_once("\r\n\r\n") {
-        Some((head, body)) if head.starts_with("HTTP/1.1 200") && body.contains("\"ready\":true") => {
-            println!("ready: {place}");
-            Ok(())
-        }
-        Some((_, body)) if body.contains("\"ready\":false") => {
-            Err(format!("the database at {place} is not ready: {}", body.trim_end()).into())
-        }
-        _ => Err(format!("what answers at {place} is not a database that says whether it is ready").into()),
-    }
+    Address { encrypted: check.tls_ca.is_some() || check.insecure, host }
 }
 
-fn ask(check: &Healthcheck, place: &str) -> std::io::Result<String> {
-    let trust = match (&check.tls_ca, check.insecure) {
-        (Some(file), _) => Some(trust_in_file(file)?),
-        (None, true) => Some(trust_in_anyone()),
-        (None, false) => None,
-    };
-    let address = Address { encrypted: trust.is_some(), host: place.to_owned(), port: check.port };
+fn send(check: &Healthcheck, address: &Address) -> std::io::Result<(StatusCode, Vec<u8>)> {
     if check.insecure && !address.is_loopback() {
         return Err(std::io::Error::other("--insecure is for this machine only; give --tls-ca FILE"));
     }
-    let mut stream =
-        address.connect_trusting(TIMEOUT, || trust.clone().map_or_else(connection::trust, Ok))?;
-    let path = partita_server::READINESS_PATH;
-    // In one piece: encrypted, each would be a record of its own, and a question is answered at once only if it is whole.
-    let question = format!("GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n");
-    stream.write_all(question.as_bytes())?;
-    let mut answer = Vec::new();
-    match stream.take(MOST_BYTES).read_to_end(&mut answer) {
-        // An encrypted connection may end without a word, once the answer is there.
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof && !answer.is_empty() => {}
-        read => drop(read?),
-    }
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let tls = match &check.tls_ca {
+        Some(file) => tls::trust_file(file)?,
+        None if check.insecure => tls::trust_anyone(),
+        None => tls::config_for(false)?,
+    };
+    let url = format!("{}{}", address.url(), partita_server::READINESS_PATH);
+    let request = Request::get(url).header("connection", "close").body(Full::<Bytes>::default());
+    HttpClient::new(tls, TIMEOUT, MAX_RESPONSE_BYTES)?.send(request.map_err(std::io::Error::other)?)
 }

@@ -1,8 +1,8 @@
-//! `partita load`: tables and items into a database, from a dump, from a file of items, or from another database.
+//! `partita load`: loads tables and items into a database from a dump, a file of items, or another database.
 
-mod endpoint;
-mod file;
-mod pool;
+mod from_endpoint;
+mod from_file;
+mod writer_pool;
 
 use crate::arguments::Load;
 use crate::transfer::checkpoint::Checkpoint;
@@ -14,13 +14,14 @@ pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
     }
     let source = arguments.source.to_string_lossy();
     let is_endpoint = source == "aws" || source.starts_with("http://") || source.starts_with("https://");
-    let loaded = if is_endpoint { endpoint::run(arguments, &source)? } else { file::run(arguments)? };
+    let loaded =
+        if is_endpoint { from_endpoint::run(arguments, &source)? } else { from_file::run(arguments)? };
     println!("{} items of {} tables", loaded.items, loaded.tables);
-    // The last thing that is done: without a side file, everything is loaded.
+    // This must come last: without a checkpoint, everything is loaded.
     Ok(loaded.checkpoint.remove()?)
 }
 
-/// What a load has done, before an interruption included, and the side file that says so.
+/// What a load has done, including before an interruption, and its checkpoint.
 struct Loaded {
     tables: u64,
     items: u64,

@@ -2,38 +2,30 @@
 
 mod allocator;
 mod arguments;
-mod buckets;
 mod client;
 mod compact;
-mod connection;
-mod credentials;
 mod dump;
 mod healthcheck;
 mod load;
-mod machine;
 mod model;
-mod progress;
+mod progress_bar;
 mod salvage;
 mod secrets;
 mod serve;
-mod size;
 mod transfer;
-mod trust_in_anyone;
-mod trust_in_file;
 mod verify;
-mod watchdog;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Ends the program when the command line is wrong, as clap does.
-const WRONG_USE: u8 = 2;
+/// The exit code for a wrong command line, as clap's.
+const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    if let Some(refusal) = secrets::on_command_line(std::env::args_os().skip(1)) {
+    if let Some(refusal) = secrets::refuse_on_command_line(std::env::args_os().skip(1)) {
         eprintln!("partita: {refusal}");
-        return ExitCode::from(WRONG_USE);
+        return ExitCode::from(USAGE_ERROR);
     }
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

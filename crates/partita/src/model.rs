@@ -1,7 +1,7 @@
 //! `partita model …`: single-table models from the command line.
 //!
-//! Exit codes: 0, all is well; 1, the check found something (or `diff` found that the new version is worse);
-//! 2, the command could not be carried out: no such file, not a model, no endpoint.
+//! Exit codes: 0, success; 1, the check found something (or `diff` found that the new version is worse);
+//! 2, the command failed: no such file, not a model, no endpoint.
 
 pub mod arguments;
 mod attach;
@@ -9,10 +9,10 @@ mod audit;
 mod check;
 mod cost;
 mod diff;
-mod exchange;
 mod explain;
 mod explain_code;
 mod file;
+mod import_export;
 mod infer;
 mod item_json;
 mod items;
@@ -22,14 +22,14 @@ mod seed;
 use arguments::{Model, Task};
 use std::process::ExitCode;
 
-/// Nothing was found.
+/// The exit code if nothing was found.
 const FINE: u8 = 0;
-/// Something was found.
+/// The exit code if something was found.
 const FOUND: u8 = 1;
-/// The command could not be carried out.
+/// The exit code if the command failed.
 const FAILED: u8 = 2;
 
-/// An exit code, or a message for people.
+/// An exit code, or an error message.
 type Outcome = Result<u8, String>;
 
 pub use file::model as load;
@@ -48,9 +48,9 @@ pub fn run(command: Model) -> ExitCode {
         Task::Watch(arguments) => attach::watch(&arguments),
         Task::Seed(arguments) => seed::run(&arguments),
         Task::Infer(arguments) => infer::run(&arguments),
-        Task::Import(arguments) => exchange::import(&arguments),
-        Task::Export(arguments) => exchange::export(&arguments),
-        Task::Schema => exchange::schema(),
+        Task::Import(arguments) => import_export::import(&arguments),
+        Task::Export(arguments) => import_export::export(&arguments),
+        Task::Schema => import_export::schema(),
     };
     ExitCode::from(outcome.unwrap_or_else(|message| {
         eprintln!("partita: {}", message.trim_end());

@@ -1,40 +1,22 @@
 //! The HTTP server. Open [`pipeline`] first: one function shows the whole path of a request.
 
-mod access;
-mod body;
-mod budget;
-mod connections;
-mod content_coding;
-mod cors;
-mod courtesy;
-mod eagerness;
-mod fast_lane;
+mod admin;
+mod background_tasks;
+mod connection;
 #[doc(hidden)]
 pub mod fuzzing;
-mod giving_back;
-mod housekeeping;
-mod http_date;
-mod in_flight;
-mod lingering;
-mod listener;
-mod lobby;
+mod http;
+mod limits;
 pub mod models;
-mod pace;
 mod panic_guard;
 pub mod pipeline;
-mod prefixed;
-mod readiness;
-mod reply;
-mod silence;
-mod spare_descriptor;
-mod stopping;
-pub mod tls;
+mod server;
 #[cfg(test)]
-mod turns;
-pub mod verification;
-mod workers;
+mod yield_counter;
 
-pub use access::{AllowedHosts, Reach};
-pub use budget::Budget;
-pub use listener::{Listen, Server, Stopped};
-pub use readiness::PATH as READINESS_PATH;
+pub use admin::readiness::PATH as READINESS_PATH;
+pub use admin::verification::Verification;
+pub use connection::tls;
+pub use http::host_policy::{AllowedHosts, HostPolicy};
+pub use limits::budget::Budget;
+pub use server::{ListenOptions, Server, StoppedServer};

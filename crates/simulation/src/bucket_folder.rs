@@ -1,9 +1,9 @@
-//! Objects in a bucket's folder through power losses: what was said to be written is there, whole.
+//! Objects in a bucket's folder through power losses: what was reported as written is there, complete.
 
 use crate::disk::Disk;
 use crate::intercept;
 use partita_engine::bucket::Buckets;
-use partita_engine::bucket_folder::BucketFolders;
+use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_list_append::random::Random;
 use std::path::Path;
 

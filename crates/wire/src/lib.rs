@@ -13,88 +13,37 @@
 //! A response is written straight into one buffer, items from their encoded bytes.
 
 mod attribute_value;
-mod backup_description;
-mod change_line;
 mod exception;
-mod exchange;
-mod export_filter;
-mod expressions;
 mod item_json;
-mod item_line;
-mod item_write;
 mod json;
-mod legacy;
-mod page_read;
-mod partiql;
+mod members;
 mod reporting;
-mod request_items;
-mod restore_overrides;
-mod stream_arn;
-mod table_name;
 #[cfg(test)]
 mod testing;
 mod validation;
 
-mod batch_execute_statement;
-mod batch_get_item;
-mod batch_write_item;
-mod cancel_bulk_operation;
-mod create_backup;
-mod create_table;
-mod delete_backup;
-mod delete_item;
-mod delete_table;
-mod describe_backup;
-mod describe_bulk_operation;
-mod describe_continuous_backups;
-mod describe_endpoints;
-mod describe_export;
-mod describe_import;
-mod describe_limits;
-mod describe_stream;
-mod describe_table;
-mod describe_time_to_live;
-mod execute_statement;
-mod execute_transaction;
-mod export_table_to_point_in_time;
-mod get_item;
-mod get_records;
-mod get_shard_iterator;
-mod import_table;
-mod list_backups;
-mod list_bulk_operations;
-mod list_exports;
-mod list_imports;
-mod list_streams;
-mod list_tables;
-mod list_tags_of_resource;
-mod put_item;
-mod query;
-mod restore_table_from_backup;
-mod restore_table_to_point_in_time;
-mod scan;
-mod start_bulk_put_items;
-mod table_creation_parameters;
-mod table_description;
-mod table_settings;
-mod tag_resource;
-mod transact_get_items;
-mod transact_write_items;
-mod untag_resource;
-mod update_continuous_backups;
-mod update_item;
-mod update_table;
-mod update_time_to_live;
+mod account;
+mod backup;
+mod bulk_operation;
+mod exchange;
+mod export;
+mod import;
+mod item;
+mod statement;
+mod stream;
+mod table;
+mod tag;
+mod time_to_live;
 
-pub use change_line::{ChangeLine, encode_change_line};
 pub use exception::encode_exception;
-pub use export_filter::{ExportFilter, decode_export_filter};
-pub use item_line::{
+pub use exchange::change_line::{ChangeLine, encode_change_line};
+pub use exchange::item_line::{
     FailedPut, PutLine, condition_of_members, decode_put_line, encode_failed_put, encode_item_line,
 };
+pub use export::export_filter::{ExportFilter, decode_export_filter};
 
 use json::{Reader, Writer};
-use partita_api::get_records::ChangeRecord;
+use partita_api::stream::get_records::ChangeRecord;
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
 use partita_value::Item;
 
@@ -120,58 +69,24 @@ pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
     })
 }
 
-fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Exception> {
-    let decode = match operation {
-        Operation::BatchExecuteStatement => batch_execute_statement::decode,
-        Operation::BatchGetItem => batch_get_item::decode,
-        Operation::BatchWriteItem => batch_write_item::decode,
-        Operation::CancelBulkOperation => cancel_bulk_operation::decode,
-        Operation::CreateBackup => create_backup::decode,
-        Operation::CreateTable => create_table::decode,
-        Operation::DeleteBackup => delete_backup::decode,
-        Operation::DeleteItem => delete_item::decode,
-        Operation::DeleteTable => delete_table::decode,
-        Operation::DescribeBulkOperation => describe_bulk_operation::decode,
-        Operation::DescribeBackup => describe_backup::decode,
-        Operation::DescribeContinuousBackups => describe_continuous_backups::decode,
-        Operation::DescribeEndpoints => describe_endpoints::decode,
-        Operation::DescribeExport => describe_export::decode,
-        Operation::DescribeImport => describe_import::decode,
-        Operation::DescribeLimits => describe_limits::decode,
-        Operation::DescribeStream => describe_stream::decode,
-        Operation::DescribeTable => describe_table::decode,
-        Operation::DescribeTimeToLive => describe_time_to_live::decode,
-        Operation::ExecuteStatement => execute_statement::decode,
-        Operation::ExecuteTransaction => execute_transaction::decode,
-        Operation::ExportTableToPointInTime => export_table_to_point_in_time::decode,
-        Operation::GetItem => get_item::decode,
-        Operation::GetRecords => get_records::decode,
-        Operation::GetShardIterator => get_shard_iterator::decode,
-        Operation::ListBulkOperations => list_bulk_operations::decode,
-        Operation::ListStreams => list_streams::decode,
-        Operation::ImportTable => import_table::decode,
-        Operation::ListBackups => list_backups::decode,
-        Operation::ListExports => list_exports::decode,
-        Operation::ListImports => list_imports::decode,
-        Operation::ListTables => list_tables::decode,
-        Operation::ListTagsOfResource => list_tags_of_resource::decode,
-        Operation::PutItem => put_item::decode,
-        Operation::Query => query::decode,
-        Operation::RestoreTableFromBackup => restore_table_from_backup::decode,
-        Operation::RestoreTableToPointInTime => restore_table_to_point_in_time::decode,
-        Operation::Scan => scan::decode,
-        Operation::StartBulkPutItems => start_bulk_put_items::decode,
-        Operation::TagResource => tag_resource::decode,
-        Operation::TransactGetItems => transact_get_items::decode,
-        Operation::TransactWriteItems => transact_write_items::decode,
-        Operation::UntagResource => untag_resource::decode,
-        Operation::UpdateContinuousBackups => update_continuous_backups::decode,
-        Operation::UpdateItem => update_item::decode,
-        Operation::UpdateTable => update_table::decode,
-        Operation::UpdateTimeToLive => update_time_to_live::decode,
+macro_rules! dispatch {
+    ($($folder:ident $name:ident $module:ident $output:ident $access:ident $(by [$($action:ident)+])? $remark:literal;)*) => {
+        fn decode_operation(operation: Operation, body: &[u8]) -> Result<Request, Exception> {
+            let decode = match operation {
+                $(Operation::$name => $folder::$module::decode),*
+            };
+            decode(Reader::new(body)?)
+        }
+
+        fn encode_operation(response: &Response, json: &mut Writer) {
+            match response {
+                $(Response::$name(output) => $folder::$module::encode(output, json)),*
+            }
+        }
     };
-    decode(Reader::new(body)?)
 }
+
+partita_api::operations! { [dispatch] }
 
 /// Whether a body is well-formed JSON, whatever it says.
 pub fn is_json(body: &[u8]) -> bool {
@@ -213,66 +128,14 @@ pub fn encode(response: &Response) -> Vec<u8> {
 /// The same, behind `room` bytes that are the caller's to fill: a whole answer is then one piece of memory.
 pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
     let mut json = Writer::behind(room, 512);
-    match response {
-        Response::BatchExecuteStatement(output) => batch_execute_statement::encode(output, &mut json),
-        Response::BatchGetItem(output) => batch_get_item::encode(output, &mut json),
-        Response::BatchWriteItem(output) => batch_write_item::encode(output, &mut json),
-        Response::CancelBulkOperation(output) => cancel_bulk_operation::encode(output, &mut json),
-        Response::CreateBackup(output) => create_backup::encode(output, &mut json),
-        Response::CreateTable(output) => create_table::encode(output, &mut json),
-        Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
-            put_item::encode(output, &mut json);
-        }
-        Response::DeleteBackup(output) => delete_backup::encode(output, &mut json),
-        Response::DeleteTable(output) => delete_table::encode(output, &mut json),
-        Response::DescribeBulkOperation(output) => describe_bulk_operation::encode(output, &mut json),
-        Response::DescribeBackup(output) => describe_backup::encode(output, &mut json),
-        Response::DescribeContinuousBackups(output) => {
-            describe_continuous_backups::encode(output, &mut json);
-        }
-        Response::DescribeEndpoints(output) => describe_endpoints::encode(output, &mut json),
-        Response::DescribeExport(output) => describe_export::encode(output, &mut json),
-        Response::DescribeImport(output) => describe_import::encode(output, &mut json),
-        Response::DescribeLimits(output) => describe_limits::encode(output, &mut json),
-        Response::DescribeStream(output) => describe_stream::encode(output, &mut json),
-        Response::DescribeTable(output) => describe_table::encode(output, &mut json),
-        Response::DescribeTimeToLive(output) => describe_time_to_live::encode(output, &mut json),
-        Response::ExecuteStatement(output) => execute_statement::encode(output, &mut json),
-        Response::ExecuteTransaction(output) => execute_transaction::encode(output, &mut json),
-        Response::ExportTableToPointInTime(output) => {
-            export_table_to_point_in_time::encode(output, &mut json)
-        }
-        Response::GetItem(output) => get_item::encode(output, &mut json),
-        Response::GetRecords(output) => get_records::encode(output, &mut json),
-        Response::GetShardIterator(output) => get_shard_iterator::encode(output, &mut json),
-        Response::ListBulkOperations(output) => list_bulk_operations::encode(output, &mut json),
-        Response::ListStreams(output) => list_streams::encode(output, &mut json),
-        Response::ImportTable(output) => import_table::encode(output, &mut json),
-        Response::ListBackups(output) => list_backups::encode(output, &mut json),
-        Response::ListExports(output) => list_exports::encode(output, &mut json),
-        Response::ListImports(output) => list_imports::encode(output, &mut json),
-        Response::ListTables(output) => list_tables::encode(output, &mut json),
-        Response::ListTagsOfResource(output) => list_tags_of_resource::encode(output, &mut json),
-        Response::Query(output) | Response::Scan(output) => query::encode(output, &mut json),
-        Response::RestoreTableFromBackup(output) => restore_table_from_backup::encode(output, &mut json),
-        Response::RestoreTableToPointInTime(output) => {
-            restore_table_to_point_in_time::encode(output, &mut json);
-        }
-        Response::StartBulkPutItems(output) => start_bulk_put_items::encode(output, &mut json),
-        // Operations that answer nothing do so without a body.
-        Response::Empty => {}
-        Response::TransactGetItems(output) => transact_get_items::encode(output, &mut json),
-        Response::TransactWriteItems(output) => transact_write_items::encode(output, &mut json),
-        Response::UpdateContinuousBackups(output) => update_continuous_backups::encode(output, &mut json),
-        Response::UpdateTable(output) => update_table::encode(output, &mut json),
-        Response::UpdateTimeToLive(output) => update_time_to_live::encode(output, &mut json),
-    }
+    encode_operation(response, &mut json);
     json.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use partita_api::tag::tag_resource::TagResourceOutput;
 
     #[test]
     fn a_body_that_is_no_json_is_malformed() {
@@ -294,7 +157,7 @@ mod tests {
 
     #[test]
     fn operations_that_answer_nothing_have_no_body() {
-        assert!(encode(&Response::Empty).is_empty());
+        assert!(encode(&Response::TagResource(TagResourceOutput)).is_empty());
     }
 
     #[test]

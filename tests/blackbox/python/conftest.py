@@ -16,15 +16,16 @@ from botocore.config import Config
 from dynamo import Table, create_table, headers, until_active
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+IN_MEMORY = ["--in-memory"]
 
 
 def server_binary():
     return REPOSITORY / os.environ.get("PARTITA_BINARY", "target/release/partita")
 
 
-def started_server(*arguments, stderr=None, environment=None, before=None):
+def started_server(*arguments, storage=IN_MEMORY, stderr=None, environment=None, before=None):
     """`environment` is added to the tests' own; `before` runs in the new process."""
-    command = [server_binary(), "serve", "--in-memory", "--port", "0", *arguments]
+    command = [server_binary(), "serve", *storage, "--port", "0", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, env=os.environ | (environment or {}), preexec_fn=before)
 
 
@@ -38,15 +39,22 @@ def announced_endpoint(server):
 
 @pytest.fixture(scope="session")
 def endpoint():
+    """The endpoint given, or a server of this worker's own: in memory, or on the disk in a folder of PARTITA_TEST_DATA."""
     if given := os.environ.get("PARTITA_ENDPOINT"):
         yield given.rstrip("/")
         return
-    server = started_server()
+    server = started_server(storage=own_storage())
     try:
         yield announced_endpoint(server)
+        assert server.poll() is None, "the server ended during the tests"
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+def own_storage():
+    data = os.environ.get("PARTITA_TEST_DATA")
+    return ["--data", Path(data, os.environ.get("PYTEST_XDIST_WORKER", "main"))] if data else IN_MEMORY
 
 
 @pytest.fixture(scope="session")

@@ -76,8 +76,8 @@ fn capital(word: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-/// Formats seconds since 1970 as ISO 8601.
-pub fn timestamp(seconds: u64) -> String {
+/// Formats seconds since 1970 as ISO 8601. `partita_value::calendar` cannot be used: this crate depends on no other.
+fn timestamp(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Converts days to a civil date by eras of 400 years that start in March.
     let shifted = days + 719_468;

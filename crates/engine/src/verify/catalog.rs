@@ -2,12 +2,12 @@
 
 use super::finding::{Finding, FindingKind};
 use super::walk::{Found, Outcome, Seen, Verification, find, page};
-use crate::catalog_rows::{self, CatalogRows};
-use crate::create_table::Spaces;
+use crate::catalog::catalog_rows::{self, CatalogRows};
+use crate::catalog::table::{Table, TableRecord};
 use crate::history::History;
-use crate::stored_key::{self, Key, SideRow};
+use crate::key::stored_key::{self, Key, SideRow};
 use crate::stream::Stream;
-use crate::table::{Table, TableRecord};
+use crate::table::create_table::Spaces;
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,10 +3,10 @@
 use super::finding::{Finding, FindingKind};
 use super::items::{EntryHolder, shown_key};
 use super::walk::{Found, Outcome, Seen, Tally, Verification, find, page};
-use crate::backfill::entry_in;
-use crate::item_key::{ItemKey, fits};
-use crate::stored_key;
-use crate::table::{Table, TableRecord};
+use crate::catalog::table::{Table, TableRecord};
+use crate::index::backfill::entry_in;
+use crate::key::item_key::{ItemKey, fits};
+use crate::key::stored_key;
 use partita_store::{Snapshot, Space, Store, StoreError};
 use partita_value::{ItemRef, canonical};
 

@@ -1,6 +1,6 @@
 //! What a verification tells while it runs and in the end.
 
-use crate::stored_key::all_rows;
+use crate::key::stored_key::all_rows;
 use partita_store::{Damage, KeyRange, Space, Write};
 use std::fmt;
 

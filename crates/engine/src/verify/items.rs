@@ -2,10 +2,10 @@
 
 use super::finding::{Finding, FindingKind};
 use super::walk::{Found, Outcome, Seen, Tally, Verification, counters_of, find, page};
-use crate::backfill::entry_in;
-use crate::item_key::{ItemKey, fits};
-use crate::stored_key::{self, Key, Token};
-use crate::table::{IndexKind, Table, TableRecord};
+use crate::catalog::table::{IndexKind, Table, TableRecord};
+use crate::index::backfill::entry_in;
+use crate::key::item_key::{ItemKey, fits};
+use crate::key::stored_key::{self, Key, Token};
 use partita_store::{Counters, KeyRange, Snapshot, Space, Store, StoreError};
 use partita_value::{ItemRef, ValueRef, canonical};
 use std::ops::ControlFlow;

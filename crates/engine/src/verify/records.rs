@@ -3,13 +3,13 @@
 use super::finding::{Finding, FindingKind};
 use super::histories::check_backup;
 use super::walk::{Found, Outcome, Verification, find};
-use crate::backup_record::BackupRecord;
-use crate::bulk_record::BulkRecord;
-use crate::exchange_record::{self, ExchangeRecord, StoredToken};
-use crate::export_step::ExportRecord;
-use crate::import_step::ImportRecord;
-use crate::restore_step::RestoreRecord;
-use crate::stored_key::{self, ExchangeKind, Key};
+use crate::backup::backup_record::BackupRecord;
+use crate::backup::restore_step::RestoreRecord;
+use crate::bulk_operation::bulk_record::BulkRecord;
+use crate::exchange::exchange_record::{self, ExchangeRecord, StoredToken};
+use crate::export::export_step::ExportRecord;
+use crate::import::import_step::ImportRecord;
+use crate::key::stored_key::{self, ExchangeKind, Key};
 use partita_exchange::manifest::DataFile;
 use partita_store::{Snapshot, Store, StoreError};
 

@@ -6,12 +6,12 @@
 use super::finding::{Finding, FindingKind, hex};
 use super::items::is_empty;
 use super::walk::{Outcome, Seen, Verification, page, record};
-use crate::item_key::fits;
-use crate::read_stream::read_number;
-use crate::stored_key::{self, Key};
+use crate::catalog::table::TableRecord;
+use crate::key::item_key::fits;
+use crate::key::stored_key::{self, Key};
+use crate::stream::read_stream::read_number;
+use crate::stream::stream_record;
 use crate::stream::{FIRST_SEQUENCE, Shard, Stream};
-use crate::stream_record;
-use crate::table::TableRecord;
 use partita_store::{Direction, KeyRange, Snapshot, Store, StoreError};
 use partita_value::ordered_key::{self, TokenKey};
 use partita_value::{Item, ValueRef, canonical};

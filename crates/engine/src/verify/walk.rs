@@ -2,9 +2,9 @@
 
 use super::Pace;
 use super::finding::{Event, Finding, FindingKind, Progress, Summary};
+use crate::catalog::table::{Table, TableRecord};
 use crate::clock::Clock;
-use crate::stored_key::{Key, catalog_copy, just_behind};
-use crate::table::{Table, TableRecord};
+use crate::key::stored_key::{Key, catalog_copy, just_behind};
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;

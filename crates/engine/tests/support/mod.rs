@@ -4,7 +4,7 @@ use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::maintenance::Progress;
-use partita_engine::stream_options::StreamOptions;
+use partita_engine::stream::stream_options::StreamOptions;
 use partita_engine::verify::{Event, Finding, Pace};
 use partita_store::Store;
 use std::ops::ControlFlow;

@@ -259,6 +259,16 @@ impl<'a> Reader<'a> {
         Ok(present.then_some(kept))
     }
 
+    /// A list of structures as by [`Reader::structures`], and its JSON for errors that repeat it.
+    pub(crate) fn structures_with_json<T>(
+        &mut self,
+        element: impl FnMut(&mut Reader<'a>) -> Result<T, Exception>,
+    ) -> Result<Option<(Vec<T>, &'a str)>, Exception> {
+        let start = self.offset();
+        let list = self.structures(Shape::List, element)?;
+        Ok(list.map(|list| (list, self.since(start))))
+    }
+
     /// A list of strings; nulls in it are left out.
     pub(crate) fn text_list(&mut self) -> Result<Option<Vec<Cow<'a, str>>>, Exception> {
         let mut texts = Vec::new();

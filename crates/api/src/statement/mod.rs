@@ -1,0 +1,3 @@
+//! PartiQL statements.
+
+crate::operation_modules!(statement);

@@ -1,0 +1,3 @@
+//! Tags of tables.
+
+crate::operation_modules!(tag);

@@ -1,9 +1,0 @@
-//! TagResource: adds or replaces tags of a table.
-
-use crate::table::Tag;
-
-#[derive(Clone, Debug)]
-pub struct TagResource {
-    pub arn: String,
-    pub tags: Vec<Tag>,
-}

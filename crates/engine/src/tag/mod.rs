@@ -1,0 +1,3 @@
+//! Tags of tables.
+
+partita_api::operation_modules!(tag);

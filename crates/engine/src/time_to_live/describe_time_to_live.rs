@@ -1,0 +1,23 @@
+//! DescribeTimeToLive: whether a table's items expire.
+
+use crate::Engine;
+use partita_api::Exception;
+use partita_api::time_to_live::describe_time_to_live::*;
+use partita_store::Store;
+
+impl<S: Store> Engine<S> {
+    pub async fn describe_time_to_live(
+        &self,
+        request: DescribeTimeToLive,
+    ) -> Result<DescribeTimeToLiveOutput, Exception> {
+        let table = self.catalog.named_table(&request.table)?;
+        // Enabled from the first moment: expiry of older items only begins once they were looked through.
+        Ok(match &table.expiry {
+            Some(expiry) => DescribeTimeToLiveOutput {
+                status: TimeToLiveStatus::Enabled,
+                attribute: Some(expiry.attribute.clone()),
+            },
+            None => DescribeTimeToLiveOutput { status: TimeToLiveStatus::Disabled, attribute: None },
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! UpdateContinuousBackups: a body → whether a table can be restored to a point in time, and how far back.
+
+use crate::backup::continuous_backups;
+use crate::json::{Reader, Writer};
+use crate::members::{range, read_request, required, structure, validate};
+use crate::table::table_name::TableReference;
+use crate::table::table_settings::invalid_request;
+use crate::validation::present;
+use partita_api::backup::update_continuous_backups::*;
+use partita_api::{Exception, Request};
+
+/// The longest recovery period.
+const MAX_DAYS: i32 = 35;
+
+structure! {
+    struct UpdateContinuousBackupsMembers<'a> {
+        table: TableReference<'a> = "TableName";
+        specification: RecoverySpecification = "PointInTimeRecoverySpecification", required;
+    }
+}
+
+structure! {
+    struct RecoverySpecification as "PointInTimeRecoverySpecification" {
+        enabled: bool = "PointInTimeRecoveryEnabled", required;
+        days: i32 = "RecoveryPeriodInDays", range(1, MAX_DAYS);
+    }
+}
+
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let members: UpdateContinuousBackupsMembers = read_request(reader)?;
+    let table = TableReference::resolve(&members.table)?;
+    validate(&members)?;
+    let RecoverySpecification { enabled, days } = present(members.specification)?;
+    let enabled = present(enabled)?;
+    if !enabled && days.is_some() {
+        return Err(invalid_request(
+            "Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.",
+        ));
+    }
+    let period_days = days.map(i32::unsigned_abs);
+    Ok(Request::UpdateContinuousBackups(UpdateContinuousBackups { table, enabled, period_days }))
+}
+
+pub(crate) fn encode(output: &UpdateContinuousBackupsOutput, json: &mut Writer) {
+    continuous_backups::encode(&output.backups, json);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+    use partita_api::Operation;
+
+    fn body(specification: &str) -> String {
+        format!(r#"{{"TableName": "abc", "PointInTimeRecoverySpecification": {specification}}}"#)
+    }
+
+    #[test]
+    fn turns_recovery_on_and_off() {
+        let update = |specification| match decoded(Operation::UpdateContinuousBackups, &body(specification)) {
+            Request::UpdateContinuousBackups(request) => (request.enabled, request.period_days),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(update(r#"{"PointInTimeRecoveryEnabled": true}"#), (true, None));
+        assert_eq!(
+            update(r#"{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35}"#),
+            (true, Some(35))
+        );
+        assert_eq!(update(r#"{"PointInTimeRecoveryEnabled": false}"#), (false, None));
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        let told = |body: &str| refusal(Operation::UpdateContinuousBackups, body);
+        assert_eq!(told("{}"), "The parameter 'TableName' is required but was not present in the request");
+        let path = "pointInTimeRecoverySpecification";
+        assert_eq!(told(r#"{"TableName": "abc"}"#), errors(&[("null", path, NOT_NULL)]));
+        let days = format!("{path}.recoveryPeriodInDays");
+        assert_eq!(
+            told(&body(r#"{"RecoveryPeriodInDays": 36}"#)),
+            errors(&[
+                ("null", &format!("{path}.pointInTimeRecoveryEnabled"), NOT_NULL),
+                ("'36'", &days, "Member must have value less than or equal to 35"),
+            ])
+        );
+        assert_eq!(
+            told(&body(r#"{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 0}"#)),
+            errors(&[("'0'", &days, "Member must have value greater than or equal to 1")])
+        );
+        assert_eq!(
+            told(&body(r#"{"PointInTimeRecoveryEnabled": false, "RecoveryPeriodInDays": 7}"#)),
+            "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! CancelBulkOperation: a body → the ARN of a bulk operation; and that it is ending.
+
+use crate::exchange::read_arn;
+use crate::json::{Reader, Writer};
+use partita_api::bulk_operation::cancel_bulk_operation::{CancelBulkOperation, CancelBulkOperationOutput};
+use partita_api::{Exception, Request};
+
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let arn = read_arn(reader, "BulkOperationArn")?;
+    Ok(Request::CancelBulkOperation(CancelBulkOperation { arn }))
+}
+
+pub(crate) fn encode(output: &CancelBulkOperationOutput, json: &mut Writer) {
+    json.object(|json| {
+        json.member("BulkOperationArn", &output.arn).member("BulkOperationStatus", output.status.name());
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::*;
+    use partita_api::Operation;
+
+    #[test]
+    fn an_operation_must_be_named() {
+        assert_eq!(
+            refusal(Operation::CancelBulkOperation, "{}"),
+            errors(&[("null", "bulkOperationArn", NOT_NULL)])
+        );
+        assert_eq!(
+            refusal(Operation::CancelBulkOperation, r#"{"BulkOperationArn":"x"}"#),
+            errors(&[("'x'", "bulkOperationArn", "Member must have length greater than or equal to 37")])
+        );
+    }
+}

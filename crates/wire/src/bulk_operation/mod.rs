@@ -1,0 +1,4 @@
+//! Bulk operations.
+
+partita_api::operation_modules!(bulk_operation);
+pub mod bulk_operation_description;

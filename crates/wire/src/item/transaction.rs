@@ -1,0 +1,54 @@
+//! What TransactGetItems, TransactWriteItems and ExecuteTransaction have in common.
+
+use crate::attribute_value;
+use crate::json::Writer;
+use crate::validation::Validation;
+use partita_value::{Item, ValueRef};
+use siphasher::sip128::{Hasher128, SipHasher13};
+use std::borrow::Cow;
+use std::hash::Hasher;
+
+const TOKEN_CHARACTERS: usize = 36;
+
+/// Checks the member `ClientRequestToken`.
+pub(crate) fn check_token(validation: &mut Validation, token: &Option<Cow<'_, str>>) {
+    if let Some(token) = token {
+        validation.length("clientRequestToken", token, token.chars().count(), 1, TOKEN_CHARACTERS);
+    }
+}
+
+/// A hash by which a repeated transaction is recognised. Parts are hashed with their lengths, so that none runs into the next.
+#[derive(Default)]
+pub(crate) struct Fingerprint(SipHasher13);
+
+impl Fingerprint {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.write_u64(bytes.len() as u64);
+        self.0.write(bytes);
+    }
+
+    /// Adds a value in its canonical encoding.
+    pub(crate) fn add_value(&mut self, value: ValueRef<'_>) {
+        let mut bytes = Vec::new();
+        value.write_to(&mut bytes);
+        self.add(&bytes);
+    }
+
+    pub(crate) fn finish(&self) -> [u8; 16] {
+        self.0.finish128().as_bytes()
+    }
+}
+
+/// The member `Responses`: one for every action, with or without an item.
+pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
+    json.name("Responses").array(|json| {
+        for item in responses {
+            json.object(|json| {
+                if let Some(item) = item {
+                    json.name("Item");
+                    attribute_value::encode_item(json, item.view());
+                }
+            });
+        }
+    });
+}

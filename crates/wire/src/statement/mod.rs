@@ -1,0 +1,4 @@
+//! PartiQL statements.
+
+partita_api::operation_modules!(statement);
+pub mod partiql;

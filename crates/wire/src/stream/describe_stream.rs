@@ -1,0 +1,160 @@
+//! DescribeStream: a body → a stream and which of its shards; and the description.
+
+use crate::json::{Reader, Writer};
+use crate::members::{Choice, Named, range, read_valid_request, required, structure};
+use crate::stream::stream_arn::{self, arn_length, shard_id_length};
+use crate::table::table_description::encode_key;
+use crate::validation::present;
+use partita_api::stream::describe_stream::{DescribeStream, DescribeStreamOutput, ShardDescription};
+use partita_api::{Exception, Request};
+use std::borrow::Cow;
+
+/// The most shards of a page, and how many a request gets that does not say.
+const MAX_SHARDS: i32 = 100;
+
+#[derive(Clone, Copy)]
+enum ShardFilterType {
+    ChildShards,
+}
+
+impl Named for ShardFilterType {
+    const NAMES: &'static [(&'static str, ShardFilterType)] =
+        &[("CHILD_SHARDS", ShardFilterType::ChildShards)];
+}
+
+structure! {
+    struct DescribeStreamMembers<'a> {
+        arn: Cow<'a, str> = "StreamArn", required, arn_length;
+        start: Cow<'a, str> = "ExclusiveStartShardId", shard_id_length;
+        limit: i32 = "Limit", range(1, MAX_SHARDS);
+        filter: ShardFilter<'a> = "ShardFilter";
+    }
+}
+
+structure! {
+    struct ShardFilter<'a> as "ShardFilter" {
+        kind: Choice<'a, ShardFilterType> = "Type", required;
+        shard: Cow<'a, str> = "ShardId", required, shard_id_length;
+    }
+}
+
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let members: DescribeStreamMembers = read_valid_request(reader)?;
+    let arn = present(members.arn)?.into_owned();
+    Ok(Request::DescribeStream(DescribeStream {
+        name: stream_arn::resolve(&arn)?,
+        arn,
+        exclusive_start: members.start.map(Cow::into_owned),
+        limit: members.limit.unwrap_or(MAX_SHARDS).unsigned_abs(),
+        children_of: members.filter.and_then(|filter| filter.shard).map(Cow::into_owned),
+    }))
+}
+
+pub(crate) fn encode(output: &DescribeStreamOutput, json: &mut Writer) {
+    json.object(|json| {
+        json.name("StreamDescription").object(|json| {
+            json.member("StreamArn", &output.arn)
+                .member("StreamLabel", &output.name.label)
+                .member("StreamStatus", if output.enabled { "ENABLED" } else { "DISABLED" })
+                .member("StreamViewType", output.view.name())
+                .member("CreationRequestDateTime", &output.created_at)
+                .member("TableName", &output.name.table);
+            encode_key(&output.key, json);
+            json.name("Shards").array(|json| {
+                output.shards.iter().for_each(|shard| encode_shard(shard, json));
+            });
+            json.member("LastEvaluatedShardId", &output.last_evaluated);
+        });
+    });
+}
+
+fn encode_shard(shard: &ShardDescription, json: &mut Writer) {
+    json.object(|json| {
+        json.member("ShardId", &shard.id);
+        json.name("SequenceNumberRange").object(|json| {
+            json.member("StartingSequenceNumber", &shard.first.to_string())
+                .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
+        });
+        json.member("ParentShardId", &shard.parent);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{NOT_NULL, decoded, encoded, errors, refusal};
+    use partita_api::key_schema::{KeyAttribute, KeySchema};
+    use partita_api::stream::describe_stream::{DescribeStreamOutput, ShardDescription};
+    use partita_api::stream::sequence_number::SequenceNumber;
+    use partita_api::table::StreamViewType;
+    use partita_api::{Operation, Request, Response};
+    use partita_value::ScalarType;
+    use partita_value::names::StreamName;
+
+    const ARN: &str = "arn:aws:dynamodb:us-east-1:123456789012:table/abc/stream/2026-11-15T18:44:54.123";
+    const SHARD: &str = "shardId-00000001794700800000-00000000";
+
+    #[test]
+    fn takes_the_stream_and_which_shards_to_show() {
+        let body = format!(
+            r#"{{"StreamArn": "{ARN}", "Limit": 3, "ExclusiveStartShardId": "{SHARD}",
+                "ShardFilter": {{"Type": "CHILD_SHARDS", "ShardId": "{SHARD}"}}}}"#
+        );
+        let Request::DescribeStream(request) = decoded(Operation::DescribeStream, &body) else {
+            panic!("another operation")
+        };
+        assert_eq!((request.arn.as_str(), request.name.table.as_str(), request.limit), (ARN, "abc", 3));
+        assert_eq!(request.exclusive_start.as_deref(), Some(SHARD));
+        assert_eq!(request.children_of.as_deref(), Some(SHARD));
+    }
+
+    #[test]
+    fn members_out_of_bounds_are_told_together() {
+        let body = r#"{"ExclusiveStartShardId": "x", "Limit": 0, "ShardFilter": {"Type": "foo"}}"#;
+        assert_eq!(
+            refusal(Operation::DescribeStream, body),
+            errors(&[
+                ("null", "streamArn", NOT_NULL),
+                ("'x'", "exclusiveStartShardId", "Member must have length greater than or equal to 28"),
+                ("'0'", "limit", "Member must have value greater than or equal to 1"),
+                ("'foo'", "shardFilter.type", "Member must satisfy enum value set: [CHILD_SHARDS]"),
+                ("null", "shardFilter.shardId", NOT_NULL),
+            ])
+        );
+    }
+
+    #[test]
+    fn closed_shards_end_and_children_name_their_parents() {
+        let output = DescribeStreamOutput {
+            name: StreamName { table: "abc".into(), label: "l".into() },
+            arn: ARN.into(),
+            enabled: false,
+            view: StreamViewType::KeysOnly,
+            created_at: 1.5,
+            key: KeySchema {
+                partition: vec![KeyAttribute { name: "pk".into(), kind: ScalarType::S }],
+                sort: vec![],
+            },
+            shards: vec![
+                ShardDescription {
+                    id: "a".into(),
+                    parent: None,
+                    first: SequenceNumber(1),
+                    last: Some(SequenceNumber(2)),
+                },
+                ShardDescription {
+                    id: "b".into(),
+                    parent: Some("a".into()),
+                    first: SequenceNumber(3),
+                    last: None,
+                },
+            ],
+            last_evaluated: Some("b".into()),
+        };
+        assert_eq!(
+            encoded(Response::DescribeStream(output)),
+            format!(
+                r#"{{"StreamDescription":{{"StreamArn":"{ARN}","StreamLabel":"l","StreamStatus":"DISABLED","StreamViewType":"KEYS_ONLY","CreationRequestDateTime":1.5,"TableName":"abc","KeySchema":[{{"AttributeName":"pk","KeyType":"HASH"}}],"Shards":[{{"ShardId":"a","SequenceNumberRange":{{"StartingSequenceNumber":"100000000000000000001","EndingSequenceNumber":"100000000000000000002"}}}},{{"ShardId":"b","SequenceNumberRange":{{"StartingSequenceNumber":"100000000000000000003"}},"ParentShardId":"a"}}],"LastEvaluatedShardId":"b"}}}}"#
+            )
+        );
+    }
+}

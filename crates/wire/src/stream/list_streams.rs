@@ -1,0 +1,99 @@
+//! ListStreams: a body → whose streams to list and where to continue; and a page of streams.
+
+use crate::json::{Reader, Writer};
+use crate::members::{range, read_valid_request, structure};
+use crate::stream::stream_arn::{self, arn_length};
+use crate::table::table_name::resource_name;
+use partita_api::stream::list_streams::{ListStreams, ListStreamsOutput};
+use partita_api::{Exception, Request};
+use std::borrow::Cow;
+
+/// The most streams of a page, and how many a request gets that does not say.
+const MAX_STREAMS: i32 = 100;
+
+structure! {
+    struct ListStreamsMembers<'a> {
+        table: Cow<'a, str> = "TableName", resource_name;
+        start: Cow<'a, str> = "ExclusiveStartStreamArn", arn_length;
+        limit: i32 = "Limit", range(1, MAX_STREAMS);
+    }
+}
+
+pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
+    let members: ListStreamsMembers = read_valid_request(reader)?;
+    Ok(Request::ListStreams(ListStreams {
+        table: members.table.map(Cow::into_owned),
+        exclusive_start: members.start.map(|arn| stream_arn::resolve(&arn)).transpose()?,
+        limit: members.limit.unwrap_or(MAX_STREAMS).unsigned_abs(),
+    }))
+}
+
+pub(crate) fn encode(output: &ListStreamsOutput, json: &mut Writer) {
+    json.object(|json| {
+        json.name("Streams").array(|json| {
+            for stream in &output.streams {
+                json.object(|json| {
+                    json.member("StreamArn", &stream.arn)
+                        .member("TableName", &stream.name.table)
+                        .member("StreamLabel", &stream.name.label);
+                });
+            }
+        });
+        json.member("LastEvaluatedStreamArn", &output.last_evaluated);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{decoded, encoded, errors, refusal};
+    use partita_api::stream::list_streams::{ListStreams, ListStreamsOutput, ListedStream};
+    use partita_api::{Operation, Request, Response};
+    use partita_value::names::StreamName;
+
+    const ARN: &str = "arn:aws:dynamodb:us-east-1:123456789012:table/abc/stream/2026-11-15T18:44:54.123";
+
+    fn name() -> StreamName {
+        StreamName { table: "abc".into(), label: "2026-11-15T18:44:54.123".into() }
+    }
+
+    fn request(body: &str) -> ListStreams {
+        match decoded(Operation::ListStreams, body) {
+            Request::ListStreams(request) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_page_has_a_hundred_streams_of_all_tables_unless_told() {
+        let all = request("{}");
+        assert_eq!((all.table, all.exclusive_start, all.limit), (None, None, 100));
+        let page =
+            request(&format!(r#"{{"TableName": "abc", "ExclusiveStartStreamArn": "{ARN}", "Limit": 7}}"#));
+        assert_eq!((page.table.as_deref(), page.exclusive_start, page.limit), (Some("abc"), Some(name()), 7));
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_or_no_arn_is_refused() {
+        assert_eq!(
+            refusal(Operation::ListStreams, r#"{"ExclusiveStartStreamArn": "arn", "Limit": 101}"#),
+            errors(&[
+                ("'arn'", "exclusiveStartStreamArn", "Member must have length greater than or equal to 37"),
+                ("'101'", "limit", "Member must have value less than or equal to 100"),
+            ])
+        );
+        let no_arn = format!(r#"{{"ExclusiveStartStreamArn": "{}"}}"#, "x".repeat(40));
+        assert_eq!(refusal(Operation::ListStreams, &no_arn), "Invalid StreamArn");
+    }
+
+    #[test]
+    fn streams_are_shown_with_table_and_label() {
+        let streams = vec![ListedStream { name: name(), arn: ARN.into() }];
+        let page = ListStreamsOutput { streams, last_evaluated: Some(ARN.into()) };
+        assert_eq!(
+            encoded(Response::ListStreams(page)),
+            format!(
+                r#"{{"Streams":[{{"StreamArn":"{ARN}","TableName":"abc","StreamLabel":"2026-11-15T18:44:54.123"}}],"LastEvaluatedStreamArn":"{ARN}"}}"#
+            )
+        );
+    }
+}

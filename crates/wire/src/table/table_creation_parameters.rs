@@ -1,0 +1,128 @@
+//! `TableCreationParameters` of an import, as it shows them: the members that AWS's have, out of the table that they make.
+//!
+//! They are kept with the import for months. So they are written anew: whatever else was sent is not kept.
+
+use crate::json::Writer;
+use crate::table::table_description::{
+    encode_definitions, encode_key, encode_on_demand, encode_projection, encode_units,
+};
+use partita_api::table::create_table::CreateTable;
+use partita_api::table::{Encryption, IndexDefinition, Throughput, WarmThroughput};
+
+pub(crate) fn encoded(table: &CreateTable) -> String {
+    let mut json = Writer::default();
+    json.object(|json| {
+        json.member("TableName", &table.name);
+        encode_definitions(&table.attribute_definitions, json);
+        encode_key(&table.key, json);
+        json.member("BillingMode", table.billing_mode.name());
+        encode_provisioned(table.throughput, json);
+        encode_on_demand(table.on_demand, json);
+        encode_encryption(table.encryption.as_ref(), json);
+        if !table.global_indexes.is_empty() {
+            let indexes = table.global_indexes.iter();
+            json.name("GlobalSecondaryIndexes")
+                .array(|json| indexes.for_each(|index| json.object(|json| encode_index(index, json))));
+        }
+    });
+    json.finish_text()
+}
+
+fn encode_index(index: &IndexDefinition, json: &mut Writer) {
+    json.member("IndexName", &index.name);
+    encode_key(&index.key, json);
+    encode_projection(&index.projection, json);
+    encode_provisioned(index.throughput, json);
+    encode_on_demand(index.on_demand, json);
+    encode_warm(index.warm, json);
+}
+
+fn encode_provisioned(throughput: Option<Throughput>, json: &mut Writer) {
+    if let Some(throughput) = throughput {
+        json.name("ProvisionedThroughput").object(|json| encode_units(throughput, json));
+    }
+}
+
+fn encode_warm(warm: Option<WarmThroughput>, json: &mut Writer) {
+    let Some(warm) = warm else { return };
+    json.name("WarmThroughput").object(|json| {
+        for (name, units) in [("ReadUnitsPerSecond", warm.read), ("WriteUnitsPerSecond", warm.write)] {
+            if let Some(units) = units {
+                json.name(name).integer(units);
+            }
+        }
+    });
+}
+
+fn encode_encryption(encryption: Option<&Encryption>, json: &mut Writer) {
+    let Some(encryption) = encryption else { return };
+    json.name("SSESpecification").object(|json| {
+        json.member("Enabled", &encryption.enabled).member("SSEType", "KMS");
+        if let Some(key) = &encryption.kms_key {
+            json.member("KMSMasterKeyId", key);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Reader;
+    use crate::table::create_table;
+    use partita_api::Request;
+    use serde_json::{Value, json};
+
+    fn shown(sent: &str) -> Value {
+        let Ok(Request::CreateTable(table)) = create_table::decode(Reader::new(sent.as_bytes()).unwrap())
+        else {
+            panic!("{sent} is no table")
+        };
+        serde_json::from_str(&encoded(&table)).unwrap()
+    }
+
+    fn parameters() -> Value {
+        json!({
+            "TableName": "Target",
+            "AttributeDefinitions": [
+                { "AttributeName": "pk", "AttributeType": "S" }, { "AttributeName": "sk", "AttributeType": "N" },
+            ],
+            "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
+            "BillingMode": "PROVISIONED",
+            "ProvisionedThroughput": { "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 },
+            "SSESpecification": { "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "alias/mine" },
+            "GlobalSecondaryIndexes": [{
+                "IndexName": "ByNumber",
+                "KeySchema": [{ "AttributeName": "sk", "KeyType": "HASH" }],
+                "Projection": { "ProjectionType": "INCLUDE", "NonKeyAttributes": ["a \"b\""] },
+                "ProvisionedThroughput": { "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 },
+                "WarmThroughput": { "ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000 },
+            }],
+        })
+    }
+
+    #[test]
+    fn what_was_sent_is_shown() {
+        let provisioned = parameters();
+        assert_eq!(shown(&provisioned.to_string()), provisioned);
+        let mut on_demand = provisioned;
+        on_demand["BillingMode"] = json!("PAY_PER_REQUEST");
+        on_demand["OnDemandThroughput"] = json!({ "MaxReadRequestUnits": 7 });
+        on_demand["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] = json!({ "MaxWriteRequestUnits": 8 });
+        for owner in ["", "/GlobalSecondaryIndexes/0"] {
+            let owner = on_demand.pointer_mut(owner).and_then(Value::as_object_mut).unwrap();
+            owner.remove("ProvisionedThroughput");
+        }
+        assert_eq!(shown(&on_demand.to_string()), on_demand);
+    }
+
+    #[test]
+    fn what_nobody_knows_is_not_kept() {
+        let known = parameters();
+        let mut sent = known.clone();
+        let rest = json!("x".repeat(1_000));
+        for holder in ["", "/ProvisionedThroughput", "/KeySchema/0", "/GlobalSecondaryIndexes/0/Projection"] {
+            sent.pointer_mut(holder).unwrap()["Unknown"] = rest.clone();
+        }
+        assert_eq!(shown(&sent.to_string()), known);
+    }
+}

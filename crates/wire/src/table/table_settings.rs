@@ -1,0 +1,151 @@
+//! What CreateTable, UpdateTable and the restores share: the members that say how a table is set up.
+//!
+//! Members are declared here (see [`crate::members`]); the rules between them, which answer with the first text that applies,
+//! follow their declaration. The parts with rules of their own have files: [`key_schema`], [`throughput`],
+//! [`secondary_index`].
+
+pub(crate) mod key_schema;
+pub(crate) mod secondary_index;
+pub(crate) mod throughput;
+
+use crate::members::{Choice, Named, chosen, length, required, structure};
+use partita_api::Exception;
+use partita_api::table::update_table::StreamUpdate;
+use partita_api::table::{BillingMode, Encryption, StreamViewType, TableClass};
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// AWS's opening for most rules between members.
+pub(crate) fn invalid(detail: impl Display) -> Exception {
+    Exception::validation(format!("One or more parameter values were invalid: {detail}"))
+}
+
+/// AWS's opening for the rules between members of restores and exports.
+pub(crate) fn invalid_request(detail: impl Display) -> Exception {
+    Exception::validation(format!("Invalid Request: {detail}"))
+}
+
+/// What only global tables know. They are not there yet.
+pub(crate) fn refuse_global_tables(member: &str, is_set: bool) -> Result<(), Exception> {
+    if is_set {
+        return Err(invalid(format_args!("{member} cannot be specified, global tables are not supported")));
+    }
+    Ok(())
+}
+
+impl Named for BillingMode {
+    const NAMES: &'static [(&'static str, BillingMode)] =
+        &[("PROVISIONED", BillingMode::Provisioned), ("PAY_PER_REQUEST", BillingMode::PayPerRequest)];
+}
+
+/// AWS does not collect this one; it has a text of its own.
+pub(crate) fn table_class(class: &Option<Cow<'_, str>>) -> Result<Option<TableClass>, Exception> {
+    match class.as_deref() {
+        None => Ok(None),
+        Some("STANDARD") => Ok(Some(TableClass::Standard)),
+        Some("STANDARD_INFREQUENT_ACCESS") => Ok(Some(TableClass::StandardInfrequentAccess)),
+        Some(_) => Err(Exception::validation(
+            "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS].",
+        )),
+    }
+}
+
+/// How settings of global tables are replicated; a single region ignores it.
+#[derive(Clone, Copy)]
+pub(crate) struct SettingsReplicationMode;
+
+impl Named for SettingsReplicationMode {
+    const NAMES: &'static [(&'static str, SettingsReplicationMode)] = &[
+        ("ENABLED", SettingsReplicationMode),
+        ("DISABLED", SettingsReplicationMode),
+        ("ENABLED_WITH_OVERRIDES", SettingsReplicationMode),
+    ];
+}
+
+impl Named for StreamViewType {
+    const NAMES: &'static [(&'static str, StreamViewType)] = &[
+        ("OLD_IMAGE", StreamViewType::OldImage),
+        ("KEYS_ONLY", StreamViewType::KeysOnly),
+        ("NEW_AND_OLD_IMAGES", StreamViewType::NewAndOldImages),
+        ("NEW_IMAGE", StreamViewType::NewImage),
+    ];
+}
+
+structure! {
+    pub(crate) struct StreamSpecification<'a> as "StreamSpecification" {
+        enabled: bool = "StreamEnabled", required;
+        view: Choice<'a, StreamViewType> = "StreamViewType";
+    }
+}
+
+impl StreamSpecification<'_> {
+    /// The stream of a new table.
+    pub(crate) fn of_new_table(&self) -> Result<Option<StreamViewType>, Exception> {
+        match (self.enabled.unwrap_or(false), chosen(&self.view)) {
+            (true, None) => {
+                Err(invalid("Table is being created with a stream enabled, UpdateViewType is required"))
+            }
+            (false, Some(_)) => Err(invalid(
+                "Table is being created with a stream disabled, UpdateViewType should not be specified",
+            )),
+            (_, view) => Ok(view),
+        }
+    }
+
+    /// The change to an existing table's stream.
+    pub(crate) fn of_existing_table(&self) -> Result<StreamUpdate, Exception> {
+        match (self.enabled.unwrap_or(false), chosen(&self.view)) {
+            (true, Some(view)) => Ok(StreamUpdate::Enable(view)),
+            (true, None) => Err(invalid("If stream is being enabled then UpdateViewType is required")),
+            (false, None) => Ok(StreamUpdate::Disable),
+            (false, Some(_)) => {
+                Err(invalid("If stream is being disabled, then UpdateViewType must not be specified"))
+            }
+        }
+    }
+}
+
+/// The kind of key that encrypts a table.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum EncryptionType {
+    Aes256,
+    Kms,
+}
+
+impl Named for EncryptionType {
+    const NAMES: &'static [(&'static str, EncryptionType)] =
+        &[("AES256", EncryptionType::Aes256), ("KMS", EncryptionType::Kms)];
+}
+
+/// The longest name of a key that AWS's Key Management Service takes.
+const KMS_KEY_CHARACTERS: usize = 2_048;
+
+structure! {
+    pub(crate) struct EncryptionSpecification<'a> as "SSESpecification" {
+        enabled: bool = "Enabled";
+        kind: Choice<'a, EncryptionType> = "SSEType";
+        key: Cow<'a, str> = "KMSMasterKeyId", length(1, KMS_KEY_CHARACTERS);
+    }
+}
+
+impl EncryptionSpecification<'_> {
+    /// The rules between its members. A type without `Enabled` means enabled; nothing at all, disabled.
+    pub(crate) fn resolve(&self) -> Result<Encryption, Exception> {
+        let (kind, key) = (chosen(&self.kind), self.key.as_deref());
+        match (self.enabled, kind, key) {
+            (Some(false), Some(_), _) => Err(invalid("SSEType can not be specified if Enabled is false")),
+            (Some(false), _, Some(_)) => {
+                Err(invalid("KMSMasterKeyId can not be specified if Enabled is false"))
+            }
+            (_, Some(EncryptionType::Aes256), _) => Err(invalid("SSEType AES256 is not supported")),
+            (_, None, Some(_)) => Err(invalid("SSEType KMS is required if KMSMasterKeyId is specified")),
+            (enabled, _, _) => {
+                let enabled = enabled.unwrap_or(kind.is_some());
+                Ok(Encryption { enabled, kms_key: key.map(str::to_owned) })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,4 @@
+//! Tags of tables.
+
+partita_api::operation_modules!(tag);
+pub mod tags;

@@ -1,0 +1,63 @@
+//! Folders that can be read like a table of contents, and files that can be read in one sitting.
+
+use super::Repository;
+use super::source::SourceFile;
+use std::collections::BTreeMap;
+
+/// Files in one folder of a crate's sources.
+const MOST_FILES: usize = 25;
+/// Lines of a file without the tests at its end.
+const MOST_LINES: usize = 500;
+
+/// Folders that may hold more, with how many.
+const LARGER_FOLDERS: &[(&str, usize)] = &[("crates/design/src", 40)];
+
+/// Files that may be longer, with how many lines.
+const LONGER_FILES: &[(&str, usize)] = &[
+    // A list: every code with its page.
+    ("crates/design/src/code.rs", 520),
+    ("crates/design/src/check/keys.rs", 530),
+    ("crates/design/src/template.rs", 610),
+    ("crates/exchange/src/ion.rs", 520),
+    ("crates/simulation/src/simulator.rs", 540),
+];
+
+pub fn problems(repository: &Repository) -> Vec<String> {
+    let mut problems: Vec<String> = repository.files.iter().filter_map(too_long).collect();
+    let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in repository.files.iter().filter(|file| !file.product_code().is_empty()) {
+        *folders.entry(file.path.rsplit_once('/').map_or("", |(folder, _)| folder)).or_default() += 1;
+    }
+    problems.extend(folders.into_iter().filter_map(|(folder, files)| too_full(folder, files)));
+    problems
+}
+
+fn limit(exceptions: &[(&str, usize)], path: &str, usual: usize) -> usize {
+    exceptions.iter().find(|(excepted, _)| *excepted == path).map_or(usual, |(_, most)| *most)
+}
+
+fn too_long(file: &SourceFile) -> Option<String> {
+    let (lines, most) = (file.product_code().lines().count(), limit(LONGER_FILES, &file.path, MOST_LINES));
+    (lines > most).then(|| format!("{}: {lines} lines without tests, more than {most}", file.path))
+}
+
+fn too_full(folder: &str, files: usize) -> Option<String> {
+    let most = limit(LARGER_FOLDERS, folder, MOST_FILES);
+    (files > most)
+        .then(|| format!("{folder}: {files} files, more than {most}: group them by what they are about"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_files_and_full_folders_are_problems() {
+        let file =
+            |lines: usize| SourceFile { path: "crates/a/src/b.rs".to_owned(), text: "//!\n".repeat(lines) };
+        assert_eq!(too_long(&file(MOST_LINES)), None);
+        assert!(too_long(&file(MOST_LINES + 1)).is_some());
+        assert_eq!(too_full("crates/a/src", MOST_FILES), None);
+        assert!(too_full("crates/a/src", MOST_FILES + 1).is_some());
+    }
+}
