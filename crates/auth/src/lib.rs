@@ -3,6 +3,8 @@
 //! One verifier serves header-signed and presigned requests. The body that arrived is hashed; signatures are compared in
 //! constant time; secrets and expected signatures are never revealed.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod canonical;
 mod credential;
 mod date;

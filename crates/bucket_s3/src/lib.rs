@@ -1,6 +1,8 @@
 //! Buckets at an S3 endpoint: AWS itself, MinIO, or another implementation. The protocol is implemented by `object_store`, the
 //! connections by hyper, as in the server. See docs/decisions/0011-object-stores.md.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod http_transport;
 mod last_error;
 mod objects;

@@ -14,6 +14,7 @@ pub struct Worker {
 }
 
 impl Worker {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread of all requests to buckets")]
     pub fn start() -> std::io::Result<Worker> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let (jobs, queue) = mpsc::unbounded_channel();

@@ -40,6 +40,7 @@
 //! assert!(finding.help.contains("ORDER#{orderId}"));
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![warn(missing_docs)]
 
 pub mod audit;

@@ -2,7 +2,12 @@
 
 pub mod condition;
 pub(crate) mod lookup;
+mod pattern;
 pub mod value_type;
+mod write;
+
+pub use pattern::{Bounds, Order, Pattern, Request, Target};
+pub use write::{Action, Verb, Write};
 
 use crate::name_hints;
 use crate::source::Span;
@@ -194,128 +199,6 @@ pub struct Expectations {
     pub max_bytes: Option<u64>,
 }
 
-/// An access pattern: a query that the application makes.
-#[derive(Clone, Debug, Default)]
-pub struct Pattern {
-    /// The name of the pattern.
-    pub name: String,
-    /// A description.
-    pub about: String,
-    /// The attributes whose values the caller knows.
-    pub inputs: Vec<String>,
-    /// The entities that it returns.
-    pub targets: Vec<Target>,
-    /// The required order.
-    pub order: Option<Order>,
-    /// The attribute that the caller bounds.
-    pub range: Option<Bounds>,
-    /// The largest number of items to return.
-    pub limit: Option<u64>,
-    /// The condition that returned items meet.
-    pub filter: Condition,
-    /// Requests per second.
-    pub rps: Option<f64>,
-    /// Whether reads must be strongly consistent.
-    pub strong: bool,
-    /// Whether attributes that an index lacks may be read from the table in a second request.
-    pub hydrate: bool,
-    /// The attributes that are needed; all if empty.
-    pub fields: Vec<String>,
-    /// Whether the caller reads one page and stops.
-    pub first_page_only: bool,
-    /// A request that existing code sends for this pattern.
-    pub request: Option<Request>,
-    /// Where the pattern is declared.
-    pub span: Span,
-}
-
-/// An entity that a pattern returns.
-#[derive(Clone, Debug)]
-pub struct Target {
-    /// The name of the entity.
-    pub entity: String,
-    /// Whether the pattern returns a list rather than a single item.
-    pub many: bool,
-}
-
-/// The order of a pattern's result.
-#[derive(Clone, Debug)]
-pub struct Order {
-    /// The attribute to order by.
-    pub by: String,
-    /// Whether the largest value comes first.
-    pub descending: bool,
-}
-
-/// A range over an attribute. The bounds show how the caller writes them.
-#[derive(Clone, Debug, Default)]
-pub struct Bounds {
-    /// The attribute.
-    pub by: String,
-    /// An example of a lower bound.
-    pub from: Option<String>,
-    /// An example of an upper bound.
-    pub to: Option<String>,
-    /// Where the range is declared.
-    pub span: Span,
-}
-
-/// A request that existing code sends, to be checked as it is.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The index it queries; `None` is the table.
-    pub index: Option<String>,
-    /// Whether it is a Scan.
-    pub scan: bool,
-    /// The key condition: `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
-    pub condition: String,
-    /// The filter applied after the read.
-    pub filter: Condition,
-    /// Where the request is declared.
-    pub span: Span,
-}
-
-/// A write that the application makes.
-#[derive(Clone, Debug)]
-pub struct Write {
-    /// The name of the write.
-    pub name: String,
-    /// What it writes.
-    pub actions: Vec<Action>,
-    /// Whether the actions form one transaction.
-    pub transact: bool,
-    /// Writes per second.
-    pub rps: Option<f64>,
-    /// Where the write is declared.
-    pub span: Span,
-}
-
-/// What an action does to an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    /// Puts an item that must not exist.
-    Create,
-    /// Puts an item, whether it exists or not.
-    Put,
-    /// Updates attributes of an item.
-    Update,
-    /// Deletes an item.
-    Delete,
-}
-
-/// One action of a write.
-#[derive(Clone, Debug)]
-pub struct Action {
-    /// What it does.
-    pub verb: Verb,
-    /// The name of the entity.
-    pub entity: String,
-    /// Whether it writes as many items as are expected per parent.
-    pub many: bool,
-    /// The attributes that an update sets.
-    pub set: Vec<String>,
-}
-
 /// A finding that the model allows, and why.
 #[derive(Clone, Debug)]
 pub struct Allowance {
@@ -327,23 +210,6 @@ pub struct Allowance {
     pub reason: String,
     /// Where the allowance is declared.
     pub span: Span,
-}
-
-impl Verb {
-    /// Returns the word for it in a model.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Create => "create",
-            Verb::Put => "put",
-            Verb::Update => "update",
-            Verb::Delete => "delete",
-        }
-    }
-
-    /// Parses the word for it in a model.
-    pub fn parse(text: &str) -> Option<Verb> {
-        [Verb::Create, Verb::Put, Verb::Update, Verb::Delete].into_iter().find(|verb| verb.name() == text)
-    }
 }
 
 impl Model {
@@ -481,33 +347,6 @@ impl FieldTypes for Entity {
             return Some(&SHARD_TYPE);
         }
         self.attribute(field).map(|attribute| &attribute.kind)
-    }
-}
-
-impl Pattern {
-    /// Returns the subject of findings about it: `pattern.orderById`.
-    pub fn subject(&self) -> String {
-        format!("pattern.{}", self.name)
-    }
-
-    /// Returns the target if there is exactly one.
-    pub fn single_target(&self) -> Option<&Target> {
-        match self.targets.as_slice() {
-            [one] => Some(one),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the caller knows the value of an attribute, as an input or from the condition.
-    pub fn is_fixed(&self, attribute: &str) -> bool {
-        self.inputs.iter().any(|input| input == attribute) || self.filter.fixed(attribute).is_some()
-    }
-}
-
-impl Write {
-    /// Returns the subject of findings about it: `write.placeOrder`.
-    pub fn subject(&self) -> String {
-        format!("write.{}", self.name)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Backups, recovery, restores, deletions and trims beside writers that do not wait for them. What a restored table may hold is
 //! bounded by a journal: not less than what was acknowledged before the moment, not more than what was asked for after it.
 //!
-//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test history_stress` for long.
+//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test engine history_stress` for long.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -33,6 +33,7 @@
 //! This crate has no dependency on JSON, tables or storage.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod binding;
 mod condition;

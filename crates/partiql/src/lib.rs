@@ -9,6 +9,8 @@
 //! Every check happens in the first of these stages that has the facts. This crate has no dependency on JSON, tables or
 //! storage.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod binding;
 mod error;
 mod item_key;

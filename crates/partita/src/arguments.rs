@@ -31,7 +31,7 @@ pub enum Command {
     Healthcheck(Healthcheck),
     /// Copy what is readable of a damaged data folder into a new one
     Salvage(Salvage),
-    /// Make the data file of a stopped database as small as its rows allow
+    /// Shrink the data file of a stopped database to the size of its rows
     Compact(Compact),
 }
 
@@ -75,7 +75,7 @@ pub struct Serve {
     #[arg(long, value_enum, default_value_t = DurabilityLevel::Full)]
     pub durability: DurabilityLevel,
 
-    /// Verify signatures by this access key; its secret is in --secret-key-file or PARTITA_SECRET_KEY
+    /// Verify signatures with this access key; its secret is in --secret-key-file or PARTITA_SECRET_KEY
     #[arg(long, value_name = "KEY", env = "PARTITA_ACCESS_KEY")]
     pub access_key: Option<String>,
 
@@ -119,7 +119,7 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
     pub s3_root: Option<PathBuf>,
 
-    /// S3 endpoint for the buckets of exports and imports, such as http://127.0.0.1:9000, or `aws`; credentials as the AWS tools
+    /// S3 endpoint for the buckets of exports and imports, such as http://127.0.0.1:9000, or `aws`; credentials as for the AWS tools
     #[arg(long, value_name = "URL", env = "PARTITA_S3_ENDPOINT", conflicts_with = "s3_root")]
     pub s3_endpoint: Option<String>,
 
@@ -135,11 +135,11 @@ pub struct Serve {
     #[arg(long, value_name = "SIZE", value_parser = memory_size::parse, env = "PARTITA_MEMORY_LIMIT")]
     pub memory_limit: Option<u64>,
 
-    /// Most open connections; defaults to what memory and file descriptors allow
+    /// Maximum number of open connections; defaults to what memory and file descriptors allow
     #[arg(long, value_name = "NUMBER", env = "PARTITA_MAX_CONNECTIONS")]
     pub max_connections: Option<NonZeroUsize>,
 
-    /// How long a client may send or read slower than 4 KB a second
+    /// How long a client may send or read slower than 4 KB per second
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide = true)]
     pub client_patience: Duration,
 

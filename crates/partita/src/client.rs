@@ -6,6 +6,7 @@ pub mod http_client;
 pub mod tls;
 
 use crate::arguments::Endpoint;
+use crate::clock;
 use address::Address;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -13,7 +14,7 @@ use http_client::HttpClient;
 use hyper::{Request, StatusCode};
 use partita_auth::{Signer, UnsignedRequest};
 use serde_json::Value;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 const ATTEMPTS: u32 = 6;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -60,11 +61,6 @@ impl std::fmt::Display for Failure {
             Failure::Unreachable(message) => out.write_str(message),
         }
     }
-}
-
-/// Seconds since 1970.
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
 }
 
 impl Client {
@@ -138,7 +134,7 @@ impl Client {
         let mark = if query.is_empty() { "" } else { "?" };
         let url = format!("{}{}{mark}{}", self.address.url(), call.path, query.join("&"));
         let mut request = Request::builder().method(call.method).uri(url);
-        for (name, value) in self.signer.sign(call, now() as i64) {
+        for (name, value) in self.signer.sign(call, clock::unix_seconds() as i64) {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(Bytes::copy_from_slice(call.body)));

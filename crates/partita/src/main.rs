@@ -1,8 +1,11 @@
 //! The `partita` program: reads the command line and runs one command.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod allocator;
 mod arguments;
 mod client;
+mod clock;
 mod compact;
 mod dump;
 mod healthcheck;

@@ -1,5 +1,6 @@
 //! A progress bar on standard error, if that is a terminal.
 
+use crate::clock;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +25,7 @@ impl ProgressBar {
     }
 
     pub fn counting(total: u64, unit: &'static str) -> ProgressBar {
-        let start = Instant::now();
+        let start = clock::monotonic_now();
         let is_visible = std::io::stderr().is_terminal();
         ProgressBar {
             total: total.max(1),
@@ -44,7 +45,7 @@ impl ProgressBar {
         if let Ok(mut drawn) = self.drawn.try_lock()
             && (drawn.elapsed() >= REDRAW_INTERVAL || done >= self.total)
         {
-            *drawn = Instant::now();
+            *drawn = clock::monotonic_now();
             self.draw(done.min(self.total));
         }
     }

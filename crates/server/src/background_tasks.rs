@@ -72,6 +72,7 @@ impl<S> Drop for BackgroundTasks<S> {
 }
 
 /// Verifies the database whenever that is requested.
+#[expect(clippy::disallowed_methods, reason = "a verification takes a thread of its own")]
 async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
     while pipeline.verification.is_due().await {
         let running = Arc::clone(&pipeline);

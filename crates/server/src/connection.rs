@@ -10,6 +10,7 @@ pub(crate) mod thread_yield;
 pub mod tls;
 pub(crate) mod worker_threads;
 
+use crate::clock;
 use crate::http::fast_lane::{self, LaneExit};
 use crate::limits::connection_limit::ConnectionSlot;
 use crate::pipeline::Pipeline;
@@ -23,7 +24,7 @@ use shutdown::CloseSignal;
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
@@ -155,7 +156,7 @@ async fn handle<S: Store>(
     slot: &ConnectionSlot,
     request: hyper::Request<hyper::body::Incoming>,
 ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
-    slot.record_activity(Instant::now());
+    slot.record_activity(clock::monotonic_now());
     slot.request_started();
     // Clients without credentials may send probes too, but a probe is no POST.
     let is_operation = request.method() == hyper::Method::POST;

@@ -4,6 +4,7 @@
 //! nor background tasks delay either. Probes on encrypted connections are answered by the thread for TLS handshakes.
 
 use crate::background_tasks::BackgroundTasks;
+use crate::clock;
 use crate::connection::shutdown::Shutdown;
 use crate::connection::spare_descriptor::SpareDescriptor;
 use crate::connection::worker_threads::WorkerThreads;
@@ -177,7 +178,7 @@ async fn store_failure<S: Store>(pipeline: &Pipeline<S>) -> String {
             Health::Failed(text) if since.is_some_and(|since| since.elapsed() >= STORE_FAILURE_TIMEOUT) => {
                 return text;
             }
-            Health::Failed(_) => since = since.or_else(|| Some(Instant::now())),
+            Health::Failed(_) => since = since.or_else(|| Some(clock::monotonic_now())),
             Health::Ok | Health::Full(_) | Health::ReadOnly(_) => since = None,
         }
     }

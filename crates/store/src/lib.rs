@@ -151,6 +151,7 @@
 //! # Ok::<(), StoreError>(())
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![warn(missing_docs)]
 
 pub mod blocking;

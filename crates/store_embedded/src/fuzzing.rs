@@ -4,6 +4,7 @@ use crate::log::manifest;
 use crate::log::record::{self, BLOCK_BYTES, RecordHeader, Stamp};
 use crate::log::segment_header::{self, Salt};
 use crate::pages::page::{self, Meta, Page, PageKind};
+use crate::random;
 use crate::tree::entry;
 use crate::write::batch::Batch;
 
@@ -13,8 +14,7 @@ const STAMP: Stamp = Stamp { sequence: 5, durable: 4 };
 /// Reads bytes as every kind of file in a log's folder, none of which they are. A fuzzer sees what is compared, the
 /// correct seal included, as no client does; so the salt is a different one every time.
 pub fn read_log_files(bytes: &[u8]) {
-    let mut salt = Salt::default();
-    assert!(getrandom::fill(&mut salt).is_ok(), "no random salt");
+    let salt: Salt = random::bytes().expect("random bytes");
     for blocks in bytes.chunks(BLOCK_BYTES) {
         assert!(RecordHeader::parse(blocks, &salt).is_none(), "unsealed bytes are taken for a record");
     }

@@ -41,6 +41,9 @@
 //! log         "applied" → crc32 │ how much of the log this file has               log/position.rs
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod clock;
 mod damage;
 mod error;
 mod folder;
@@ -50,6 +53,7 @@ mod log;
 mod offline;
 mod open_error;
 mod pages;
+mod random;
 mod single_threaded;
 mod snapshot;
 mod tree;

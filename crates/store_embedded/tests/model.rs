@@ -186,7 +186,7 @@ fn change_model(model: &mut BTreeMap<Vec<u8>, Vec<u8>>, write: Write) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
     fn agrees_with_a_plain_map(pace in pace(), steps in proptest::collection::vec(step(), 1..80)) {

@@ -7,6 +7,8 @@
 //! map in place if no snapshot holds it and copies it otherwise: slow for a large map that is read all the time, which is
 //! fine for a model.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;

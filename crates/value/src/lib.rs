@@ -25,6 +25,7 @@
 //! This crate has no dependency on JSON, I/O, async code or the clock.
 
 #![warn(missing_docs)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod attribute_value;
 pub mod calendar;

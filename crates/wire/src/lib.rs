@@ -12,6 +12,8 @@
 //!
 //! A response is written straight into one buffer, items from their encoded bytes.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod attribute_value;
 mod exception;
 mod item_json;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Body;
 use hyper::{Request, StatusCode};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::rustls::ClientConfig;
 
-/// The slowest upload that is waited for; the response is due [`HttpClient::timeout`] after that.
+/// The slowest upload to wait for; the response is due [`HttpClient::timeout`] after that.
 const UPLOAD_BYTES_PER_SECOND: u64 = 64 * 1_024;
 
 /// Connections to one server, kept alive between requests.
@@ -51,13 +52,14 @@ impl HttpClient {
     }
 
     async fn exchange(&self, request: Request<Full<Bytes>>) -> std::io::Result<(StatusCode, Vec<u8>)> {
-        let body_bytes = hyper::body::Body::size_hint(request.body()).lower();
+        let body_bytes = request.body().size_hint().lower();
         let upload = Duration::from_secs(body_bytes / UPLOAD_BYTES_PER_SECOND);
         let response = tokio::time::timeout(self.timeout + upload, self.client.request(request));
         let response = response.await?.map_err(request_error)?;
         let status = response.status();
+        let declared_bytes = response.body().size_hint().lower() as usize;
         let mut body = Limited::new(response.into_body(), self.max_response_bytes);
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(declared_bytes.min(self.max_response_bytes));
         while let Some(frame) = tokio::time::timeout(self.timeout, body.frame()).await? {
             let frame = frame.map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
             bytes.extend(frame.into_data().unwrap_or_default());

@@ -35,6 +35,7 @@ struct Outcome {
 
 impl WriterPool {
     /// Starts the threads; `line` is the last that is done already.
+    #[expect(clippy::disallowed_methods, reason = "starts the threads that write")]
     pub fn start(
         target: &Endpoint,
         table: &str,

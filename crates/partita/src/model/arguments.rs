@@ -259,7 +259,7 @@ pub struct Seed {
 
 #[derive(Args)]
 pub struct Infer {
-    /// Items in DynamoDB JSON: a list, what `aws dynamodb scan` prints, or one item a line; `-` reads standard input
+    /// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line; `-` reads standard input
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 

@@ -2,7 +2,7 @@
 
 use super::arguments::{Cost, PlainFormat};
 use super::{FINE, Outcome, file};
-use crate::client;
+use crate::clock;
 use partita_design::capacity::cost;
 use partita_value::calendar::timestamp;
 
@@ -17,7 +17,7 @@ pub fn run(arguments: &Cost) -> Outcome {
         PlainFormat::Text => print!("{}", cost::text(&model, &cost, &prices)),
         PlainFormat::Json => println!("{:#}", cost::json(&cost, &prices)),
     }
-    let age = prices.age_in_months(&timestamp(client::now() * 1_000));
+    let age = prices.age_in_months(&timestamp(clock::unix_seconds() * 1_000));
     if let Some(age) = age.filter(|age| *age > OLD_MONTHS) {
         eprintln!("partita: the prices are {age} months old; --prices takes a newer file");
     }

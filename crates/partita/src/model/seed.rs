@@ -61,6 +61,7 @@ pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
 }
 
 /// Loads items in parallel: each worker takes every n-th batch.
+#[expect(clippy::disallowed_methods, reason = "starts the threads that load")]
 fn load(
     arguments: &Seed,
     model: &Model,

@@ -1,6 +1,7 @@
 //! A checkpoint file with the progress of a transfer. It is replaced atomically, so that it is never half written.
 
 use super::private_file;
+use crate::clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
@@ -23,7 +24,7 @@ impl Checkpoint {
     }
 
     pub fn with_option(path: PathBuf, option: &'static str) -> Checkpoint {
-        Checkpoint { path, option, saved: Instant::now() }
+        Checkpoint { path, option, saved: clock::monotonic_now() }
     }
 
     /// Reads the state that an interrupted transfer has left.
@@ -57,7 +58,7 @@ impl Checkpoint {
                 self.option
             )
         })?;
-        self.saved = Instant::now();
+        self.saved = clock::monotonic_now();
         Ok(())
     }
 

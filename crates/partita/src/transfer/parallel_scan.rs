@@ -35,6 +35,7 @@ pub struct ScannedPage<T> {
 pub type Stage<T> = Box<dyn FnMut(Vec<Value>) -> Result<T, String>>;
 
 /// Reads all unfinished segments. Stages run in parallel; `take` is called with one page after another.
+#[expect(clippy::disallowed_methods, reason = "starts the threads that scan")]
 pub fn each_page<T: Send>(
     source: &Endpoint,
     (table, on_damage): (&str, OnDamage),

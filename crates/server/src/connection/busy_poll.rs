@@ -3,9 +3,10 @@
 //! A client that sends one request after another sends the next a few microseconds after it has the response. To sleep and
 //! be woken takes longer than that, on virtual machines longer than most requests. Other threads that want the core get it.
 
+use crate::clock;
 use socket2::SockRef;
 use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::net::TcpStream;
 
 /// About as long as sleeping and waking takes where that is slow.
@@ -14,9 +15,9 @@ const MAX_POLL: Duration = Duration::from_micros(60);
 /// Returns when there is something to read, or after [`MAX_POLL`].
 pub fn poll_until_readable(stream: &TcpStream) {
     let socket = SockRef::from(stream);
-    let end = Instant::now() + MAX_POLL;
+    let end = clock::monotonic_now() + MAX_POLL;
     // Errors other than `WouldBlock` are left for the reader to find.
-    while would_block(&socket) && Instant::now() < end {
+    while would_block(&socket) && clock::monotonic_now() < end {
         std::thread::yield_now();
     }
 }

@@ -71,6 +71,7 @@ impl Dispatcher {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "starts the threads that serve connections")]
 fn start(name: String) -> io::Result<(Worker, Thread)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let worker = Worker { runtime: runtime.handle().clone(), connections: Arc::default() };

@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 
 /// The first bytes of a gzip member.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// To start a member takes far longer than its few bytes.
+/// Starting a member takes far longer than its few bytes.
 const MAX_MEMBERS: usize = 1_000;
 /// The initial capacity for decompressed bytes; it doubles when full.
 const INITIAL_BYTES: usize = 8 * 1_024;

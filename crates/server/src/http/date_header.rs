@@ -1,8 +1,9 @@
 //! The `Date` header: `Sun, 15 Nov 2026 21:53:16 GMT`, formatted once per second and thread.
 
+use crate::clock;
 use std::cell::Cell;
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 const LENGTH: usize = 29;
 
@@ -11,7 +12,7 @@ thread_local! {
 }
 
 pub fn write(out: &mut Vec<u8>) {
-    let now = SystemTime::now();
+    let now = clock::system_now();
     let second = now.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     let (made_at, mut text) = LAST.get();
     if made_at != second {

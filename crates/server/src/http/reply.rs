@@ -1,5 +1,6 @@
 //! Responses as HTTP: status, headers, checksum, compression.
 
+use crate::clock;
 use crate::http::content_coding::Coding;
 use crate::http::date_header;
 use crate::limits::budget::{BudgetExceeded, Reservation, SMALL_BYTES};
@@ -11,7 +12,7 @@ use hyper::{Response, StatusCode};
 use partita_api::{Exception, ExceptionKind};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 /// Smaller responses are not compressed.
 const MIN_COMPRESSED_BYTES: usize = 4_096;
@@ -303,7 +304,7 @@ fn with_common_headers(mut response: Response<Full<Bytes>>) -> Response<Full<Byt
 fn request_id() -> [u8; 52] {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     static START: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
+        clock::system_now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
     });
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
     let mut state = *START ^ COUNT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);

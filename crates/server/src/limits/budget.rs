@@ -2,9 +2,10 @@
 //! until clients have read them.
 //!
 //! A larger piece of memory needs a [`Reservation`], which grows with what has arrived; a declared length reserves nothing.
-//! A request that exceeds the budget is refused, and the server lives. The last part of the budget is for small pieces
+//! A request that exceeds the budget is refused, and the server survives. The last part of the budget is for small pieces
 //! only, so that large ones in any number do not keep usual requests out.
 
+use crate::clock;
 use crate::limits::memory_release;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -28,7 +29,7 @@ pub struct Budget {
     release_memory: fn(),
 }
 
-/// Whether something happened in the last seconds.
+/// Whether something happened in the last few seconds.
 struct RecentEvent {
     created: Instant,
     /// When it last happened, in milliseconds since `created`; 0 if it never did.
@@ -37,7 +38,7 @@ struct RecentEvent {
 
 impl RecentEvent {
     fn new() -> RecentEvent {
-        RecentEvent { created: Instant::now(), last: AtomicU64::new(0) }
+        RecentEvent { created: clock::monotonic_now(), last: AtomicU64::new(0) }
     }
 
     fn record(&self) {
@@ -54,7 +55,7 @@ impl RecentEvent {
     }
 }
 
-/// The budget has not enough memory left.
+/// The budget does not have enough memory left.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BudgetExceeded;
 

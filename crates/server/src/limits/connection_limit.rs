@@ -3,6 +3,7 @@
 //! When all slots are taken, the connection that has been idle for longest and has no request running is evicted; first
 //! among those that never had a successful request.
 
+use crate::clock;
 use crate::limits::budget::Budget;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,7 +50,7 @@ impl ConnectionLimit {
     pub fn new(limit: usize, budget: &'static Budget) -> Arc<ConnectionLimit> {
         Arc::new(ConnectionLimit {
             limit: limit.max(1),
-            started: Instant::now(),
+            started: clock::monotonic_now(),
             budget,
             open: Mutex::default(),
             slot_freed: Notify::new(),
@@ -82,7 +83,7 @@ impl ConnectionLimit {
         }
         open.last_id += 1;
         let id = open.last_id;
-        let state = Arc::new(ConnectionState::new(self.millis(Instant::now())));
+        let state = Arc::new(ConnectionState::new(self.millis(clock::monotonic_now())));
         open.states.insert(id, Arc::clone(&state));
         self.update_pressure(open.states.len());
         Some(ConnectionSlot { id, state, connections: Arc::clone(self) })

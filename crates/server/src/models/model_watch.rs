@@ -2,6 +2,7 @@
 
 use super::capacity;
 use super::statistics::{Sample, Statistics, shortened};
+use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::audit::Violation;
@@ -108,7 +109,7 @@ impl ModelWatch {
 
     /// Checks and attributes a request before it runs; `None` if it is not about this table.
     pub fn check(&self, request: &Request) -> Result<Option<AttributedRequest>, Exception> {
-        let start = Instant::now();
+        let start = clock::monotonic_now();
         let write = self.check_write(request);
         self.report(&write.violations)?;
         let (kind, attributions) = if write.attributions.is_empty() {

@@ -3,10 +3,10 @@
 //! LMDB would let a second process write alongside the first. So whoever opens a folder first takes an exclusive lock on
 //! `LOCK` and writes its identity into it, which the next one reports. The lock ends with the process, however it ends.
 
+use crate::clock;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::folder::private_files;
 use crate::open_error::OpenError;
@@ -48,7 +48,7 @@ impl FolderLock {
 
     /// Writes who holds the folder, to be reported to others.
     pub fn record_owner(&mut self) {
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let seconds = clock::unix_seconds();
         let text = format!("process {}, which opened it on {}\n", std::process::id(), utc(seconds));
         let written = self
             .file

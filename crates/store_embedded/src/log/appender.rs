@@ -5,8 +5,9 @@
 //! has of it: it is written again to another segment, which begins with its number, so that the first attempt is
 //! ignored. If that fails as well, the group is refused.
 
+use crate::clock;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use partita_store::StoreError;
 
@@ -112,12 +113,12 @@ impl LogAppender {
 
     /// On a full disk the only available segments are those whose records are applied to the tree meanwhile.
     fn take_segment(&self, bytes: u64) -> Result<Segment, StoreError> {
-        let until = Instant::now() + self.state.pending.segment_timeout();
+        let until = clock::monotonic_now() + self.state.pending.segment_timeout();
         loop {
             let taken = self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error));
             let Err(StoreError::Full(_)) = taken else { return taken };
             self.state.disk_space.mark_full();
-            if Instant::now() >= until {
+            if clock::monotonic_now() >= until {
                 return taken;
             }
             std::thread::sleep(PAUSE_WHEN_FULL);

@@ -5,6 +5,7 @@
 //! [header](crate::log::segment_header) and is then listed in the [manifest]; once the tree has
 //! its records it is no longer listed, and only then reused.
 
+use crate::random;
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
@@ -94,8 +95,7 @@ impl Segments {
     pub fn take(&self, bytes: u64, first: Stamp) -> io::Result<Segment> {
         let bytes = bytes + FIRST_RECORD_AT;
         let free = self.free_one(bytes)?;
-        let mut salt = Salt::default();
-        getrandom::fill(&mut salt)?;
+        let salt: Salt = random::bytes()?;
         let description = SegmentDescription {
             number: free.number,
             bytes: free.bytes,

@@ -16,6 +16,7 @@ pub(crate) struct SyncThread {
 }
 
 impl SyncThread {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that syncs")]
     pub fn start(durable: Arc<DurableWatermark>) -> std::io::Result<SyncThread> {
         let (open, closed) = channel();
         let thread = std::thread::Builder::new().name("store flusher".to_string()).spawn(move || {

@@ -4,8 +4,9 @@
 //! are removed in the background, in small steps; the entry goes with the last of them. So a drop takes no longer than a
 //! put, and after a restart the removal resumes.
 
+use crate::clock;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use heed::types::Bytes;
 use heed::{Database, RwTxn};
@@ -63,10 +64,10 @@ pub(crate) fn remove_some(environment: &Environment) -> Result<bool, StoreError>
     }
     let touched: Vec<_> = keys.iter().map(|key| (key.as_slice(), true)).collect();
     let is_empty = environment.write_rows(&touched, |databases, txn| {
-        let until = Instant::now() + STEP_TIME;
+        let until = clock::monotonic_now() + STEP_TIME;
         let mut left = STEP_ENTRIES;
         for key in &keys {
-            if left == 0 || Instant::now() >= until {
+            if left == 0 || clock::monotonic_now() >= until {
                 return Ok(false);
             }
             left = left.saturating_sub(databases.delete(txn, key)?);

@@ -32,6 +32,7 @@ pub(crate) struct ApplierThread {
 }
 
 impl ApplierThread {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that applies")]
     pub fn start(mut applier: Applier) -> std::io::Result<ApplierThread> {
         let mut applier_thread = ApplierThread::without_thread(Arc::clone(&applier.state));
         let thread = std::thread::Builder::new().name("store applier".to_string()).spawn(move || {

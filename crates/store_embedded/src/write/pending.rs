@@ -5,6 +5,7 @@
 //! has started in between, nothing of the active overlay can be in the tree, and what the tree has of the frozen one
 //! the reader sees in the overlay anyway.
 
+use crate::clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -163,7 +164,7 @@ impl Pending {
         progress.sequence = appended.sequence;
         progress.log_bytes += appended.bytes;
         let first = progress.since.is_none();
-        progress.since.get_or_insert_with(Instant::now);
+        progress.since.get_or_insert_with(clock::monotonic_now);
         let wake = first || self.is_due(&progress, &active);
         self.set_overlays(Overlays { active, ..Overlays::clone(&overlays) });
         drop(progress);
@@ -188,9 +189,10 @@ impl Pending {
             if filled <= 0.0 {
                 return Ok(());
             }
-            let end = *delay_end
-                .get_or_insert_with(|| Instant::now() + self.pacing.max_delay.mul_f64(filled.min(1.0)));
-            let left = end.saturating_duration_since(Instant::now());
+            let end = *delay_end.get_or_insert_with(|| {
+                clock::monotonic_now() + self.pacing.max_delay.mul_f64(filled.min(1.0))
+            });
+            let left = end.saturating_duration_since(clock::monotonic_now());
             progress = if filled >= 1.0 {
                 self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
             } else if left.is_zero() {
@@ -204,7 +206,7 @@ impl Pending {
     /// Waits until the applier has something to do, at most for `timeout`.
     pub fn next_work(&self, timeout: Option<Duration>) -> ApplierWork {
         let mut progress = self.lock();
-        let until = timeout.map(|timeout| Instant::now() + timeout);
+        let until = timeout.map(|timeout| clock::monotonic_now() + timeout);
         loop {
             let overlays = self.overlays();
             if progress.closing && overlays.active.is_empty() {
@@ -215,9 +217,11 @@ impl Pending {
             }
             let due = progress.since.map(|since| since + self.pacing.due_after);
             let wake = [until, due].into_iter().flatten().min();
-            progress = match wake.map(|wake| wake.saturating_duration_since(Instant::now())) {
+            progress = match wake.map(|wake| wake.saturating_duration_since(clock::monotonic_now())) {
                 None => self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
-                Some(_) if until.is_some_and(|until| until <= Instant::now()) => return ApplierWork::Idle,
+                Some(_) if until.is_some_and(|until| until <= clock::monotonic_now()) => {
+                    return ApplierWork::Idle;
+                }
                 Some(time) => {
                     self.changed.wait_timeout(progress, time).unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -252,9 +256,9 @@ impl Pending {
         let mut progress = self.lock();
         progress.applier_error = Some(error);
         self.changed.notify_all();
-        let until = Instant::now() + pause;
-        while !progress.closing && Instant::now() < until {
-            let left = until.saturating_duration_since(Instant::now());
+        let until = clock::monotonic_now() + pause;
+        while !progress.closing && clock::monotonic_now() < until {
+            let left = until.saturating_duration_since(clock::monotonic_now());
             progress = self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         !progress.closing

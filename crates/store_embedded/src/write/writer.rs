@@ -36,6 +36,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that writes")]
     pub fn start(state: Arc<StoreState>, log: LogAppender) -> std::io::Result<Writer> {
         let (mut writer, writer_loop) = Writer::without_thread(state, log);
         // Panics in callers' code are caught. If the writer itself panics, it is unknown what the log contains: the
