@@ -1,63 +1,72 @@
-//! The static check of a model: every pattern proved, every design rule applied. No data, no sample run.
+//! Checks a model statically: plans every pattern and applies every design rule, without data.
 
 mod copies;
 mod edges;
 mod fit;
+mod identity;
 mod indexes;
 mod keys;
 mod limits;
 mod partitions;
 mod patterns;
+mod prefixes;
 mod remedy;
 mod requests;
 mod spelling;
-mod uses;
+mod usage;
 
+use crate::capacity::heat::{self, Heat};
 use crate::finding::{Finding, Severity};
-use crate::heat::{self, Heat};
-use crate::keyspace::Keyspace;
-use crate::model::{Allow, Entity, Model, Pattern};
+use crate::keys::key_mapping::KeyMapping;
+use crate::keys::keyspace::Keyspace;
+use crate::model::{Allowance, Entity, Model, Pattern};
 use crate::plan::{self, Plan, Unserved};
-use crate::slot::Slot;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use uses::Uses;
+use crate::template::Template;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use usage::Usage;
 
-/// What the check found, and the plan of every pattern.
+/// The result of a check.
 pub struct Report<'m> {
+    /// The model that was checked.
     pub model: &'m Model,
+    /// The findings, in the order of the source.
     pub findings: Vec<Finding>,
+    /// The plan of every pattern, by name, or why it is not served.
     pub plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
 }
 
 impl Report<'_> {
-    /// Findings of a severity that are not allowed.
+    /// Returns the number of findings of a severity that are not allowed.
     pub fn count(&self, severity: Severity) -> usize {
         self.findings.iter().filter(|f| f.severity == severity && f.allowed.is_none()).count()
     }
 
-    /// Neither errors nor warnings.
+    /// Returns whether there are neither errors nor warnings.
     pub fn is_clean(&self) -> bool {
-        !self.findings.iter().any(Finding::counts)
+        !self.findings.iter().any(Finding::is_problem)
     }
 }
 
+/// Checks a model.
 pub fn check(model: &Model) -> Report<'_> {
     let keys = Keyspace::new(model);
     let plans = plan::plans(&keys);
     let heat = heat::heat(model, &plans);
-    let uses = Uses::new(model, &plans);
+    let usage = Usage::new(model, &plans);
     let mut checker = Checker {
         model,
         keys,
         plans,
         heat,
-        uses,
+        usage,
         findings: Vec::new(),
-        told: HashSet::new(),
-        unsorted: HashSet::new(),
+        reported: HashSet::new(),
+        text_sorted: BTreeSet::new(),
     };
     checker.patterns();
     checker.keys();
+    checker.identity();
+    checker.prefixes();
     checker.partitions();
     checker.edges();
     checker.indexes();
@@ -76,17 +85,17 @@ struct Checker<'m> {
     keys: Keyspace<'m>,
     plans: BTreeMap<&'m str, Result<Plan<'m>, Unserved<'m>>>,
     heat: BTreeMap<(String, String), Heat>,
-    uses: Uses<'m>,
+    usage: Usage<'m>,
     findings: Vec<Finding>,
     /// Codes and subjects of the findings.
-    told: HashSet<(&'static str, String)>,
-    /// Sort keys whose numbers have been told to sort as text.
-    unsorted: HashSet<String>,
+    reported: HashSet<(&'static str, String)>,
+    /// Sort keys whose numbers have been reported to sort as text.
+    text_sorted: BTreeSet<Template>,
 }
 
 impl<'m> Checker<'m> {
     fn report(&mut self, finding: Finding) {
-        self.told.insert((finding.code, finding.subject.clone()));
+        self.reported.insert((finding.code, finding.subject.clone()));
         self.findings.push(finding);
     }
 
@@ -94,11 +103,11 @@ impl<'m> Checker<'m> {
         Finding::new(code, severity, entity.subject(), &entity.span)
     }
 
-    /// About an entity's key, in the table or in an index.
-    fn about_slot(&self, code: &'static str, severity: Severity, slot: &Slot<'_>) -> Finding {
-        let indexed = slot.place.index.and_then(|index| slot.entity.indexed(&index.name));
-        let span = indexed.map_or(&slot.entity.key_span, |indexed| &indexed.span);
-        Finding::new(code, severity, slot.entity.subject(), span)
+    /// A finding about an entity's key in the table or in an index.
+    fn about_mapping(&self, code: &'static str, severity: Severity, mapping: &KeyMapping<'_>) -> Finding {
+        let index_key = mapping.location.index.and_then(|index| mapping.entity.index_key(&index.name));
+        let span = index_key.map_or(&mapping.entity.key_span, |index_key| &index_key.span);
+        Finding::new(code, severity, mapping.entity.subject(), span)
     }
 
     fn about_pattern(&self, code: &'static str, severity: Severity, pattern: &Pattern) -> Finding {
@@ -106,20 +115,20 @@ impl<'m> Checker<'m> {
     }
 
     fn has(&self, code: &'static str, subject: &str) -> bool {
-        self.told.contains(&(code, subject.to_owned()))
+        self.reported.contains(&(code, subject.to_owned()))
     }
 
-    /// Every entity at every place.
-    fn slots(&self) -> Vec<Slot<'m>> {
-        self.keys.all_slots().cloned().collect()
+    /// The keys of every entity in the table and every index.
+    fn mappings(&self) -> Vec<KeyMapping<'m>> {
+        self.keys.all_mappings().cloned().collect()
     }
 
-    fn heat_of(&self, slot: &Slot<'_>) -> Heat {
-        let key = (slot.place.name().to_owned(), slot.entity.name.clone());
+    fn heat_of(&self, mapping: &KeyMapping<'_>) -> Heat {
+        let key = (mapping.location.name().to_owned(), mapping.entity.name.clone());
         self.heat.get(&key).copied().unwrap_or_default()
     }
 
-    /// Marks what the model allows, and reports allowances that nothing needs.
+    /// Marks the findings that the model allows, and reports allowances that match none.
     fn allow(&mut self) {
         let model = self.model;
         let broken = self.findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -129,14 +138,14 @@ impl<'m> Checker<'m> {
             found.entry((code.clone(), None)).or_default().push(number);
             found.entry((code, Some(&finding.subject))).or_default().push(number);
         }
-        // Of allowances of the same, the last one gives the reason.
+        // Among allowances of the same finding, the last one gives the reason.
         let mut last = HashMap::new();
-        for (number, allow) in model.allows.iter().enumerate() {
-            last.insert(what_is_allowed(allow), number);
+        for (number, allow) in model.allowances.iter().enumerate() {
+            last.insert(allowance_key(allow), number);
         }
         let (mut reasons, mut unused) = (Vec::new(), Vec::new());
-        for (number, allow) in model.allows.iter().enumerate() {
-            let what = what_is_allowed(allow);
+        for (number, allow) in model.allowances.iter().enumerate() {
+            let what = allowance_key(allow);
             match found.get(&what) {
                 None => unused.push(allow),
                 Some(numbers) if last.get(&what) == Some(&number) => {
@@ -149,18 +158,18 @@ impl<'m> Checker<'m> {
             self.findings[number].allowed = Some(reason.clone());
         }
         for allow in unused {
-            // A finding can hide behind an error: what is allowed may come back once that is mended.
+            // An error can hide other findings: the allowed one may reappear once the error is fixed.
             let severity = if broken { Severity::Note } else { Severity::Warning };
-            let place = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
+            let subject = allow.on.as_ref().map(|on| format!(" on {on}")).unwrap_or_default();
             self.report(
                 Finding::new("P006", severity, "allow", &allow.span)
-                    .says(format!("{}{place} is allowed, but is not found", allow.code))
-                    .helps("remove this allowance"),
+                    .with_message(format!("{}{subject} is allowed, but does not occur", allow.code))
+                    .with_help("remove this allowance"),
             );
         }
     }
 }
 
-fn what_is_allowed(allow: &Allow) -> (String, Option<&str>) {
+fn allowance_key(allow: &Allowance) -> (String, Option<&str>) {
     (allow.code.to_ascii_uppercase(), allow.on.as_deref())
 }

@@ -1,23 +1,29 @@
-//! Every code: its title, its usual severity, the rules it stands for, and its page.
+//! The codes of findings: title, usual severity, the design rules they belong to, and a page of explanation.
 //!
-//! Codes are stable: one is never reused for something else. `docs/codes.md` is printed from this list.
+//! Codes are stable and never reused. `docs/codes.md` is generated from this list.
 
 use crate::finding::Severity;
 
+/// A code.
 pub struct Code {
+    /// The code: `P101`.
     pub code: &'static str,
+    /// Its title.
     pub title: &'static str,
+    /// The usual severity of its findings.
     pub severity: Severity,
-    /// Numbers in the list of design rules.
+    /// The numbers of the design rules that it belongs to.
     pub rules: &'static [u16],
+    /// What it means and what to do.
     pub page: &'static str,
 }
 
+/// Returns the code with this name, ignoring case.
 pub fn find(code: &str) -> Option<&'static Code> {
     CODES.iter().find(|known| known.code.eq_ignore_ascii_case(code))
 }
 
-/// The whole list as a document.
+/// Returns the list of codes as a Markdown document.
 pub fn document() -> String {
     let mut text = String::from(
         "# Codes of `partita model check`\n\n\
@@ -34,13 +40,14 @@ pub fn document() -> String {
     text
 }
 
+/// All codes, in order.
 pub const CODES: &[Code] = &[
     Code {
         code: "P001",
         title: "not TOML",
         severity: Severity::Error,
         rules: &[],
-        page: "The file is not valid TOML, so nothing else can be said about it. The message names the first place where the syntax breaks.",
+        page: "The file is not valid TOML, so it cannot be checked further. The message names the first syntax error.",
     },
     Code {
         code: "P002",
@@ -54,14 +61,14 @@ pub const CODES: &[Code] = &[
         title: "unknown name",
         severity: Severity::Error,
         rules: &[],
-        page: "A template, pattern, write or allowance names an attribute, entity, index or code that the model does not declare. Mostly a typing mistake: the message proposes the closest name.",
+        page: "A template, pattern, write or allowance names an attribute, entity, index or code that the model does not declare. Usually a typing mistake: the message suggests the closest name.",
     },
     Code {
         code: "P004",
         title: "template syntax",
         severity: Severity::Error,
         rules: &[],
-        page: "A key template is text with fields in braces: `ORDER#{createdAt}#{orderId}`. A field may have a format: `{version:08}`, `{price:08.2}`, `{time:month}`, `{name:escaped}`. `{{` and `}}` stand for the braces themselves.",
+        page: "A key template is text with fields in braces: `ORDER#{createdAt}#{orderId}`. A field may have a format: `{version:08}`, `{price:08.2}`, `{time:month}`, `{name:escaped}`. `{{` and `}}` are literal braces.",
     },
     Code {
         code: "P005",
@@ -72,17 +79,17 @@ pub const CODES: &[Code] = &[
     },
     Code {
         code: "P006",
-        title: "allowance without use",
+        title: "unused allowance",
         severity: Severity::Warning,
         rules: &[],
-        page: "An `[[allow]]` names a finding that no longer occurs. Remove it, so that the finding is reported if it comes back.",
+        page: "An `[[allow]]` names a finding that no longer occurs. Remove it, so that the finding is reported if it reappears.",
     },
     Code {
         code: "P101",
         title: "pattern is not served",
         severity: Severity::Error,
         rules: &[3, 14],
-        page: "No key of the table and no index answers this pattern: the caller does not know a partition key. DynamoDB has no joins and no ad-hoc queries; what remains is a Scan of the whole table. Give the entity a key in an index whose partition key is made of the pattern's inputs, or a copy of the item under such a key.",
+        page: "Neither the table nor an index serves this pattern: the caller knows no partition key. DynamoDB has no joins and no ad-hoc queries; all that remains is a Scan of the whole table. Give the entity a key in an index whose partition key is built from the pattern's inputs, or a copy of the item under such a key.",
     },
     Code {
         code: "P102",
@@ -96,21 +103,21 @@ pub const CODES: &[Code] = &[
         title: "order is not served",
         severity: Severity::Error,
         rules: &[25],
-        page: "Results come in the order of the sort key. Something else stands before the attribute of the order (as in `COMMENT#{commentId}#{createdAt}`), so the items come in the order of that. Put the attribute of the order first, the identifier behind it.",
+        page: "Results come in the order of the sort key. Another field precedes the attribute of the order (as in `COMMENT#{commentId}#{createdAt}`), so the items are ordered by that field. Put the attribute of the order first and the identifier after it.",
     },
     Code {
         code: "P104",
         title: "range is not served",
         severity: Severity::Error,
         rules: &[23],
-        page: "A range works on the part of the sort key that directly follows known values. Here something unknown stands before the range's attribute, or the attribute is not in the sort key.",
+        page: "A range works on the part of the sort key that directly follows known values. Here an unknown field precedes the attribute of the range, or the attribute is not in the sort key.",
     },
     Code {
         code: "P105",
         title: "sort key does not sort as its values do",
         severity: Severity::Error,
         rules: &[28, 93],
-        page: "Sort keys compare as text: `V#10` comes before `V#2`. Pad numbers with zeros (`{version:08}`), or keep them in a numeric key attribute of their own.",
+        page: "Sort keys compare as text: `V#10` sorts before `V#2`. Pad numbers with zeros (`{version:08}`), or give them a numeric key attribute of their own.",
     },
     Code {
         code: "P106",
@@ -124,28 +131,28 @@ pub const CODES: &[Code] = &[
         title: "range bound cuts values off",
         severity: Severity::Error,
         rules: &[28],
-        page: "A bound that is shorter than the values loses them: `BETWEEN '2024-01' AND '2024-06'` ends before `2024-06-01T…`, so all of June is missing. Write the bound in full, or end it with a character above all others: `2024-06~`.",
+        page: "A bound that is shorter than the values loses them: `BETWEEN '2024-01' AND '2024-06'` ends before `2024-06-01T…`, so all of June is missing. Write the bound in full, or end it with a character that sorts last: `2024-06~`.",
     },
     Code {
         code: "P108",
-        title: "request leaves a type out",
+        title: "request omits an entity",
         severity: Severity::Error,
         rules: &[43],
-        page: "The declared request cannot return a type that the pattern wants: its condition excludes that type's keys, or the type has other keys at that place.",
+        page: "The declared request cannot return an entity of the pattern: its condition excludes the entity's keys, or the entity has other keys in that index.",
     },
     Code {
         code: "P109",
-        title: "request returns other types",
+        title: "request returns other entities",
         severity: Severity::Warning,
         rules: &[43],
-        page: "The request also returns types that the pattern does not want. They are read, billed and thrown away, and code that does not look at the type attribute takes them for something else. Give the wanted types a partition or a prefix of their own.",
+        page: "The request also returns entities that are not in the pattern. They are read, billed and discarded, and code that does not check the type attribute mistakes them for something else. Give the wanted entities their own partition or prefix.",
     },
     Code {
         code: "P110",
         title: "empty begins_with",
         severity: Severity::Error,
         rules: &[20],
-        page: "`begins_with(SK, '')` is refused: a key value must not be empty. To read the whole collection, leave the sort key out of the condition.",
+        page: "`begins_with(SK, '')` is rejected: a key value must not be empty. To read the whole collection, leave the sort key out of the condition.",
     },
     Code {
         code: "P111",
@@ -166,35 +173,35 @@ pub const CODES: &[Code] = &[
         title: "filter after the read",
         severity: Severity::Warning,
         rules: &[24, 82],
-        page: "A filter runs after the read, and what it drops is billed as well; `contains` never saves capacity. Bring the attribute into the key if the pattern is frequent or the collection is large.",
+        page: "A filter runs after the read, and what it drops is billed as well; `contains` never saves capacity. Put the attribute into the key if the pattern is frequent or the collection is large.",
     },
     Code {
         code: "P114",
         title: "scan",
         severity: Severity::Error,
         rules: &[83],
-        page: "A Scan reads, and bills, every item of the table. Give the pattern a key: an index whose partition key is a constant with shards, if really all items are wanted, or an export for analytics.",
+        page: "A Scan reads, and bills, every item of the table. Give the pattern a key: an index whose partition key is a constant with shards, if all items are really needed, or an export for analytics.",
     },
     Code {
         code: "P115",
         title: "more than one page",
         severity: Severity::Note,
         rules: &[35, 80],
-        page: "A page ends at 1 MB. A caller that does not go on from LastEvaluatedKey loses the rest silently. Page, set a limit, or bound the result with a range. It is an error if the model says that the caller reads the first page only (`pages`).",
+        page: "A page ends at 1 MB. A caller that does not continue from LastEvaluatedKey silently loses the rest. Page, set a limit, or bound the result with a range. It is an error if the model declares that the caller reads only the first page (`pages`).",
     },
     Code {
         code: "P116",
         title: "several requests",
         severity: Severity::Note,
         rules: &[31, 45],
-        page: "The types are not read by one request. That may be fine; the message says what would make it one.",
+        page: "The entities are not read by one request. That may be fine; the message names the change that would make it one.",
     },
     Code {
         code: "P117",
-        title: "single result is not proved single",
+        title: "result may not be single",
         severity: Severity::Warning,
         rules: &[19],
-        page: "The pattern wants one item, but nothing says that only one has these values. Declare `unique`, name the identifying attribute in `identity`, or ask for a list.",
+        page: "The pattern returns one item, but nothing ensures that only one has these values. Declare `unique`, name the identifying attribute in `identity`, or return a list.",
     },
     Code {
         code: "P118",
@@ -222,14 +229,14 @@ pub const CODES: &[Code] = &[
         title: "template is not injective",
         severity: Severity::Warning,
         rules: &[19],
-        page: "Two different sets of values make the same key: a free string may contain the delimiter, or two fields touch. Declare the attribute as `id` (never contains `#`), `ulid` or `uuid`, write it `:escaped`, or move it to the end.",
+        page: "Different values can produce the same key: a free string may contain the delimiter, or two fields are adjacent. Declare the attribute as `id` (never contains `#`), `ulid` or `uuid`, write it `:escaped`, or move it to the end.",
     },
     Code {
         code: "P202",
-        title: "two types can have the same key",
+        title: "two entities can have the same key",
         severity: Severity::Error,
         rules: &[19],
-        page: "Two entities can make the same primary key, so one overwrites the other. Give each a prefix of its own.",
+        page: "Two entities can produce the same primary key, so one overwrites the other. Give each its own prefix.",
     },
     Code {
         code: "P203",
@@ -243,133 +250,133 @@ pub const CODES: &[Code] = &[
         title: "partition key without a prefix",
         severity: Severity::Warning,
         rules: &[17, 39],
-        page: "A bare value such as `123` says nothing and collides with other types' values. Write `USER#{userId}`.",
+        page: "A bare value such as `123` is meaningless and collides with the values of other entities. Write `USER#{userId}`.",
     },
     Code {
         code: "P205",
         title: "prefixes are not consistent",
         severity: Severity::Warning,
         rules: &[39, 40],
-        page: "One attribute has different prefixes in partition keys of the same table, so the types do not share a collection although they look as if they should. Use one prefix.",
+        page: "One attribute has different prefixes in partition keys of the same table, so the entities do not share a collection although they appear to. Use one prefix.",
     },
     Code {
         code: "P206",
         title: "key changes",
         severity: Severity::Error,
         rules: &[13],
-        page: "An update sets an attribute of the table's own key. Keys cannot be updated: the item would have to be deleted and written again, with all references to it. Build the key from attributes that never change.",
+        page: "An update sets an attribute of the table's own key. Keys cannot be updated: the item would have to be deleted and rewritten, with all references to it. Build the key from attributes that never change.",
     },
     Code {
         code: "P207",
         title: "partition key with few values",
         severity: Severity::Error,
         rules: &[10, 15],
-        page: "A partition key with few values puts everything on few partitions: status (3-5 values), booleans, countries. Each takes 1,000 writes and 3,000 reads a second, whatever the table may do. Use an identifier; put the status into a sparse, sharded index.",
+        page: "A partition key with few values puts everything on few partitions: status (3-5 values), booleans, countries. Each sustains 1,000 write and 3,000 read units a second, whatever the capacity of the table. Use an identifier; put the status into a sparse, sharded index.",
     },
     Code {
         code: "P208",
         title: "partition key is skewed",
         severity: Severity::Warning,
         rules: &[11, 15],
-        page: "One value takes a large part of the traffic (`top`). Its partition is hot while the others idle. Add another attribute or shards to the key.",
+        page: "One value has a large share of the traffic (`top`). Its partition is hot while the others idle. Add another attribute or shards to the key.",
     },
     Code {
         code: "P209",
         title: "partition key is the time",
         severity: Severity::Warning,
         rules: &[15, 21, 75],
-        page: "All writes of today go to one partition, and yesterday's are idle: \"now\" is hot. Put an identifier before the time (`DEVICE#{deviceId}#{time:month}`), or add shards.",
+        page: "All of today's writes go to one partition, while yesterday's is idle: the present is hot. Put an identifier before the time (`DEVICE#{deviceId}#{time:month}`), or add shards.",
     },
     Code {
         code: "P210",
         title: "hot partition",
         severity: Severity::Error,
         rules: &[22, 70, 71],
-        page: "The declared rates exceed what one partition can do: 1,000 write units and 3,000 read units a second. Shard the key, make it finer, or cache the reads.",
+        page: "The declared rates exceed the limits of one partition: 1,000 write units and 3,000 read units a second. Shard the key, make it finer, or cache the reads.",
     },
     Code {
         code: "P211",
         title: "sequential identifier",
         severity: Severity::Note,
         rules: &[16],
-        page: "Sequential numbers are no problem for distribution (keys are hashed), but they can be guessed and need a counter. UUIDs and ULIDs need none.",
+        page: "Sequential numbers distribute well (keys are hashed), but they can be guessed and need a counter. UUIDs and ULIDs avoid both.",
     },
     Code {
         code: "P212",
         title: "single item without a singleton sort key",
         severity: Severity::Warning,
         rules: &[33],
-        page: "There is one such item in the partition, but its sort key contains values that a reader does not know, so GetItem is impossible. Use a constant (`PROFILE`, `METADATA`) or repeat the entity's own key.",
+        page: "There is a single such item in the partition, but its sort key contains values that a reader does not know, so GetItem is impossible. Use a constant (`PROFILE`, `METADATA`) or repeat the entity's own key.",
     },
     Code {
         code: "P213",
         title: "sort key without a prefix",
         severity: Severity::Note,
         rules: &[34],
-        page: "A sort key without a prefix leaves no room: other types cannot be told apart from it in the same collection, and no level can be added before it.",
+        page: "A sort key without a prefix cannot be extended: other entities in the same collection cannot be distinguished from it, and no level can be added before it.",
     },
     Code {
         code: "P215",
         title: "relationship points the wrong way",
         severity: Severity::Warning,
         rules: &[48],
-        page: "The words of the key and the attribute in it disagree about who does what: `FOLLOWED_BY#` must be followed by the one who follows. Exchange the attributes or rename the prefix.",
+        page: "The words of the key and the attribute in it disagree about the direction: `FOLLOWED_BY#` must be followed by the follower. Swap the attributes or rename the prefix.",
     },
     Code {
         code: "P216",
         title: "relationship has one direction",
         severity: Severity::Warning,
         rules: &[48, 49],
-        page: "A many-to-many relationship is read from both ends. Only one end can be asked here: add an index with the key inverted, or a copy in the other direction.",
+        page: "A many-to-many relationship is read from both ends. Here only one end can be queried: add an index with the key inverted, or a copy in the other direction.",
     },
     Code {
         code: "P217",
         title: "tenant is not in the partition key",
         severity: Severity::Error,
         rules: &[56, 89],
-        page: "The table declares a tenant. Every partition key, in the table and in its indexes, must begin with it, or one tenant's request can reach another's items and `dynamodb:LeadingKeys` cannot separate them.",
+        page: "The table declares a tenant. Every partition key, in the table and in its indexes, must start with it, or one tenant's request can reach another's items and `dynamodb:LeadingKeys` cannot separate them.",
     },
     Code {
         code: "P218",
-        title: "semantic key names for several types",
+        title: "semantic key names for several entities",
         severity: Severity::Warning,
         rules: &[38],
-        page: "Names such as userId and createdAt are clear for one type, and wrong for the second. For several types use generic names (PK, SK); for one type the semantic ones are fine.",
+        page: "Names such as userId and createdAt suit one entity and mislead for the second. Use generic names (PK, SK) for several entities; semantic names are fine for one.",
     },
     Code {
         code: "P219",
         title: "no type attribute",
         severity: Severity::Warning,
         rules: &[37, 42],
-        page: "Several types share the table, and nothing in an item says which it is. Declare `type_attribute`; without it, readers must guess from prefixes.",
+        page: "Several entities share the table, and nothing in an item names its entity. Declare `type_attribute`; without it, readers must guess from prefixes.",
     },
     Code {
         code: "P220",
         title: "versions in attribute names",
         severity: Severity::Note,
         rules: &[94],
-        page: "Several versions of an attribute live side by side (`v1_address`, `v2_address`). Readers must know all of them until the old ones are gone: plan when that will be.",
+        page: "Several versions of an attribute coexist (`v1_address`, `v2_address`). Readers must handle all of them until the old ones are gone: plan when that will be.",
     },
     Code {
         code: "P221",
         title: "table key serves no pattern",
         severity: Severity::Warning,
         rules: &[12],
-        page: "No pattern reads this entity by the table's key. The key is artificial: every read goes through an index, and the table's own key earns nothing. Use the key of the most frequent pattern.",
+        page: "No pattern reads this entity by the table's key. The key is artificial: every read goes through an index, and the table's own key serves no purpose. Use the key of the most frequent pattern.",
     },
     Code {
         code: "P301",
         title: "too many indexes",
         severity: Severity::Error,
         rules: &[59, 60],
-        page: "A table has at most 20 global and 5 local indexes. Overload: one index can serve several types under different prefixes.",
+        page: "A table has at most 20 global and 5 local indexes. Overload indexes: one can serve several entities under different prefixes.",
     },
     Code {
         code: "P302",
         title: "local index",
         severity: Severity::Note,
         rules: &[60],
-        page: "A local index must exist when the table is made and caps every collection at 10 GB. Prefer a global index unless strong consistency is needed.",
+        page: "A local index can only be created with the table, and limits every item collection to 10 GB. Prefer a global index unless strong consistency is needed.",
     },
     Code {
         code: "P303",
@@ -383,14 +390,14 @@ pub const CODES: &[Code] = &[
         title: "index could be sparse",
         severity: Severity::Note,
         rules: &[63],
-        page: "Every pattern on this index asks for the same condition, yet all items are in it. With `when`, only the wanted ones are: smaller and cheaper.",
+        page: "Every pattern on this index requires the same condition, yet the index holds all items. With `when` it holds only the matching ones, and is smaller and cheaper.",
     },
     Code {
         code: "P305",
         title: "write amplification",
         severity: Severity::Note,
         rules: &[65, 67],
-        page: "One write becomes many: each index that holds the item is written as well, twice if its key changes. Count on it in capacity and cost.",
+        page: "One write becomes many: each index that holds the item is written as well, twice if its key changes. Plan capacity and cost accordingly.",
     },
     Code {
         code: "P306",
@@ -411,21 +418,21 @@ pub const CODES: &[Code] = &[
         title: "item too large",
         severity: Severity::Error,
         rules: &[78, 79],
-        page: "An item has at most 400 KB. Split it under one partition key (`PART#{number:04}`), or keep the large part elsewhere.",
+        page: "An item has at most 400 KB. Split it under one partition key (`PART#{number:04}`), or store the large part elsewhere.",
     },
     Code {
         code: "P402",
         title: "unbounded collection",
         severity: Severity::Warning,
         rules: &[21, 81],
-        page: "Items accumulate under one partition key for ever. Reads of the whole get slower and dearer, and with a local index writes stop at 10 GB. Put the time into the partition key (`DEVICE#{deviceId}#{time:month}`), expire old items (`ttl`), or declare the largest number expected (`expect.max`).",
+        page: "Items accumulate under one partition key without bound. Reads of the whole become slower and more expensive, and with a local index writes stop at 10 GB. Put the time into the partition key (`DEVICE#{deviceId}#{time:month}`), expire old items (`ttl`), or declare the largest number expected (`expect.max`).",
     },
     Code {
         code: "P403",
         title: "collection above 10 GB with a local index",
         severity: Severity::Error,
         rules: &[60, 81],
-        page: "With a local index, a collection ends at 10 GB: further writes to it fail. The limit holds only for tables with local indexes. Use a global index, or split the collection by time.",
+        page: "With a local index, an item collection is limited to 10 GB: further writes to it fail. The limit applies only to tables with local indexes. Use a global index, or split the collection by time.",
     },
     Code {
         code: "P404",
@@ -446,14 +453,14 @@ pub const CODES: &[Code] = &[
         title: "copy without a transaction",
         severity: Severity::Error,
         rules: &[54, 55],
-        page: "The model declares a copy. Whoever writes the original must write the copy in the same transaction, or they drift apart. List both under `transact`.",
+        page: "The model declares a copy. Every write of the original must write the copy in the same transaction, or they drift apart. List both under `transact`.",
     },
     Code {
         code: "P502",
         title: "undeclared copy",
         severity: Severity::Warning,
         rules: &[54, 55],
-        page: "Two entities hold the same data about the same thing, and nothing says so. Declare `copies`, so that writes can be checked, or remove one.",
+        page: "Two entities hold the same data about the same thing without declaring it. Declare `copies`, so that writes can be checked, or remove one.",
     },
     Code {
         code: "P503",
@@ -467,42 +474,42 @@ pub const CODES: &[Code] = &[
         title: "version history cannot be read",
         severity: Severity::Error,
         rules: &[93],
-        page: "`versions` names the attribute that numbers kept versions. It must stand in the sort key, padded, so that the newest is the last.",
+        page: "`versions` names the attribute that numbers kept versions. It must be in the sort key, padded, so that the newest sorts last.",
     },
     Code {
         code: "P507",
         title: "entity is never read",
         severity: Severity::Warning,
         rules: &[1, 12],
-        page: "No pattern returns this entity. Either a pattern is missing from the list, or the entity need not be in this table.",
+        page: "No pattern returns this entity. Either a pattern is missing, or the entity need not be in this table.",
     },
     Code {
         code: "P601",
         title: "relational design",
         severity: Severity::Warning,
         rules: &[5],
-        page: "The model looks like a relational schema: each entity has a partition of its own, and foreign keys refer to others. There are no joins: a child must be stored under its parent's partition key (`USER#{userId}` / `ORDER#{orderId}`) to be read with it or listed by it.",
+        page: "The model looks like a relational schema: each entity has partitions of its own, and foreign keys refer to others. There are no joins: a child must be stored under its parent's partition key (`USER#{userId}` / `ORDER#{orderId}`) to be read with it or listed by it.",
     },
     Code {
         code: "P602",
-        title: "types share a table without benefit",
+        title: "entities share a table without benefit",
         severity: Severity::Warning,
         rules: &[103],
-        page: "No pattern reads several types together. Sharing one table then costs clarity and gives nothing: a table per entity would serve as well. It is a note while types at least share a collection.",
+        page: "No pattern reads several entities together. Sharing one table then costs clarity without benefit: a table per entity would serve as well. It is a note if entities at least share a collection.",
     },
     Code {
         code: "P603",
         title: "very different throughput",
         severity: Severity::Note,
         rules: &[98],
-        page: "One group of types is written far more than the others and never read with them. A table of its own can be provisioned, priced and backed up on its own.",
+        page: "One entity is written far more often than the others and never read with them. A table of its own can be provisioned, priced and backed up on its own.",
     },
     Code {
         code: "P604",
-        title: "single table may be too early",
+        title: "single table may be premature",
         severity: Severity::Warning,
         rules: &[96, 97, 102],
-        page: "A new team, unknown patterns or a short life all speak against a single table: start with a table per entity and consolidate once the patterns are stable.",
+        page: "A new team, unknown patterns or a short-lived project speak against a single table: start with a table per entity and consolidate once the patterns are stable.",
     },
 ];
 

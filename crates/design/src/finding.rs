@@ -1,15 +1,20 @@
-//! What the reader and the checker have to say: a code, a severity, a place, a message and what to do.
+//! Findings of the reader and the checker: a code, a severity, a position, a message and a remedy.
 
 use crate::source::Span;
 
+/// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// Advice.
     Note,
+    /// A mistake, unless there is a reason for it.
     Warning,
+    /// Something breaks.
     Error,
 }
 
 impl Severity {
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -19,23 +24,27 @@ impl Severity {
     }
 }
 
-/// One thing found in a model.
+/// Something found in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Stable: `P101`.
+    /// The stable code: `P101`.
     pub code: &'static str,
+    /// How serious it is.
     pub severity: Severity,
     /// What it is about: `pattern.orderById`, `entity.Order`, `index.GSI1`, `table`.
     pub subject: String,
+    /// What was found.
     pub message: String,
     /// The smallest change that helps.
     pub help: String,
+    /// The place in the source.
     pub span: Span,
-    /// The reason, if the model allows it.
+    /// The reason, if the model allows the finding.
     pub allowed: Option<String>,
 }
 
 impl Finding {
+    /// Creates a finding without message and help.
     pub fn new(code: &'static str, severity: Severity, subject: impl Into<String>, span: &Span) -> Finding {
         Finding {
             code,
@@ -48,61 +57,47 @@ impl Finding {
         }
     }
 
-    pub fn says(mut self, message: impl Into<String>) -> Finding {
+    /// Sets the message.
+    pub fn with_message(mut self, message: impl Into<String>) -> Finding {
         self.message = message.into();
         self
     }
 
-    pub fn helps(mut self, help: impl Into<String>) -> Finding {
+    /// Sets the help.
+    pub fn with_help(mut self, help: impl Into<String>) -> Finding {
         self.help = help.into();
         self
     }
 
-    /// Neither allowed nor a mere note.
-    pub fn counts(&self) -> bool {
+    /// Returns whether it is an error or a warning that is not allowed.
+    pub fn is_problem(&self) -> bool {
         self.allowed.is_none() && self.severity > Severity::Note
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn list<T: AsRef<str>>(names: &[T]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.as_ref().to_owned(),
-        [start @ .., last] => {
-            let start: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", start.join(", "), last.as_ref())
-        }
-    }
-}
-
-/// `1 item`, `2 items`.
-pub fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// Longer names are not typed by hand, nor is a name sought among more than these.
+/// Longer names are no typing mistakes.
 const LONGEST_NAME: usize = 64;
-const MOST_CANDIDATES: usize = 64;
+/// The number of candidates that are compared.
+const MAX_CANDIDATES: usize = 64;
 
-/// The closest of `known` to `name`, if it is close enough to be meant.
+/// Returns the name among `known` that is closest to `name`, if it is close enough to be a typing mistake.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |name: &str| name.len() <= LONGEST_NAME;
     let known =
-        known.into_iter().take(MOST_CANDIDATES).filter(|candidate| is_short(name) && is_short(candidate));
+        known.into_iter().take(MAX_CANDIDATES).filter(|candidate| is_short(name) && is_short(candidate));
     let distances = known.map(|candidate| (distance(name, candidate), candidate));
     distances.min().filter(|(distance, _)| *distance <= name.len() / 3 + 1).map(|(_, candidate)| candidate)
 }
 
-/// Letters to change, add or drop, upper and lower case being equal.
+/// The number of characters to change, insert or delete, ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, letter) in left.to_lowercase().chars().enumerate() {
+    for (i, character) in left.to_lowercase().chars().enumerate() {
         let mut diagonal = i;
         row[0] = i + 1;
         for (j, other) in right.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
+            let changed = diagonal + usize::from(character != *other);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
         }
@@ -119,11 +114,5 @@ mod tests {
         assert_eq!(closest("userid", ["userId", "orderId"]), Some("userId"));
         assert_eq!(closest("atributes", ["attributes", "key"]), Some("attributes"));
         assert_eq!(closest("zebra", ["attributes", "key"]), None);
-    }
-
-    #[test]
-    fn names_are_listed() {
-        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(counted(1, "item"), "1 item");
     }
 }

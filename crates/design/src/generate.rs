@@ -1,35 +1,22 @@
-//! Realistic items from a model: any number, repeatable by seed, each computed on its own.
+//! Generates realistic items from a model: any number, reproducible by seed, each computed independently.
 //!
-//! An item's values depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy takes
-//! its original's values, choices and times are drawn; keys are then filled by the templates, as an application would.
+//! The values of an item depend only on the seed, its entity and its number. A child takes its parent's identifier, a copy its original's
+//! values; choices and times are drawn. The keys are then filled in by the templates, as an application would do it.
+
+mod values;
 
 use crate::audit::marker;
-use crate::estimate;
+use crate::capacity::estimate;
+use crate::item::{Attributes, Item, Value, item_size};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::model::value_type::ValueType;
 use crate::model::{Attribute, Entity, Model};
 use crate::random::{at, hash};
-use crate::slot::{Place, Slot};
 use crate::template::{SHARD, Template};
-use crate::value_type::ValueType;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use values::{WORDS, plain_value};
 
-const WORDS: [&str; 24] = [
-    "amber", "bridge", "cedar", "delta", "ember", "falcon", "garden", "harbour", "island", "juniper",
-    "kettle", "lantern", "meadow", "north", "orchard", "pepper", "quartz", "river", "silver", "timber",
-    "umbra", "velvet", "willow", "zephyr",
-];
-const NAMES: [&str; 16] = [
-    "Ada", "Ben", "Chidi", "Dana", "Elif", "Farid", "Grace", "Hana", "Ivan", "June", "Kofi", "Lena", "Mira",
-    "Noor", "Omar", "Petra",
-];
-const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", "Utrecht", "Vienna"];
-/// 1 January 2026, the newest time that is drawn.
-const NOW: u64 = 1_767_225_600;
-const YEAR: u64 = 31_536_000;
-
-/// Values of an item by attribute, as text.
-pub type Values = BTreeMap<String, String>;
-
+/// Generates items from a model.
 pub struct Generator<'m> {
     model: &'m Model,
     seed: u64,
@@ -37,12 +24,12 @@ pub struct Generator<'m> {
 }
 
 impl<'m> Generator<'m> {
-    /// A generator of about `total` items, shared out as the model expects them.
+    /// Creates a generator of about `total` items, distributed as the model expects.
     pub fn new(model: &'m Model, seed: u64, total: u64) -> Generator<'m> {
         let expected: Vec<f64> = model.entities.iter().map(|entity| estimate::count(model, entity)).collect();
         let sum: f64 = expected.iter().sum::<f64>().max(1.0);
         let scale = total as f64 / sum;
-        // A few of every type, so that relationships have something to point at.
+        // A few items of every entity, so that relationships have something to refer to.
         let least = (total / 40).max(1) as f64;
         let share = |expected: f64| (expected * scale).round().max(least.min(expected)).max(1.0) as u64;
         let counts = model.entities.iter().zip(&expected);
@@ -50,6 +37,7 @@ impl<'m> Generator<'m> {
         Generator { model, seed, counts: counts.collect() }
     }
 
+    /// Returns the number of items of an entity.
     pub fn count(&self, entity: &Entity) -> u64 {
         let own = self.counts.get(&entity.name).copied().unwrap_or(1);
         // A copy exists for each original, unless it is the newest of several versions.
@@ -57,40 +45,41 @@ impl<'m> Generator<'m> {
         follows.and_then(|name| self.counts.get(name)).copied().unwrap_or(own)
     }
 
+    /// Returns the number of all items.
     pub fn total(&self) -> u64 {
         self.model.entities.iter().map(|entity| self.count(entity)).sum()
     }
 
-    /// Every item, entity after entity.
-    pub fn items(&self) -> impl Iterator<Item = Map<String, Value>> + '_ {
+    /// Returns every item, entity by entity.
+    pub fn items(&self) -> impl Iterator<Item = Item> + '_ {
         let each = |entity: &'m Entity| (0..self.count(entity)).map(move |number| (entity, number));
         self.model.entities.iter().flat_map(each).map(|(entity, number)| self.item(entity, number))
     }
 
-    /// One item in DynamoDB JSON, keys and type included.
-    pub fn item(&self, entity: &'m Entity, number: u64) -> Map<String, Value> {
+    /// Returns one item, keys and type included.
+    pub fn item(&self, entity: &'m Entity, number: u64) -> Item {
         let values = self.values(entity, number, 6);
-        let mut item = Map::new();
+        let mut item = Item::new();
         for attribute in &entity.attributes {
             if let Some(text) = values.get(&attribute.name) {
-                item.insert(attribute.name.clone(), wire_value(&attribute.kind, text));
+                item.insert(attribute.name.clone(), typed_value(&attribute.kind, text));
             }
         }
-        for place in Place::all(self.model) {
-            let Some(slot) = place.slot(entity) else { continue };
-            if place.index.is_none() || meets(&slot, &values) {
-                self.add_keys(&mut item, &slot, &values, number);
+        for location in TableOrIndex::all(self.model) {
+            let Some(mapping) = location.mapping(entity) else { continue };
+            if location.index.is_none() || mapping.includes(&values) {
+                self.add_keys(&mut item, &mapping, &values, number);
             }
         }
         if let Some(name) = &self.model.table.type_attribute {
-            item.insert(name.clone(), json!({ "S": entity.type_value }));
+            item.insert(name.clone(), Value::String(entity.type_value.clone()));
         }
         self.grow(entity, number, &mut item);
         item
     }
 
-    /// Everything that must be written together: an item, the markers of its unique values, and its copies.
-    pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Map<String, Value>> {
+    /// Returns everything that must be written together: an item, the markers of its unique values, and its copies.
+    pub fn bundle(&self, entity: &'m Entity, number: u64) -> Vec<Item> {
         let item = self.item(entity, number);
         let mut bundle = self.markers(entity, &item);
         bundle.push(item);
@@ -99,43 +88,43 @@ impl<'m> Generator<'m> {
         bundle
     }
 
-    /// A copy of every original, which is written with it and not on its own.
+    /// Returns whether an entity is a copy that is written with every original and not by itself.
     pub fn is_follower(&self, entity: &Entity) -> bool {
         let original = entity.copies.as_deref().is_some_and(|name| self.model.entity(name).is_some());
         original && entity.identity.is_empty()
     }
 
     /// The items that keep an item's unique values unique.
-    fn markers(&self, entity: &Entity, item: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    fn markers(&self, entity: &Entity, item: &Item) -> Vec<Item> {
         let mut markers = Vec::new();
         for name in &entity.unique {
-            if let Some(value) = item.get(name).and_then(|value| value["S"].as_str()) {
-                let key = json!({ "S": marker(entity, name, value) });
+            if let Some(Value::String(value)) = item.get(name) {
+                let key = Value::String(marker(entity, name, value));
                 markers.push(self.model.table.keys.iter().map(|own| (own.clone(), key.clone())).collect());
             }
         }
         markers
     }
 
-    fn add_keys(&self, item: &mut Map<String, Value>, slot: &Slot<'m>, values: &Values, number: u64) {
+    fn add_keys(&self, item: &mut Item, mapping: &KeyMapping<'m>, values: &Attributes, number: u64) {
         let mut values = values.clone();
-        values.insert(SHARD.to_owned(), self.shard(slot, &values, number).to_string());
-        for (position, (name, template)) in slot.place.key_names(self.model).iter().zip(slot.key).enumerate()
+        values.insert(SHARD.to_owned(), self.shard(mapping, &values, number).to_string());
+        for (position, (name, template)) in
+            mapping.location.key_names(self.model).iter().zip(mapping.key).enumerate()
         {
             let Ok(key) = template.fill(&values) else { continue };
-            let kind = if slot.place.key_is_number(self.model, position) { "N" } else { "S" };
-            item.insert(name.clone(), json!({ kind: key }));
+            item.insert(name.clone(), mapping.location.key_value(self.model, position, key));
         }
     }
 
-    fn shard(&self, slot: &Slot<'_>, values: &Values, number: u64) -> u64 {
-        let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
-        by.map_or_else(|| at(self.seed, "shard", number), |value| hash(value)) % slot.shards()
+    fn shard(&self, mapping: &KeyMapping<'_>, values: &Attributes, number: u64) -> u64 {
+        let by = mapping.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
+        by.map_or_else(|| at(self.seed, "shard", number), |value| hash(value)) % mapping.shards()
     }
 
-    /// Values of an item. Parents and originals are computed on the way; `depth` bounds how far.
-    pub fn values(&self, entity: &Entity, number: u64, depth: u32) -> Values {
-        let mut values = Values::new();
+    /// Returns the attributes of an item. Parents and originals are computed recursively, at most `depth` levels deep.
+    pub fn values(&self, entity: &Entity, number: u64, depth: u32) -> Attributes {
+        let mut values = Attributes::new();
         let original =
             entity.copies.as_deref().and_then(|name| self.model.entity(name)).filter(|_| depth > 0);
         if let Some(original) = original.filter(|_| entity.identity.is_empty()) {
@@ -184,29 +173,28 @@ impl<'m> Generator<'m> {
         let own = entity.identity() == Some(name);
         let owner = self.model.owner_of(name).filter(|owner| owner.name != entity.name && depth > 0 && !own);
         if let Some(owner) = owner {
-            // The other end of a relationship moves on with every item of the group, so that no pair comes twice.
+            // The other end of a relationship advances with every item of the group, so that no pair repeats.
             let start = at(self.seed, name, group);
             let other = start.wrapping_add(ordinal) % self.count(owner).max(1);
             return self.values(owner, other, depth - 1).remove(name).unwrap_or_default();
         }
-        let telling = own || (entity.identity().is_none() && entity.has_key_field(name));
-        let place = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
-        let drawn = at(self.seed, &place, number);
+        let distinguishing = own || (entity.identity().is_none() && entity.has_key_field(name));
+        let purpose = if own { entity.name.clone() } else { format!("{}.{name}", entity.name) };
+        let drawn = at(self.seed, &purpose, number);
         match &attribute.kind {
-            ValueType::Int if telling => (ordinal + 1).to_string(),
+            ValueType::Int if distinguishing => (ordinal + 1).to_string(),
             ValueType::Id | ValueType::String if own => format!("{}{number:06}", initial(&entity.name)),
-            ValueType::Id | ValueType::String if telling => {
+            ValueType::Id | ValueType::String if distinguishing => {
                 format!("{}-{ordinal}", WORDS[(ordinal % 24) as usize])
             }
             kind => plain_value(kind, name, attribute.values, drawn, number),
         }
     }
 
-    /// Lengthens the last free text until the item has the expected size.
-    fn grow(&self, entity: &Entity, number: u64, item: &mut Map<String, Value>) {
+    /// Extends the last free text until the item has the expected size.
+    fn grow(&self, entity: &Entity, number: u64, item: &mut Item) {
         let Some(wanted) = entity.expect.bytes else { return };
-        let have: usize =
-            item.iter().map(|(name, value)| name.len() + value.to_string().len().saturating_sub(8)).sum();
+        let have = item_size(item);
         let free = |attribute: &&Attribute| {
             attribute.kind == ValueType::String
                 && !entity.has_key_field(&attribute.name)
@@ -225,8 +213,7 @@ impl<'m> Generator<'m> {
         let candidates: Vec<&Attribute> = entity.attributes.iter().rev().filter(free).filter(fit).collect();
         let text = candidates.iter().find(|a| named(&a.name, &long)).or(candidates.first()).copied();
         let Some(attribute) = text.filter(|_| wanted as usize > have) else { return };
-        let mut filler =
-            item.get(&attribute.name).and_then(|v| v["S"].as_str()).unwrap_or_default().to_owned();
+        let mut filler = item.get(&attribute.name).and_then(Value::to_text).unwrap_or_default();
         let mut turn = at(self.seed, "words", number);
         let target = filler.len() + wanted as usize - have;
         while filler.len() < target {
@@ -235,134 +222,31 @@ impl<'m> Generator<'m> {
             turn = turn.rotate_right(5).wrapping_add(7);
         }
         filler.truncate(target);
-        item.insert(attribute.name.clone(), json!({ "S": filler }));
+        item.insert(attribute.name.clone(), Value::String(filler));
     }
-}
-
-/// Whether an item is in a sparse index.
-pub fn meets(slot: &Slot<'_>, values: &Values) -> bool {
-    slot.when.tests.iter().all(|test| test.holds(values.get(test.attribute()).map(String::as_str)))
 }
 
 fn initial(name: &str) -> String {
-    name.chars().next().map(|letter| letter.to_lowercase().to_string()).unwrap_or_default()
+    name.chars().next().map(|character| character.to_lowercase().to_string()).unwrap_or_default()
 }
 
-/// A value of a type, told by the attribute's name where that says something.
-pub fn plain_value(kind: &ValueType, name: &str, values: Option<u64>, drawn: u64, number: u64) -> String {
-    let drawn = values.map_or(drawn, |values| drawn % values.max(1));
+/// A value of a type from its text.
+fn typed_value(kind: &ValueType, text: &str) -> Value {
+    let text = text.to_owned();
     match kind {
-        ValueType::Int => (drawn % 100).to_string(),
-        ValueType::Decimal => format!("{}.{:02}", drawn % 500, (drawn / 500) % 100),
-        ValueType::Bool => (drawn.is_multiple_of(10)).to_string(),
-        ValueType::Timestamp => timestamp(NOW - drawn % YEAR),
-        ValueType::Date => timestamp(NOW - drawn % YEAR)[..10].to_owned(),
-        ValueType::Ulid => ulid(NOW - drawn % YEAR, drawn),
-        ValueType::Uuid => uuid(drawn),
-        ValueType::Ksuid => format!("{:0>27}", base(drawn as u128 * 0x1_0000_0001, 62)),
-        ValueType::Choice(choices) => {
-            // The first states of a life are rarer than the last.
-            let weight = choices.len() * (choices.len() + 1) / 2;
-            let mut point = (drawn % weight.max(1) as u64) as usize;
-            let mut chosen = 0;
-            while chosen + 1 < choices.len() && point > chosen {
-                point -= chosen + 1;
-                chosen += 1;
-            }
-            choices[chosen].clone()
-        }
-        ValueType::Id => format!("{}-{}", WORDS[(drawn % 24) as usize], drawn / 24 % 100),
-        ValueType::String => words(name, drawn, number),
-        ValueType::Binary => "AAEC".to_owned(),
-        ValueType::List | ValueType::Map | ValueType::Set => WORDS[(drawn % 24) as usize].to_owned(),
+        ValueType::Int | ValueType::Decimal => Value::Number(text),
+        ValueType::Bool => Value::Bool(text == "true"),
+        ValueType::Binary => Value::Binary(text),
+        ValueType::List => Value::List(vec![Value::String(text)]),
+        ValueType::Map => Value::Map([("value".to_owned(), Value::String(text))].into()),
+        ValueType::Set => Value::StringSet(vec![text]),
+        _ => Value::String(text),
     }
 }
 
-fn words(name: &str, drawn: u64, number: u64) -> String {
-    let lower = name.to_lowercase();
-    let pick = |list: &[&'static str], turn: u64| list[(turn % list.len() as u64) as usize];
-    if lower.contains("email") {
-        return format!("{}.{number}@example.com", pick(&NAMES, drawn).to_lowercase());
-    }
-    if lower.contains("city") || lower.contains("address") {
-        return pick(&CITIES, drawn).to_owned();
-    }
-    if lower.ends_with("name") {
-        return format!("{} {}", pick(&NAMES, drawn), capital(pick(&WORDS, drawn / 16)));
-    }
-    if lower.contains("url") {
-        return format!("https://example.com/{}/{number}", pick(&WORDS, drawn));
-    }
-    format!("{} {}", capital(pick(&WORDS, drawn)), pick(&WORDS, drawn / 24))
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// Seconds since 1970 as ISO 8601. `partita_value::calendar` cannot be used here: this crate depends on no other.
-fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a civil date, by eras of 400 years that begin in March.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
-}
-
-fn ulid(seconds: u64, drawn: u64) -> String {
-    let time = base(u128::from(seconds) * 1000, 32);
-    let random = base(u128::from(drawn) << 16 | u128::from(drawn >> 48), 32);
-    format!("{time:0>10}{random:0>16}")
-}
-
-fn uuid(drawn: u64) -> String {
-    let other = at(drawn, "uuid", 1);
-    format!(
-        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-        drawn >> 32,
-        drawn >> 16 & 0xFFFF,
-        drawn & 0xFFF,
-        0x8000 | other >> 50,
-        other & 0xFFFF_FFFF_FFFF
-    )
-}
-
-/// A number in base 32 (Crockford) or 62.
-fn base(mut number: u128, base: u128) -> String {
-    const DIGITS: [&[u8]; 2] = [
-        b"0123456789ABCDEFGHJKMNPQRSTVWXYZ",
-        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    ];
-    let digits = DIGITS[usize::from(base != 32)];
-    let mut text = Vec::new();
-    while number > 0 {
-        text.push(digits[(number % base) as usize] as char);
-        number /= base;
-    }
-    text.iter().rev().collect()
-}
-
-/// A value on the wire.
-pub fn wire_value(kind: &ValueType, text: &str) -> Value {
-    match kind.wire_type() {
-        "BOOL" => json!({ "BOOL": text == "true" }),
-        "L" => json!({ "L": [{ "S": text }] }),
-        "M" => json!({ "M": { "value": { "S": text } } }),
-        "SS" => json!({ "SS": [text] }),
-        other => json!({ other: text }),
-    }
-}
-
-/// A key of a template for example values.
+/// Returns the key that a template produces from example values.
 pub fn example_key(entity: &Entity, template: &Template) -> String {
-    let mut values = Values::new();
+    let mut values = Attributes::new();
     for name in template.fields() {
         let value = match entity.attribute(name) {
             Some(attribute) if entity.identity() == Some(name) && attribute.kind == ValueType::Id => {
@@ -374,23 +258,4 @@ pub fn example_key(entity: &Entity, template: &Template) -> String {
         values.insert(name.to_owned(), value);
     }
     template.fill(&values).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_iso_8601() {
-        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
-        assert_eq!(timestamp(NOW), "2026-01-01T00:00:00Z");
-        assert_eq!(timestamp(951_827_696), "2000-02-29T12:34:56Z");
-    }
-
-    #[test]
-    fn identifiers_have_their_length() {
-        assert_eq!(ulid(NOW, u64::MAX).len(), 26);
-        assert_eq!(uuid(7).len(), 36);
-        assert_eq!(plain_value(&ValueType::Ksuid, "k", None, 99, 1).len(), 27);
-    }
 }

@@ -1,52 +1,69 @@
-//! Single-table models: a file that says which entities share a table, how their keys are made, and which questions the
-//! application asks; and the proof that each question is answered.
+//! Single-table models for DynamoDB: which entities share a table, how their keys are built, and which queries the application makes.
+//! The checker proves from a model, without any data, that every query is served.
 //!
-//! In comes text, out go findings, plans, figures and items. No I/O, no clock, no async: it runs in a browser as well.
+//! The crate is pure: it has no I/O, no clock and no async, and depends on no other crate of the project, so that it also runs in a browser.
 //!
 //! ```text
 //! text → reader → model → plan (per pattern) ─┬→ check → report (text, JSON, SARIF)
-//!                           write_plan ───────┼→ explain
-//!                           heat, estimate ───┴→ cost, difference
+//!                         capacity ───────────┴→ report::explain, capacity::cost, report::difference
+//! model → generate → items → inference → model        items → audit, migration
+//! ```
+//!
+//! # Example
+//!
+//! ```
+//! use partita_design::{Source, check, read};
+//!
+//! let text = r#"
+//! format = 1
+//! [table]
+//! name = "Shop"
+//! keys = ["PK", "SK"]
+//! type_attribute = "type"
+//! [entity.User]
+//! attributes = { userId = "ulid", name = "string" }
+//! key = ["USER#{userId}", "PROFILE"]
+//! [entity.Order]
+//! attributes = { orderId = "ulid", userId = "ulid", createdAt = "timestamp" }
+//! key = ["USER#{userId}", "ORDER#{createdAt}#{orderId}"]
+//! [pattern]
+//! userWithOrders = { in = ["userId"], out = ["User", "Order*"] }
+//! orderById = { in = ["orderId"], out = "Order" }
+//! "#;
+//! let model = read(&Source::new("shop.toml", text)).expect("the text is a model");
+//! let report = check(&model);
+//!
+//! assert!(report.plans["userWithOrders"].is_ok());
+//! // No key serves the other pattern; the help is the index that would.
+//! let finding = report.findings.iter().find(|finding| finding.code == "P101").expect("orderById is not served");
+//! assert_eq!(finding.subject, "pattern.orderById");
+//! assert!(finding.help.contains("ORDER#{orderId}"));
 //! ```
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+#![warn(missing_docs)]
 
-pub mod attribution;
 pub mod audit;
+pub mod capacity;
 pub mod check;
 pub mod code;
-pub mod condition;
-pub mod cost;
-pub mod definition;
-pub mod difference;
-pub mod emission;
-pub mod estimate;
-pub mod explain;
+pub mod exchange;
 pub mod finding;
+pub mod formatting;
 pub mod generate;
-pub mod heat;
 pub mod inference;
-pub mod inspection;
-mod key_tree;
-pub mod keyspace;
-mod lookup;
+pub mod item;
+pub mod keys;
 pub mod migration;
 pub mod model;
-mod naming;
-pub mod onetable;
+mod name_hints;
 pub mod plan;
-pub mod price;
 mod random;
 pub mod reader;
-mod reference;
 pub mod report;
-pub mod schema;
-pub mod slot;
 pub mod source;
 pub mod template;
-pub mod value_type;
-pub mod workbench;
-pub mod write_plan;
+pub mod toml_writer;
 
 pub use check::{Report, check};
 pub use finding::{Finding, Severity};

@@ -1,57 +1,62 @@
-//! From one version of a model to the next, item by item: an item of the old model in, what to write for the new one out.
+//! Migrates items from one version of a model to the next: returns what to write for each item.
 //!
-//! An item's entity is known from its keys; its attributes are its own and those that its old keys spell out. New keys are
-//! filled from these. Running it again changes nothing: an item that is already as the new model wants it is left alone.
+//! The entity of an item is recognised by its keys. Its attributes are its own and those contained in its old keys; the new keys are filled
+//! from these. Migration is idempotent: an item that already matches the new model is kept.
 
-use crate::audit::{Attributes, MARKER};
-use crate::generate::meets;
+use crate::audit::{MARKER, recognise};
+use crate::item::{Attributes, Item, Value, attributes};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::{Entity, Model};
 use crate::random::hash;
-use crate::slot::{Place, Slot};
 use crate::template::{SHARD, Template};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-type Item = Map<String, Value>;
-
+/// What to write for an item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rewrite {
-    /// As the new model wants it.
+    /// Nothing: it matches the new model.
     Keep,
-    /// The same primary key, other index keys or type.
+    /// The same primary key with other index keys or another type.
     Put(Item),
-    /// Another primary key: the new item and the key of the old one, to be written in one transaction.
-    Move { put: Item, delete: Item },
-    /// The new model has no such entity; its name.
-    Gone(String),
-    /// No entity of the old model has such a key, or the new one lacks a value; the reason.
+    /// Another primary key; both writes belong in one transaction.
+    Move {
+        /// The new item.
+        put: Item,
+        /// The key of the old item.
+        delete: Item,
+    },
+    /// Nothing: the new model has no such entity. Contains its name.
+    Removed(String),
+    /// Nothing: no entity of the old model has such a key, or the new one needs a value that is missing. Contains the
+    /// reason.
     Unknown(String),
 }
 
+/// Returns what to write for an item.
 pub fn rewrite(old: &Model, new: &Model, item: &Item) -> Rewrite {
-    let texts = texts(item);
+    let texts = attributes(item);
     if let Some(key) = marker(old, &texts) {
         return rewrite_marker(old, new, item, key);
     }
-    let Some(before) = entity_of(old, &texts).or_else(|| entity_of(new, &texts)) else {
+    let Some(before) = recognise(old, &texts).or_else(|| recognise(new, &texts)) else {
         return Rewrite::Unknown("no entity has such a key".to_owned());
     };
     let Some(after) = new.entity(&before.name) else {
-        return Rewrite::Gone(before.name.clone());
+        return Rewrite::Removed(before.name.clone());
     };
-    let values = spelled(&[old, new], before, &texts);
+    let values = all_attributes(&[old, new], before, &texts);
     rebuild(old, new, after, item, &values)
 }
 
-/// An item's attributes, and those that its keys spell out.
-fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
+/// An item's attributes, and those contained in its keys.
+fn all_attributes(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes {
     let mut values = texts.clone();
     for model in models {
-        for place in Place::all(model) {
-            let slot = model.entity(&entity.name).and_then(|entity| place.slot(entity));
-            let Some(slot) = slot else { continue };
-            for (name, template) in place.key_names(model).iter().zip(slot.key) {
-                let found = texts.get(name).and_then(|key| template.matches(key, slot.entity));
+        for location in TableOrIndex::all(model) {
+            let mapping = model.entity(&entity.name).and_then(|entity| location.mapping(entity));
+            let Some(mapping) = mapping else { continue };
+            for (name, template) in location.key_names(model).iter().zip(mapping.key) {
+                let found = texts.get(name).and_then(|key| template.matches(key, mapping.entity));
                 for (field, value) in found.into_iter().flatten().filter(|(field, _)| field != SHARD) {
                     values.entry(field).or_insert(value);
                 }
@@ -61,15 +66,16 @@ fn spelled(models: &[&Model], entity: &Entity, texts: &Attributes) -> Attributes
     values
 }
 
-/// Whether what was made of an item still tells its old primary key, shards aside: then nothing else has become the same.
-pub fn tells_origin(old: &Model, new: &Model, item: &Item, made: &Item) -> bool {
-    let texts = texts(item);
-    // A marker's key is the same text under other names.
-    if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| made.get(key) == item.get(key)) {
+/// Returns whether the old primary key, shards aside, can be derived from the new item, so that no other item can have
+/// become the same.
+pub fn preserves_origin(old: &Model, new: &Model, item: &Item, rewritten: &Item) -> bool {
+    let texts = attributes(item);
+    // The key of a marker does not change, only its attributes' names.
+    if marker(old, &texts).is_some() || old.table.keys.iter().all(|key| rewritten.get(key) == item.get(key)) {
         return true;
     }
-    let Some(entity) = entity_of(old, &texts) else { return false };
-    let values = spelled(&[new], entity, &self::texts(made));
+    let Some(entity) = recognise(old, &texts) else { return false };
+    let values = all_attributes(&[new], entity, &attributes(rewritten));
     old.table.keys.iter().zip(&entity.key).all(|(name, template)| {
         let Some(key) = texts.get(name) else { return false };
         let shard = template.matches(key, entity).and_then(|mut fields| fields.remove(SHARD));
@@ -84,7 +90,7 @@ fn marker<'t>(model: &Model, texts: &'t Attributes) -> Option<&'t String> {
     partition.filter(|key| key.starts_with(MARKER))
 }
 
-/// A marker of a unique value has one text in all its keys.
+/// A marker has the same text in all its keys.
 fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
     if old.table.keys == new.table.keys {
         return Rewrite::Keep;
@@ -93,86 +99,67 @@ fn rewrite_marker(old: &Model, new: &Model, item: &Item, key: &str) -> Rewrite {
     for name in &old.table.keys {
         delete.extend(put.remove(name).map(|value| (name.clone(), value)));
     }
-    put.extend(new.table.keys.iter().map(|name| (name.clone(), json!({ "S": key }))));
+    put.extend(new.table.keys.iter().map(|name| (name.clone(), Value::String(key.to_owned()))));
     Rewrite::Move { put, delete }
 }
 
 fn rebuild(old: &Model, new: &Model, entity: &Entity, item: &Item, values: &Attributes) -> Rewrite {
-    let mut made = item.clone();
+    let mut rewritten = item.clone();
     let keys = |model: &Model| -> BTreeSet<String> {
         model.indexes.iter().flat_map(|index| index.keys.clone()).chain(model.table.keys.clone()).collect()
     };
     for name in keys(old).union(&keys(new)) {
         if entity.attribute(name).is_none() {
-            made.remove(name);
+            rewritten.remove(name);
         }
     }
-    for place in Place::all(new) {
-        let Some(slot) = place.slot(entity) else { continue };
-        if place.index.is_some() && !meets(&slot, values) {
+    for location in TableOrIndex::all(new) {
+        let Some(mapping) = location.mapping(entity) else { continue };
+        if location.index.is_some() && !mapping.includes(values) {
             continue;
         }
-        for (position, (name, template)) in place.key_names(new).iter().zip(slot.key).enumerate() {
+        for (position, (name, template)) in location.key_names(new).iter().zip(mapping.key).enumerate() {
             let mut values = values.clone();
-            values.insert(SHARD.to_owned(), shard(&slot, item, name, &values));
+            values.insert(SHARD.to_owned(), shard(&mapping, item, name, &values));
             match template.fill(&values) {
                 Ok(key) => {
-                    let kind = if place.key_is_number(new, position) { "N" } else { "S" };
-                    made.insert(name.clone(), json!({ kind: key }));
+                    rewritten.insert(name.clone(), location.key_value(new, position, key));
                 }
                 Err(missing) => return Rewrite::Unknown(format!("{} has no {missing}", entity.name)),
             }
         }
     }
     if let Some(name) = &new.table.type_attribute {
-        made.insert(name.clone(), json!({ "S": entity.type_value }));
+        rewritten.insert(name.clone(), Value::String(entity.type_value.clone()));
     }
-    if made == *item {
+    if rewritten == *item {
         return Rewrite::Keep;
     }
-    let same =
-        new.table.keys == old.table.keys && new.table.keys.iter().all(|key| made.get(key) == item.get(key));
+    let same = new.table.keys == old.table.keys
+        && new.table.keys.iter().all(|key| rewritten.get(key) == item.get(key));
     if same {
-        return Rewrite::Put(made);
+        return Rewrite::Put(rewritten);
     }
     let delete =
         old.table.keys.iter().filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect();
-    Rewrite::Move { put: made, delete }
+    Rewrite::Move { put: rewritten, delete }
 }
 
-/// The shard that the item has, if the new number of shards allows it; otherwise the one that its hash gives.
-fn shard(slot: &Slot<'_>, item: &Item, name: &str, values: &Attributes) -> String {
-    let own = item.get(name).and_then(|value| value["S"].as_str());
-    let template = slot.key.iter().find(|template| template.has_field(SHARD));
+/// The shard that the item has, if the new number of shards permits it; otherwise the one that its hash selects.
+fn shard(mapping: &KeyMapping<'_>, item: &Item, name: &str, values: &Attributes) -> String {
+    let own = match item.get(name) {
+        Some(Value::String(key)) => Some(key),
+        _ => None,
+    };
+    let template = mapping.key.iter().find(|template| template.has_field(SHARD));
     let had = own
         .zip(template)
-        .and_then(|(key, template)| template.matches(key, slot.entity))
+        .and_then(|(key, template)| template.matches(key, mapping.entity))
         .and_then(|mut v| v.remove(SHARD));
-    let fits = had.filter(|shard| shard.parse::<u64>().is_ok_and(|number| number < slot.shards()));
+    let fits = had.filter(|shard| shard.parse::<u64>().is_ok_and(|number| number < mapping.shards()));
     fits.unwrap_or_else(|| {
-        let by = slot.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
+        let by = mapping.shard.and_then(|shard| shard.by.as_ref()).and_then(|by| values.get(by));
         let by = by.cloned().unwrap_or_else(|| values.values().cloned().collect());
-        (hash(&by) % slot.shards()).to_string()
-    })
-}
-
-/// An item as text, attribute by attribute.
-pub fn texts(item: &Item) -> Attributes {
-    let text = |value: &Value| {
-        let plain = value.get("S").or_else(|| value.get("N")).and_then(Value::as_str).map(str::to_owned);
-        plain.or_else(|| Some(value.get("BOOL")?.as_bool()?.to_string())).unwrap_or_default()
-    };
-    item.iter().map(|(name, value)| (name.clone(), text(value))).collect()
-}
-
-/// The entity whose type and key an item has.
-fn entity_of<'m>(model: &'m Model, texts: &Attributes) -> Option<&'m Entity> {
-    let kind = model.table.type_attribute.as_ref().and_then(|name| texts.get(name));
-    model.entities.iter().find(|entity| {
-        let typed = kind.is_none_or(|kind| entity.type_value == *kind);
-        typed
-            && model.table.keys.iter().zip(&entity.key).all(|(name, template)| {
-                texts.get(name).is_some_and(|key| template.matches(key, *entity).is_some())
-            })
+        (hash(&by) % mapping.shards()).to_string()
     })
 }

@@ -1,249 +1,224 @@
 //! A single-table model as data: table, indexes, entities, access patterns, writes.
 
-use crate::condition::Condition;
-use crate::lookup::{AttributeNumbers, Lookup};
-use crate::naming;
+pub mod condition;
+pub(crate) mod lookup;
+mod pattern;
+pub mod value_type;
+mod write;
+
+pub use pattern::{Bounds, Order, Pattern, Request, Target};
+pub use write::{Action, Verb, Write};
+
+use crate::name_hints;
 use crate::source::Span;
-use crate::template::{DELIMITER, Template, Types};
-use crate::value_type::ValueType;
+use crate::template::{DELIMITER, FieldTypes, Template};
+use condition::Condition;
+use lookup::{AttributeNumbers, Lookup};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use value_type::ValueType;
 
-/// The newest version of the format.
+/// The newest version of the model format.
 pub const FORMAT: i64 = 1;
 
+/// A single-table model.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
+    /// The table.
     pub table: Table,
+    /// What is known about the project.
     pub context: Context,
+    /// The secondary indexes.
     pub indexes: Vec<Index>,
+    /// The entities that share the table.
     pub entities: Vec<Entity>,
+    /// The access patterns.
     pub patterns: Vec<Pattern>,
+    /// The declared writes.
     pub writes: Vec<Write>,
-    pub allows: Vec<Allow>,
-    /// Made when something is first looked up; entities come before that.
+    /// The findings that the model allows.
+    pub allowances: Vec<Allowance>,
+    /// Built on the first lookup, when all entities are present.
     pub(crate) lookup: OnceLock<Lookup>,
 }
 
+/// The table of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
+    /// The name of the table.
     pub name: String,
-    /// The partition key and, mostly, the sort key.
+    /// The partition key attribute and, in most tables, the sort key attribute.
     pub keys: Vec<String>,
+    /// The attribute that names the entity of an item.
     pub type_attribute: Option<String>,
-    /// The attribute that must stand in every partition key.
+    /// The attribute that every partition key must start with.
     pub tenant: Option<String>,
+    /// The attribute that holds the expiry time of items.
     pub ttl: Option<String>,
+    /// Where the table is declared.
     pub span: Span,
 }
 
-/// What is known about the people and the project.
+/// Facts about the team and the project that speak for or against a single table.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
+    /// The team has no experience with DynamoDB.
     pub team_is_new: bool,
+    /// The access patterns are not known yet.
     pub patterns_are_unknown: bool,
+    /// The project is short-lived.
     pub life_is_short: bool,
+    /// Where the context is declared.
     pub span: Span,
 }
 
+/// A secondary index.
 #[derive(Clone, Debug)]
 pub struct Index {
+    /// The name of the index.
     pub name: String,
+    /// Whether it is a local index, which shares the table's partition key.
     pub local: bool,
-    /// Attributes of the partition key, then those of the sort key.
+    /// The attributes of the partition key, followed by those of the sort key.
     pub keys: Vec<String>,
-    /// How many of them are the partition key: one, or up to four.
+    /// How many of `keys` form the partition key: one to four.
     pub partition_keys: usize,
+    /// The attributes that are copied into the index.
     pub project: Projection,
+    /// Where the index is declared.
     pub span: Span,
 }
 
+/// The attributes that an index holds besides the keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Projection {
+    /// All attributes.
     All,
+    /// No other attributes.
     KeysOnly,
+    /// The named attributes.
     Include(Vec<String>),
 }
 
+/// An attribute of an entity.
 #[derive(Clone, Debug)]
 pub struct Attribute {
+    /// The name of the attribute.
     pub name: String,
+    /// Its type.
     pub kind: ValueType,
-    /// How many different values there are.
+    /// The declared number of distinct values.
     pub values: Option<u64>,
-    /// The part of all items or requests that the most frequent value takes.
+    /// The share of all items or requests that have the most frequent value, between 0 and 1.
     pub top: Option<f64>,
+    /// Whether an item may lack it.
     pub optional: bool,
 }
 
+/// A type of item.
 #[derive(Clone, Debug, Default)]
 pub struct Entity {
+    /// The name of the entity.
     pub name: String,
-    /// What its type attribute says.
+    /// The value of the type attribute in its items.
     pub type_value: String,
+    /// Its attributes, without the generated keys.
     pub attributes: Vec<Attribute>,
-    /// Templates of the table's key.
+    /// The templates of the table's key attributes.
     pub key: Vec<Template>,
+    /// How `{shard}` in its templates is chosen.
     pub shard: Option<Shard>,
-    pub indexes: Vec<Indexed>,
+    /// Its keys in indexes.
+    pub indexes: Vec<IndexKey>,
+    /// Attributes whose values are unique among its items.
     pub unique: Vec<String>,
+    /// The version attribute that every update must match.
     pub lock: Option<String>,
-    /// The attribute that numbers kept versions.
+    /// The attribute that numbers the versions that are kept.
     pub versions: Option<String>,
-    /// The entity of which this is a copy.
+    /// The entity that this one is a copy of.
     pub copies: Option<String>,
     /// The two attributes that a relationship connects: from, to.
     pub edge: Vec<String>,
-    /// Attributes that tell one item from every other, if the names do not say it.
+    /// The attributes that identify an item, where the names do not tell.
     pub identity: Vec<String>,
+    /// The attribute that holds the expiry time.
     pub ttl: Option<String>,
-    pub expect: Expect,
-    /// What the model puts between the parts of keys, if it is not `#`.
+    /// The expected number and size of its items.
+    pub expect: Expectations,
+    /// The delimiter between the parts of keys in this model, if it is not `#`.
     pub delimiter: Option<char>,
+    /// Where the entity is declared.
     pub span: Span,
+    /// Where its key is declared.
     pub key_span: Span,
-    /// Made when one of many attributes is first looked up.
+    /// Built on the first lookup of an attribute, if there are many.
     pub(crate) numbers: OnceLock<AttributeNumbers>,
 }
 
-/// An entity's key in an index.
+/// The key of an entity in an index.
 #[derive(Clone, Debug)]
-pub struct Indexed {
+pub struct IndexKey {
+    /// The name of the index.
     pub index: String,
+    /// The templates of the index's key attributes.
     pub key: Vec<Template>,
+    /// The condition that items in a sparse index meet.
     pub when: Condition,
+    /// How `{shard}` is chosen, if not as for the table's key.
     pub shard: Option<Shard>,
-    /// Items in it at a time, if it is sparse.
+    /// The number of items in a sparse index at a time.
     pub count: Option<u64>,
+    /// Where the index key is declared.
     pub span: Span,
 }
 
+/// How the items of one logical partition key are spread over shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The attribute whose hash chooses the shard; none means at random.
+    /// The attribute whose hash selects the shard; `None` selects at random.
     pub by: Option<String>,
+    /// The number of shards.
     pub count: u64,
 }
 
+/// The expected number and size of an entity's items.
 #[derive(Clone, Debug, Default)]
-pub struct Expect {
+pub struct Expectations {
+    /// The total number of items.
     pub count: Option<u64>,
+    /// The parent entity that `average` and `max` refer to.
     pub per: Option<String>,
+    /// The average number of items per parent.
     pub average: Option<f64>,
+    /// The largest number of items per parent.
     pub max: Option<u64>,
+    /// The average size of an item.
     pub bytes: Option<u64>,
+    /// The largest size of an item.
     pub max_bytes: Option<u64>,
 }
 
-#[derive(Clone, Debug, Default)]
-pub struct Pattern {
-    pub name: String,
-    pub about: String,
-    pub inputs: Vec<String>,
-    pub targets: Vec<Target>,
-    pub order: Option<Order>,
-    pub range: Option<Bounds>,
-    pub limit: Option<u64>,
-    pub filter: Condition,
-    pub rps: Option<f64>,
-    pub strong: bool,
-    pub hydrate: bool,
-    pub fields: Vec<String>,
-    /// The caller reads one page and does not go on.
-    pub first_page_only: bool,
-    pub request: Option<Request>,
-    pub span: Span,
-}
-
+/// A finding that the model allows, and why.
 #[derive(Clone, Debug)]
-pub struct Target {
-    pub entity: String,
-    pub many: bool,
-}
-
-#[derive(Clone, Debug)]
-pub struct Order {
-    pub by: String,
-    pub descending: bool,
-}
-
-/// A range over an attribute; the bounds show how the caller writes them.
-#[derive(Clone, Debug, Default)]
-pub struct Bounds {
-    pub by: String,
-    pub from: Option<String>,
-    pub to: Option<String>,
-    pub span: Span,
-}
-
-/// A request that code already sends, to be checked as it is.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    pub index: Option<String>,
-    pub scan: bool,
-    /// `PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')`.
-    pub condition: String,
-    pub filter: Condition,
-    pub span: Span,
-}
-
-#[derive(Clone, Debug)]
-pub struct Write {
-    pub name: String,
-    pub actions: Vec<Action>,
-    pub transact: bool,
-    pub rps: Option<f64>,
-    pub span: Span,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    Create,
-    Put,
-    Update,
-    Delete,
-}
-
-#[derive(Clone, Debug)]
-pub struct Action {
-    pub verb: Verb,
-    pub entity: String,
-    /// As many as expected per parent.
-    pub many: bool,
-    /// Attributes that an update sets.
-    pub set: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Allow {
+pub struct Allowance {
+    /// The code of the finding.
     pub code: String,
+    /// The subject it is allowed on; `None` is any.
     pub on: Option<String>,
+    /// Why it is right here.
     pub reason: String,
+    /// Where the allowance is declared.
     pub span: Span,
-}
-
-impl Verb {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verb::Create => "create",
-            Verb::Put => "put",
-            Verb::Update => "update",
-            Verb::Delete => "delete",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Verb> {
-        [Verb::Create, Verb::Put, Verb::Update, Verb::Delete].into_iter().find(|verb| verb.name() == text)
-    }
 }
 
 impl Model {
-    /// The character that most often stands before and behind fields of keys.
+    /// Returns the character that most often precedes or follows a field of a key.
     pub fn usual_delimiter(&self) -> Option<char> {
         let mut counts: BTreeMap<char, usize> = BTreeMap::new();
         for entity in &self.entities {
-            let keys = entity.indexes.iter().flat_map(|indexed| &indexed.key).chain(&entity.key);
-            for mark in keys.flat_map(Template::borders).filter(|mark| !mark.is_alphanumeric()) {
+            let keys = entity.indexes.iter().flat_map(|index_key| &index_key.key).chain(&entity.key);
+            for mark in keys.flat_map(Template::field_delimiters).filter(|mark| !mark.is_alphanumeric()) {
                 *counts.entry(mark).or_default() += 1;
             }
         }
@@ -254,50 +229,67 @@ impl Model {
         self.lookup.get_or_init(|| Lookup::new(self))
     }
 
+    /// Returns the entity with this name.
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.lookup().entity(self, name)
     }
 
+    /// Returns the index with this name.
     pub fn index(&self, name: &str) -> Option<&Index> {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// The entity whose own identifier this attribute is.
+    /// Returns the entity that this attribute identifies.
     pub fn owner_of(&self, attribute: &str) -> Option<&Entity> {
         self.lookup().owner_of(self, attribute)
     }
 
-    /// A field of any entity by this name, for attributes that patterns share.
+    /// Returns the first attribute with this name of any entity.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.lookup().attribute(self, name)
     }
 
-    /// Copies of an entity.
+    /// Returns the copies of an entity.
     pub fn copies_of<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Entity> + use<'a> {
         self.lookup().copies_of(self, name)
     }
 }
 
 impl Attribute {
-    /// How many different values there are, declared or by its type or name, if that is known to be few.
+    /// Creates a required attribute without declared values.
+    pub fn new(name: &str, kind: ValueType) -> Attribute {
+        Attribute { name: name.to_owned(), kind, values: None, top: None, optional: false }
+    }
+
+    /// Returns the number of distinct values if it is declared, or if the type or the name implies that it is small.
     pub fn distinct(&self) -> Option<u64> {
         let named = || {
-            naming::few_values(&self.name).filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
+            name_hints::few_values(&self.name)
+                .filter(|_| matches!(self.kind, ValueType::String | ValueType::Id))
         };
         self.values.or_else(|| self.kind.distinct()).or_else(named)
     }
 }
 
+impl IndexKey {
+    /// Creates the key of an entity whose items are all in the index.
+    pub fn new(index: &str, key: Vec<Template>, span: Span) -> IndexKey {
+        IndexKey { index: index.to_owned(), key, when: Condition::default(), shard: None, count: None, span }
+    }
+}
+
 impl Entity {
+    /// Returns the attribute with this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         AttributeNumbers::find(&self.numbers, &self.attributes, name)
     }
 
-    pub fn indexed(&self, index: &str) -> Option<&Indexed> {
-        self.indexes.iter().find(|indexed| indexed.index == index)
+    /// Returns its key in the index with this name.
+    pub fn index_key(&self, index: &str) -> Option<&IndexKey> {
+        self.indexes.iter().find(|index_key| index_key.index == index)
     }
 
-    /// The attribute that identifies it: declared alone, named after it, or `id`.
+    /// Returns the single attribute that identifies an item: declared, named after the entity, or `id`.
     pub fn identity(&self) -> Option<&str> {
         if let [one] = self.identity.as_slice() {
             return Some(one);
@@ -313,27 +305,31 @@ impl Entity {
         self.attributes.iter().find(named).map(|attribute| attribute.name.as_str())
     }
 
-    /// Every field of the table's key.
+    /// Returns the fields of the table's key templates.
     pub fn key_fields(&self) -> impl Iterator<Item = &str> {
         self.key.iter().flat_map(Template::fields)
     }
 
+    /// Returns whether the table's key contains this field.
     pub fn has_key_field(&self, name: &str) -> bool {
         self.key_fields().any(|field| field == name)
     }
 
+    /// Returns the size of an item: as declared, or estimated from its attributes.
     pub fn bytes(&self) -> u64 {
         self.expect.bytes.unwrap_or_else(|| {
             let attributes = &self.attributes;
-            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.usual_bytes()).sum();
+            let data: u64 = attributes.iter().map(|a| a.name.len() as u64 + a.kind.typical_bytes()).sum();
             data + self.key.len() as u64 * 30 + self.indexes.len() as u64 * 60 + 20
         })
     }
 
+    /// Returns the subject of findings about it: `entity.Order`.
     pub fn subject(&self) -> String {
         format!("entity.{}", self.name)
     }
 
+    /// Returns the types of its attributes by name.
     pub fn types_map(&self) -> BTreeMap<String, ValueType> {
         self.attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.clone())).collect()
     }
@@ -341,7 +337,7 @@ impl Entity {
 
 const SHARD_TYPE: ValueType = ValueType::Int;
 
-impl Types for Entity {
+impl FieldTypes for Entity {
     fn delimiter(&self) -> char {
         self.delimiter.unwrap_or(DELIMITER)
     }
@@ -354,41 +350,18 @@ impl Types for Entity {
     }
 }
 
-impl Pattern {
-    pub fn subject(&self) -> String {
-        format!("pattern.{}", self.name)
-    }
-
-    /// `limit`, or one if a single item is wanted.
-    pub fn has_one_target(&self) -> Option<&Target> {
-        match self.targets.as_slice() {
-            [one] => Some(one),
-            _ => None,
-        }
-    }
-
-    pub fn is_fixed(&self, attribute: &str) -> bool {
-        self.inputs.iter().any(|input| input == attribute) || self.filter.fixed(attribute).is_some()
-    }
-}
-
-impl Write {
-    pub fn subject(&self) -> String {
-        format!("write.{}", self.name)
-    }
-}
-
 impl Index {
-    /// Attributes of the partition key, and of the sort key.
+    /// Returns the attributes of the partition key and those of the sort key.
     pub fn halves(&self) -> (&[String], &[String]) {
         self.keys.split_at(self.partition_keys.min(self.keys.len()))
     }
 
-    /// A half of its key has several attributes.
+    /// Returns whether the partition key or the sort key has several attributes.
     pub fn is_composite(&self) -> bool {
         self.partition_keys > 1 || self.keys.len() > self.partition_keys + 1
     }
 
+    /// Returns the subject of findings about it: `index.GSI1`.
     pub fn subject(&self) -> String {
         format!("index.{}", self.name)
     }

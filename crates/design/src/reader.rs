@@ -1,51 +1,61 @@
-//! TOML in, a model out, or every mistake with its place and what to do.
+//! Reads a model from TOML, or reports every mistake with its position and a remedy.
 
 mod entity;
 mod field;
 mod pattern;
+mod references;
+pub mod schema;
 
 use crate::finding::{Finding, Severity};
-use crate::model::{Allow, Context, FORMAT, Index, Model, Projection, Table};
+use crate::model::{Allowance, Context, FORMAT, Index, Model, Projection, Table};
 use crate::source::Source;
 use crate::template::SHARD;
 use field::Section;
 use toml_edit::{Document, Item, TableLike};
 
-/// The longest text that can be a model.
-const MOST_BYTES: usize = 4 << 20;
-/// The most entities, indexes, and patterns, writes or allowances of a model; and attributes or names of one entity or pattern.
-/// Some rules hold each against each.
-const MOST_ENTITIES: usize = 500;
-const MOST_INDEXES: usize = 50;
-const MOST_OF_A_KIND: usize = 1_000;
+/// The longest text that is read as a model.
+const MAX_BYTES: usize = 4 << 20;
+/// The most entities of a model. Some rules compare entities pairwise.
+const MAX_ENTITIES: usize = 500;
+/// The most indexes of a model.
+const MAX_INDEXES: usize = 50;
+/// The most patterns, writes or allowances of a model, and the most attributes or names of one entity or pattern.
+const MAX_ENTRIES: usize = 1_000;
 
-/// Reads a model; the findings are errors in its text.
+/// Reads a model.
+///
+/// # Errors
+///
+/// Returns the mistakes in the text as findings.
 pub fn read(source: &Source) -> Result<Model, Vec<Finding>> {
-    if source.text.len() > MOST_BYTES {
+    if source.text.len() > MAX_BYTES {
         return Err(vec![
             Finding::new("P001", Severity::Error, "file", &(0..0))
-                .says(format!("this has {} bytes; a model has {MOST_BYTES} at most", source.text.len()))
-                .helps("is it another file?"),
+                .with_message(format!(
+                    "this has {} bytes; a model has at most {MAX_BYTES}",
+                    source.text.len()
+                ))
+                .with_help("is it another file?"),
         ]);
     }
     let document = Document::parse(source.text.as_str()).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         vec![
             Finding::new("P001", Severity::Error, "file", &span)
-                .says(format!("this is not TOML: {}", error.message()))
-                .helps("correct the syntax; https://toml.io describes it"),
+                .with_message(format!("this is not TOML: {}", error.message()))
+                .with_help("correct the syntax; https://toml.io describes it"),
         ]
     })?;
     let mut reader = Reader { findings: Vec::new() };
     let model = reader.model(document.as_table());
     if reader.findings.is_empty() {
-        crate::reference::check(&model, &mut reader.findings);
+        references::check(&model, &mut reader.findings);
     }
     if reader.findings.is_empty() { Ok(model) } else { Err(reader.findings) }
 }
 
-/// Attributes of the partition key, or of the sort key, of an index.
-const MOST_KEYS: usize = 4;
+/// The most attributes of the partition key, or of the sort key, of an index.
+const MAX_KEY_ATTRIBUTES: usize = 4;
 
 struct Reader {
     findings: Vec<Finding>,
@@ -66,7 +76,7 @@ impl Reader {
                 self.fail("P002", &root, &span, message, "write format = 1");
             }
             None => {
-                let message = "the model does not say which format it has".to_owned();
+                let message = "the model does not declare its format".to_owned();
                 self.fail("P002", &root, &(0..1), message, "add format = 1 as the first line");
             }
         }
@@ -90,7 +100,7 @@ impl Reader {
             let write = self.write(name, &section);
             model.writes.push(write);
         }
-        model.allows = self.allows(&root);
+        model.allowances = self.allowances(&root);
         model
     }
 
@@ -140,7 +150,7 @@ impl Reader {
     fn index(&mut self, name: String, section: &Section<'_>) -> Index {
         self.only(section, &["keys", "project", "local", "about"]);
         let halves = self.halves(section, "keys");
-        let fits = |half: &Vec<String>| (1..=MOST_KEYS).contains(&half.len());
+        let fits = |half: &Vec<String>| (1..=MAX_KEY_ATTRIBUTES).contains(&half.len());
         if halves.is_empty() || halves.len() > 2 || !halves.iter().all(fits) {
             let wanted = "a partition key and a sort key, each an attribute or a list of up to four";
             self.wrong(
@@ -173,16 +183,16 @@ impl Reader {
         Index { name, local, keys, partition_keys, project, span: section.span.clone() }
     }
 
-    fn allows(&mut self, root: &Section<'_>) -> Vec<Allow> {
+    fn allowances(&mut self, root: &Section<'_>) -> Vec<Allowance> {
         let Some(item) = root.get("allow") else { return Vec::new() };
         let Some(tables) = item.as_array_of_tables() else {
             self.wrong(root, "allow", "written as [[allow]]", "[[allow]]");
             return Vec::new();
         };
-        if !self.is_within(root, "allow", tables.len(), MOST_OF_A_KIND) {
+        if !self.is_within(root, "allow", tables.len(), MAX_ENTRIES) {
             return Vec::new();
         }
-        let mut allows = Vec::new();
+        let mut allowances = Vec::new();
         for table in tables {
             let span = table.span().unwrap_or_default();
             let section = Section { table, subject: "allow".to_owned(), span: span.clone() };
@@ -200,13 +210,13 @@ impl Reader {
                     help,
                 );
             }
-            allows.push(Allow { code, on, reason, span });
+            allowances.push(Allowance { code, on, reason, span });
         }
-        allows
+        allowances
     }
 }
 
-/// Fields that every template may use besides the entity's attributes.
+/// Returns whether templates may use this field although it is not an attribute.
 pub fn is_reserved(field: &str) -> bool {
     field == SHARD
 }

@@ -1,14 +1,17 @@
-//! Findings as text for people, JSON for programs, SARIF for code scanning.
+//! Reports: findings as text, JSON and SARIF; plans, costs and differences explained.
+
+pub mod difference;
+pub mod explain;
 
 use crate::check::Report;
 use crate::code;
-use crate::estimate::amount;
-use crate::finding::{Finding, Severity, counted};
-use crate::plan::{Operation, Plan};
+use crate::finding::{Finding, Severity};
+use crate::formatting::{format_quantity, plural};
+use crate::plan::Plan;
 use crate::source::Source;
 use serde_json::{Value, json};
 
-/// Findings with excerpts, one after another.
+/// Formats findings with excerpts of the source.
 pub fn text_of(findings: &[Finding], source: &Source) -> String {
     let mut text = String::new();
     for finding in findings {
@@ -25,11 +28,11 @@ pub fn text_of(findings: &[Finding], source: &Source) -> String {
     text
 }
 
-/// The whole report: findings (notes only if asked for), then one line for each pattern.
+/// Formats a whole report: the findings, with or without notes, and one line for each pattern.
 pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
-    let shown: Vec<Finding> =
-        report.findings.iter().filter(|finding| finding.counts() || notes).cloned().collect();
-    let mut text = text_of(&shown, source);
+    let visible: Vec<Finding> =
+        report.findings.iter().filter(|finding| finding.is_problem() || notes).cloned().collect();
+    let mut text = text_of(&visible, source);
     let width = report.plans.keys().map(|name| name.len()).max().unwrap_or_default();
     for pattern in &report.model.patterns {
         let served = match report.plans.get(pattern.name.as_str()) {
@@ -44,32 +47,31 @@ pub fn text(report: &Report<'_>, source: &Source, notes: bool) -> String {
     text.push_str(&format!(
         "\n{served} of {} patterns served; {}, {}, {}\n",
         report.plans.len(),
-        counted(errors as u64, "error"),
-        counted(warnings as u64, "warning"),
-        counted(notes as u64, "note"),
+        plural(errors as u64, "error"),
+        plural(warnings as u64, "warning"),
+        plural(notes as u64, "note"),
     ));
     text
 }
 
-/// `Query GSI1, 1 request, 0.5 read units`.
+/// Summarises a plan: `Query GSI1, 1 request, 0.5 read units`.
 pub fn summary(plan: &Plan<'_>) -> String {
     let steps: Vec<String> = plan
         .steps
         .iter()
         .map(|step| {
-            let operation = match step.operation {
-                Operation::Get => "GetItem",
-                Operation::Query => "Query",
-                Operation::BatchGet => "BatchGetItem",
-            };
-            format!("{operation} {}", step.place.index.map_or("table", |index| index.name.as_str()))
+            format!(
+                "{} {}",
+                step.operation.name(),
+                step.location.index.map_or("table", |index| index.name.as_str())
+            )
         })
         .collect();
-    let requests = counted(plan.requests(), "request");
-    format!("{}, {requests}, {}", steps.join(" + "), amount(plan.units(), "read unit"))
+    let requests = plural(plan.requests(), "request");
+    format!("{}, {requests}, {}", steps.join(" + "), format_quantity(plan.units(), "read unit"))
 }
 
-/// `{"findings": […], "patterns": […]}`.
+/// Formats a report as JSON: `{"findings": […], "patterns": […]}`.
 pub fn json(report: &Report<'_>, source: &Source) -> Value {
     let patterns: Vec<Value> = report
         .model
@@ -83,7 +85,7 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
                 "readUnits": plan.units(),
                 "steps": plan.steps.iter().map(|step| json!({
                     "operation": format!("{:?}", step.operation),
-                    "index": step.place.index.map(|index| index.name.clone()),
+                    "index": step.location.index.map(|index| index.name.clone()),
                 })).collect::<Vec<_>>(),
             }),
             _ => json!({ "name": pattern.name, "served": false }),
@@ -99,24 +101,25 @@ pub fn json(report: &Report<'_>, source: &Source) -> Value {
     })
 }
 
+/// Formats findings as JSON.
 pub fn findings_json(findings: &[Finding], source: &Source) -> Vec<Value> {
     let one = |finding: &Finding| {
-        let place = source.position(finding.span.start);
+        let position = source.position(finding.span.start);
         json!({
             "code": finding.code,
             "severity": finding.severity.name(),
             "subject": finding.subject,
             "message": finding.message,
             "help": finding.help,
-            "line": place.line,
-            "column": place.column,
+            "line": position.line,
+            "column": position.column,
             "allowed": finding.allowed,
         })
     };
     findings.iter().map(one).collect()
 }
 
-/// SARIF 2.1.0, as code scanning reads it.
+/// Formats findings as SARIF 2.1.0, for code scanning.
 pub fn sarif(findings: &[Finding], source: &Source) -> Value {
     let rules: Vec<Value> = code::CODES
         .iter()

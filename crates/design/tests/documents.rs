@@ -1,16 +1,17 @@
-//! Documents and the editor schema say what the code does.
+//! The documents and the editor schema match the code.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
-use partita_design::{Source, code, read, schema};
+use partita_design::reader::schema;
+use partita_design::{Source, code, read};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// `PARTITA_WRITE=1 cargo test -p partita-design --test documents` writes it anew.
+/// `PARTITA_WRITE=1 cargo test -p partita-design --test documents` updates it.
 #[test]
-fn the_page_of_codes_is_printed_from_the_codes() {
+fn the_page_of_codes_is_up_to_date() {
     let path = support::root().join("docs/codes.md");
     if std::env::var_os("PARTITA_WRITE").is_some() {
         std::fs::write(&path, code::document()).unwrap();
@@ -18,7 +19,7 @@ fn the_page_of_codes_is_printed_from_the_codes() {
     assert!(std::fs::read_to_string(&path).unwrap() == code::document(), "docs/codes.md is not up to date");
 }
 
-/// Fields that the reader knows in a section, from its own message about an unknown one.
+/// The fields that the reader accepts in a section, from its message about an unknown one.
 fn known(text: &str) -> BTreeSet<String> {
     let findings = read(&Source::new("t.toml", text)).unwrap_err();
     let help = findings.iter().find_map(|finding| finding.help.strip_prefix("known here: "));
@@ -27,13 +28,13 @@ fn known(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
+fn the_editor_schema_lists_the_fields_that_the_reader_accepts() {
     let schema: Value = serde_json::from_str(schema::SCHEMA).unwrap();
     let base = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\"]\n";
     let odd = "qqqqqqqqqqqq = 1";
     let entity = "/properties/entity/additionalProperties";
     let pattern = "/properties/pattern/additionalProperties";
-    let indexed = format!("{entity}/properties/index/additionalProperties");
+    let index_key = format!("{entity}/properties/index/additionalProperties");
     let cases = [
         (String::new(), format!("{odd}\n{base}")),
         ("/properties/table".to_owned(), format!("{base}{odd}")),
@@ -44,10 +45,10 @@ fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
         ),
         (entity.to_owned(), format!("{base}[entity.E]\n{odd}")),
         (
-            indexed.clone(),
+            index_key.clone(),
             format!("{base}[index.G]\nkeys = [\"A\"]\n[entity.E]\nindex.G = {{ {odd}, key = [\"A\"] }}"),
         ),
-        (format!("{indexed}/properties/shard"), format!("{base}[entity.E]\nshard = {{ {odd} }}")),
+        (format!("{index_key}/properties/shard"), format!("{base}[entity.E]\nshard = {{ {odd} }}")),
         (format!("{entity}/properties/expect"), format!("{base}[entity.E]\nexpect = {{ {odd} }}")),
         (
             format!("{entity}/properties/attributes/additionalProperties/oneOf/1"),
@@ -76,13 +77,13 @@ fn the_editor_schema_knows_the_fields_that_the_reader_knows() {
     }
 }
 
-/// The rules that the checker owes.
+/// The rules that the checker must enforce.
 const CHECKED: [u16; 43] = [
     1, 3, 5, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 24, 28, 33, 34, 35, 38, 39, 40, 48, 54, 55, 56, 59,
     60, 63, 67, 68, 70, 71, 75, 78, 81, 83, 94, 96, 97, 98, 102, 103,
 ];
 
-/// Rows of the table of rules in docs/models.md: number and where it is served.
+/// Rows of the table of rules in docs/models.md: the number, and where the rule is enforced.
 fn served() -> Vec<(u16, String)> {
     let text = std::fs::read_to_string(support::root().join("docs/models.md")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |").map(str::to_owned));
@@ -91,7 +92,7 @@ fn served() -> Vec<(u16, String)> {
 }
 
 #[test]
-fn the_document_says_of_every_rule_where_it_is_served() {
+fn the_document_says_where_every_rule_is_enforced() {
     let rows = served();
     assert_eq!(rows.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (1..=103).collect::<Vec<_>>());
     let tests = std::fs::read_to_string(support::root().join("crates/design/tests/rules.rs")).unwrap();
@@ -107,7 +108,7 @@ fn the_document_says_of_every_rule_where_it_is_served() {
 }
 
 #[test]
-fn mistakes_in_a_model_are_shown_where_they_are() {
+fn mistakes_in_a_model_are_reported_at_their_position() {
     let text = |line: &str| {
         format!(
             "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\n[entity.User]\nattributes = {{ userId = \"id\" }}\n{}{line}\n",

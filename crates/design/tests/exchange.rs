@@ -1,17 +1,19 @@
-//! Data made from models, and models made from data and from other tools' files.
+//! Items generated from models, and models from items and from other tools' files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
+use partita_design::exchange::{onetable, workbench};
 use partita_design::generate::Generator;
-use partita_design::inference::{Known, infer};
+use partita_design::inference::{KnownSchema, infer};
+use partita_design::item::{Item, Value};
 use partita_design::model::Entity;
 use partita_design::template::Template;
-use partita_design::{Model, Source, emission, onetable, read, report, workbench};
+use partita_design::{Model, Source, read, report, toml_writer};
 use std::collections::BTreeSet;
 
-/// Every model of the project, by file name.
+/// All models of the project, by file name.
 fn all() -> Vec<(String, Model)> {
     let mut models = Vec::new();
     for folder in ["models", "crates/design/tests/good"] {
@@ -35,6 +37,10 @@ fn read_back(name: &str, text: &str) -> Model {
     read(&source).unwrap_or_else(|findings| panic!("{}\n{text}", report::text_of(&findings, &source)))
 }
 
+fn string(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
 fn keys(entity: &Entity) -> Vec<String> {
     entity.key.iter().map(Template::to_string).collect()
 }
@@ -55,7 +61,7 @@ fn generated_items_have_distinct_keys_that_match_their_templates() {
                     .map(|key| {
                         let value =
                             item.get(key).unwrap_or_else(|| panic!("{name} {} lacks {key}", entity.name));
-                        value.get("S").or_else(|| value.get("N")).unwrap().as_str().unwrap().to_owned()
+                        value.as_text().unwrap().to_owned()
                     })
                     .collect();
                 for (template, text) in entity.key.iter().zip(&key) {
@@ -72,38 +78,38 @@ fn generated_items_have_distinct_keys_that_match_their_templates() {
 }
 
 #[test]
-fn generated_sparse_entries_follow_their_condition() {
+fn generated_items_are_in_a_sparse_index_if_they_meet_its_condition() {
     let model = named("shop-orders.toml");
     let order = model.entity("Order").unwrap();
     let generator = Generator::new(&model, 1, 2000);
     let mut pending = 0;
     for number in 0..generator.count(order) {
         let item = generator.item(order, number);
-        assert_eq!(item.contains_key("GSI2PK"), item["status"]["S"] == "PENDING");
-        assert_eq!(item["GSI1PK"]["S"], format!("ORDER#{}", item["orderId"]["S"].as_str().unwrap()));
+        assert_eq!(item.contains_key("GSI2PK"), item["status"] == string("PENDING"));
+        assert_eq!(item["GSI1PK"], string(&format!("ORDER#{}", item["orderId"].as_text().unwrap())));
         pending += usize::from(item.contains_key("GSI2PK"));
     }
     assert!(pending > 0);
 }
 
 #[test]
-fn a_model_printed_as_toml_is_the_same_model() {
+fn a_model_written_as_toml_reads_back_the_same() {
     for (name, model) in all() {
-        let again = read_back(&name, &emission::toml(&model, "printed"));
+        let again = read_back(&name, &toml_writer::write(&model, "written"));
         assert_eq!(model.table.keys, again.table.keys);
         for entity in &model.entities {
             let other = again.entity(&entity.name).unwrap();
             assert_eq!(keys(entity), keys(other), "{name}");
-            for indexed in &entity.indexes {
-                let twin = other.indexed(&indexed.index).unwrap();
-                assert_eq!((&indexed.key, &indexed.when), (&twin.key, &twin.when), "{name}");
+            for index_key in &entity.indexes {
+                let twin = other.index_key(&index_key.index).unwrap();
+                assert_eq!((&index_key.key, &index_key.when), (&twin.key, &twin.when), "{name}");
             }
         }
     }
 }
 
 #[test]
-fn workbench_models_go_out_and_come_back() {
+fn workbench_models_round_trip() {
     for (name, model) in all() {
         let text = workbench::export(&model).to_string();
         let again = workbench::import(&text).unwrap();
@@ -111,14 +117,14 @@ fn workbench_models_go_out_and_come_back() {
         for entity in &model.entities {
             assert_eq!(keys(entity), keys(again.entity(&entity.name).unwrap()), "{name}");
         }
-        read_back(&name, &emission::toml(&again, "imported"));
+        read_back(&name, &toml_writer::write(&again, "imported"));
     }
     assert!(workbench::import("{}").unwrap_err().contains("NoSQL Workbench"));
     assert!(workbench::import("not json").unwrap_err().contains("not JSON"));
 }
 
 #[test]
-fn onetable_schemas_go_out_and_come_back() {
+fn onetable_schemas_round_trip() {
     for (name, model) in all() {
         let text = onetable::export(&model).to_string();
         let again = onetable::import(&text, &model.table.name).unwrap();
@@ -141,14 +147,14 @@ fn onetable_schemas_go_out_and_come_back() {
 fn a_model_is_inferred_from_its_own_items() {
     let model = named("shop-orders.toml");
     let items: Vec<_> = Generator::new(&model, 3, 400).items().collect();
-    let known = Known { table: "Shop".to_owned(), ..Known::default() };
+    let known = KnownSchema { table: "Shop".to_owned(), ..KnownSchema::default() };
     let found = infer(&items, &known).unwrap();
     for entity in &model.entities {
         assert_eq!(keys(entity), keys(found.entity(&entity.name).unwrap()));
     }
     let order = found.entity("Order").unwrap();
-    assert_eq!(order.indexed("GSI1").unwrap().key[0].to_string(), "ORDER#{orderId}");
-    assert_eq!(order.indexed("GSI2").unwrap().when.to_string(), "status == 'PENDING'");
+    assert_eq!(order.index_key("GSI1").unwrap().key[0].to_string(), "ORDER#{orderId}");
+    assert_eq!(order.index_key("GSI2").unwrap().when.to_string(), "status == 'PENDING'");
     assert!(found.patterns.iter().any(|pattern| pattern.name == "ordersByUserId"));
 }
 
@@ -156,24 +162,24 @@ fn a_model_is_inferred_from_its_own_items() {
 fn inferred_models_can_be_read_and_their_patterns_are_served() {
     for (name, model) in all() {
         let items: Vec<_> = Generator::new(&model, 3, 300).items().collect();
-        let known = Known {
+        let known = KnownSchema {
             table: model.table.name.clone(),
             keys: model.table.keys.clone(),
             indexes: model.indexes.clone(),
         };
         let found = infer(&items, &known).unwrap();
-        let again = read_back(&name, &emission::toml(&found, "inferred"));
+        let again = read_back(&name, &toml_writer::write(&found, "inferred"));
         let report = partita_design::check(&again);
         for (pattern, plan) in &report.plans {
-            assert!(plan.is_ok(), "{name}: {pattern}\n{}", emission::toml(&found, "inferred"));
+            assert!(plan.is_ok(), "{name}: {pattern}\n{}", toml_writer::write(&found, "inferred"));
         }
     }
-    assert!(infer(&[], &Known::default()).is_err());
+    assert!(infer(&[], &KnownSchema::default()).is_err());
 }
 
 #[test]
-fn items_move_from_one_version_to_the_next_and_back() {
-    use partita_design::migration::{Rewrite, rewrite, tells_origin};
+fn items_migrate_to_the_next_version_and_back() {
+    use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = text
@@ -194,10 +200,10 @@ fn items_move_from_one_version_to_the_next_and_back() {
                 assert_eq!(delete.len(), 2);
                 put
             }
-            Rewrite::Unknown(reason) | Rewrite::Gone(reason) => panic!("{reason}: {item:?}"),
+            Rewrite::Unknown(reason) | Rewrite::Removed(reason) => panic!("{reason}: {item:?}"),
         };
-        assert!(tells_origin(&old, &new, &item, &made), "{made:?}");
-        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "again changes nothing");
+        assert!(preserves_origin(&old, &new, &item, &made), "{made:?}");
+        assert_eq!(rewrite(&old, &new, &made), Rewrite::Keep, "migration is idempotent");
         match rewrite(&new, &old, &made) {
             Rewrite::Put(back) | Rewrite::Move { put: back, .. } => assert_eq!(back, item, "and back"),
             other => panic!("{other:?}"),
@@ -207,18 +213,18 @@ fn items_move_from_one_version_to_the_next_and_back() {
 }
 
 #[test]
-fn what_only_an_old_key_told_is_missed() {
-    use partita_design::migration::{Rewrite, rewrite, tells_origin};
+fn an_attribute_that_only_the_old_key_contained_is_lost() {
+    use partita_design::migration::{Rewrite, preserves_origin, rewrite};
     let old = named("shop-orders.toml");
     let text = std::fs::read_to_string(support::root().join("models/shop-orders.toml")).unwrap();
     let new = read_back("new.toml", &text.replace("\"ITEM#{itemId}\"", "\"ITEM\""));
-    let is_line = |item: &serde_json::Map<String, serde_json::Value>| item["EntityType"]["S"] == "OrderItem";
+    let is_line = |item: &Item| item["EntityType"] == string("OrderItem");
     let mut item = Generator::new(&old, 9, 300).items().find(is_line).unwrap();
     for has_id in [true, false] {
         if !has_id {
             item.remove("itemId");
         }
         let Rewrite::Move { put: made, .. } = rewrite(&old, &new, &item) else { panic!("{item:?}") };
-        assert_eq!(tells_origin(&old, &new, &item, &made), has_id, "{made:?}");
+        assert_eq!(preserves_origin(&old, &new, &item, &made), has_id, "{made:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Fifteen mistakes that published designs make, each as its author wrote it down, each flagged by its code.
+//! Fifteen mistakes of published designs, as their authors wrote them, each reported with its code.
 
 mod support;
 
@@ -111,7 +111,7 @@ fn c_the_activity_feed_misses_favourites_and_returns_others() {
     assert!(message(&text, "P108").contains("never returns Favorite"));
     assert!(has(&text, "P109", Warning));
     assert!(message(&text, "P109").contains("User and Article"));
-    // Without the request: no place holds both in the order of time.
+    // Without the request: no index holds both in the order of time.
     let feed = r#"feed = { in = ["userId"], out = ["Comment*", "Favorite*"], order = "createdAt desc" }"#;
     assert_eq!(codes(&with_table(&format!("{CMS}{feed}")), "pattern.feed"), ["P103"]);
 }
@@ -123,7 +123,7 @@ key = ["TENANT#{tenantId}#DOC#{docId}", "METADATA"]
 [pattern]
 "#;
 
-/// d. `PK begins_with` is no key condition.
+/// d. `PK begins_with` is not a key condition.
 #[test]
 fn d_a_partition_key_has_no_prefix_search() {
     let derived = with_table(&format!("{TENANT}all = {{ in = [\"tenantId\"], out = \"Document*\" }}"));
@@ -185,9 +185,9 @@ key = ["ORG#{orgId}", "DEPT#{department}#USER#{memberId}"]
 [pattern]
 "#;
 
-/// g. `begins_with ""` is refused.
+/// g. `begins_with ""` is rejected.
 #[test]
-fn g_an_empty_prefix_is_refused() {
+fn g_an_empty_prefix_is_rejected() {
     let text = with_table(&format!(
         r#"{ORG}whole = {{ in = ["orgId"], out = ["Org", "Department*", "Member*"], request = {{ condition = "PK = 'ORG#{{orgId}}' AND begins_with(SK, '')" }} }}"#
     ));
@@ -216,7 +216,7 @@ since  = {{ in = ["docId"], out = "Version*", range = "createdAt" }}
     assert_eq!(codes(&text, "pattern.since"), ["P104"]);
 }
 
-/// i. The id stands before the time, so the order is not by time.
+/// i. The id precedes the time, so the order is not by time.
 #[test]
 fn i_an_id_before_the_time_destroys_the_order() {
     let comments = r#"comments = { in = ["articleId"], out = "Comment*", order = "createdAt asc" }"#;
@@ -265,7 +265,7 @@ fn k_a_short_upper_bound_loses_its_month() {
     assert!(codes(&right, "pattern.half").is_empty());
 }
 
-/// l. An order is stored twice, and no transaction keeps the copies in step.
+/// l. An order is stored twice, and no transaction keeps the copies in sync.
 #[test]
 fn l_copies_need_a_transaction() {
     let entities = |copies: &str| {
@@ -285,18 +285,18 @@ key = ["ORDER#{{orderId}}", "METADATA"]
 both  = {{ in = ["userId"], out = ["User", "Order*"] }}
 order = {{ in = ["orderId"], out = "OrderMeta" }}
 [write]
-place = {{ create = "Order" }}
+location = {{ create = "Order" }}
 ship  = {{ update = "Order", set = ["status"] }}
 "#
         )
     };
     let declared = with_table(&entities("copies = \"Order\""));
-    assert_eq!(codes(&declared, "write.place"), ["P501"]);
+    assert_eq!(codes(&declared, "write.location"), ["P501"]);
     assert_eq!(codes(&declared, "write.ship"), ["P501"]);
     assert_eq!(codes(&with_table(&entities("")), "entity.OrderMeta"), ["P502"]);
 }
 
-/// m. FOLLOWED_BY must be followed by the one who follows.
+/// m. FOLLOWED_BY must be followed by the follower.
 #[test]
 fn m_the_follower_pair_points_the_wrong_way() {
     let text = with_table(
@@ -325,7 +325,7 @@ follow = { transact = ["create Follower", "create FollowedBy"] }
     assert!(codes(&text, "entity.Follower").is_empty());
 }
 
-/// n. Reading the first page only loses the rest silently.
+/// n. Reading only the first page silently loses the rest.
 #[test]
 fn n_a_reader_must_page() {
     let pattern = |pages: &str| {
@@ -345,7 +345,7 @@ userWithOrders = {{ in = ["userId"], out = ["User", "Order*"]{pages} }}
     assert!(codes(&pattern(""), "").is_empty());
 }
 
-/// o. The 10 GB limit holds only with a local index, and prices are dated.
+/// o. The 10 GB limit applies only with a local index, and prices are dated.
 #[test]
 fn o_the_collection_limit_needs_a_local_index() {
     let model = |index: &str| {

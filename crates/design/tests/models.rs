@@ -1,4 +1,4 @@
-//! The repaired systems of `models/` and published-style good designs check clean.
+//! The corrected systems of `models/` and good designs in the style of published ones have no findings.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,11 +30,11 @@ fn all_clean(folder: &std::path::Path) -> usize {
 }
 
 #[test]
-fn every_repaired_system_is_clean() {
+fn every_corrected_system_is_clean() {
     assert!(all_clean(&support::root().join("models")) >= 17);
 }
 
 #[test]
-fn good_designs_raise_no_alarm() {
+fn good_designs_cause_no_false_alarms() {
     assert!(all_clean(&support::root().join("crates/design/tests/good")) >= 8);
 }

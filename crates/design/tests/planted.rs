@@ -1,5 +1,5 @@
-//! Models in the manner of strangers (`planted/*.toml`): each is clean as it stands, and each has a mistake when a line of it
-//! is changed as `planted/mistakes.txt` says. Every code is planted.
+//! Independent models (`planted/*.toml`): each is clean, and each has a mistake when lines are changed as `planted/mistakes.txt` says. Every
+//! code is planted.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,13 +10,13 @@ use partita_design::{Finding, Source, check, read, report};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// A change to a model, and what must be found then.
+/// A change to a model, and the finding it must cause.
 #[derive(Default)]
 struct Plant {
     code: String,
     severity: String,
     model: String,
-    /// Other codes that the change rightly brings.
+    /// Other codes that the change legitimately causes.
     with: Vec<String>,
     changes: Vec<(Vec<String>, Vec<String>)>,
 }
@@ -66,13 +66,13 @@ impl Plant {
     }
 }
 
-/// Findings of reading, or of checking what was read.
+/// The findings of the reader, or of the checker if the text is a model.
 fn found(source: &Source) -> Vec<Finding> {
     read(source).map_or_else(|findings| findings, |model| check(&model).findings)
 }
 
 #[test]
-fn models_of_strangers_are_clean() {
+fn unchanged_models_are_clean() {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
@@ -81,7 +81,7 @@ fn models_of_strangers_are_clean() {
     }
 }
 
-/// Every clean model, with the lines that are no comments.
+/// All clean models, without their comments.
 fn clean_models() -> Vec<(String, String)> {
     let mut models = Vec::new();
     for path in
@@ -102,8 +102,8 @@ fn clean_models() -> Vec<(String, String)> {
 
 /// `#` is a convention, not a rule.
 #[test]
-fn another_delimiter_changes_nothing() {
-    // Escaping knows `#` alone.
+fn the_choice_of_delimiter_does_not_matter() {
+    // Escaping applies only to `#`.
     for (name, text) in clean_models().into_iter().filter(|(_, text)| !text.contains(":escaped")) {
         for delimiter in [":", "/", "|"] {
             support::assert_clean(&format!("{name} {delimiter}"), &text.replace('#', delimiter));
@@ -111,17 +111,17 @@ fn another_delimiter_changes_nothing() {
     }
 }
 
-/// `createdAt` and `created_at` are the same.
+/// `createdAt` and `created_at` are equivalent.
 #[test]
-fn another_spelling_of_names_changes_nothing() {
+fn the_case_style_of_names_does_not_matter() {
     for (name, text) in clean_models() {
         let mut snake = String::new();
-        for letter in text.chars() {
-            if letter.is_ascii_uppercase() && snake.ends_with(|last: char| last.is_ascii_lowercase()) {
+        for character in text.chars() {
+            if character.is_ascii_uppercase() && snake.ends_with(|last: char| last.is_ascii_lowercase()) {
                 snake.push('_');
-                snake.push(letter.to_ascii_lowercase());
+                snake.push(character.to_ascii_lowercase());
             } else {
-                snake.push(letter);
+                snake.push(character);
             }
         }
         support::assert_clean(&name, &snake);
@@ -138,7 +138,7 @@ fn every_planted_mistake_is_found_and_nothing_else() {
         let there = findings.iter().any(|f| planted(f) && f.severity.name() == plant.severity);
         let expected =
             |finding: &Finding| planted(finding) || plant.with.iter().any(|code| code == finding.code);
-        if !there || findings.iter().any(|finding| finding.counts() && !expected(finding)) {
+        if !there || findings.iter().any(|finding| finding.is_problem() && !expected(finding)) {
             wrong +=
                 &format!("\n=== {} {}\n{}", plant.code, plant.model, report::text_of(&findings, &source));
         }

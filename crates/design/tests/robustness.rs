@@ -1,11 +1,13 @@
-//! No text makes the reader or the checker panic: models with lines dropped, doubled, exchanged and words replaced.
+//! No text makes the reader or the checker panic: models with lines dropped and strings swapped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
-use partita_design::price::{CARRIED, Prices};
-use partita_design::{Source, check, cost, explain, generate, read, report};
+use partita_design::capacity::cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::report::explain;
+use partita_design::{Source, check, generate, read, report};
 use proptest::prelude::*;
 
 fn texts() -> Vec<String> {
@@ -22,7 +24,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Everything that can be asked of a model.
+/// Exercises every feature on a model.
 fn exercise(text: &str) {
     let source = Source::new("m.toml", text);
     match read(&source) {
@@ -34,7 +36,7 @@ fn exercise(text: &str) {
             report::sarif(&report.findings, &source);
             explain::text(&model, None);
             explain::json(&model, None);
-            let prices = Prices::parse(CARRIED).unwrap();
+            let prices = Prices::parse(DEFAULT_PRICES).unwrap();
             cost::text(&model, &cost::cost(&model, &prices), &prices);
             assert!(
                 generate::Generator::new(&model, 1, 30).items().take(60).count() > 0
@@ -47,7 +49,7 @@ fn exercise(text: &str) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn no_model_makes_it_panic(file in 0usize..25, drops in prop::collection::vec(0usize..80, 0..4), words in prop::collection::vec((0usize..400, 0usize..400), 0..3)) {
+    fn no_model_causes_a_panic(file in 0usize..25, drops in prop::collection::vec(0usize..80, 0..4), words in prop::collection::vec((0usize..400, 0usize..400), 0..3)) {
         let texts = texts();
         let mut lines: Vec<String> = texts[file % texts.len()].lines().map(str::to_owned).collect();
         for drop in drops {
@@ -64,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_the_reader_panic(text in "(\\[(table|entity|pattern)\\.?[a-z]?\\]\n|[a-z]{1,6} = (\"[#A-Z{}a-z]{0,8}\"|[0-9]+|\\[\\])\n){0,12}") {
+    fn no_text_causes_the_reader_to_panic(text in "(\\[(table|entity|pattern)\\.?[a-z]?\\]\n|[a-z]{1,6} = (\"[#A-Z{}a-z]{0,8}\"|[0-9]+|\\[\\])\n){0,12}") {
         exercise(&format!("format = 1\n{text}"));
     }
 }

@@ -1,4 +1,4 @@
-//! One test for each rule of the design list that the checker owes, by its number.
+//! One test for each design rule that the checker enforces, by its number.
 
 mod support;
 
@@ -17,7 +17,7 @@ key = ["USER#{userId}", "ORDER#{createdAt}#{orderId}"]
 "#;
 const GSI1: &str = "[index.GSI1]\nkeys = [\"GSI1PK\", \"GSI1SK\"]\n";
 
-/// A model of parts.
+/// A model made of parts.
 fn parts(parts: &[&str]) -> String {
     with_table(&parts.join("\n"))
 }
@@ -107,7 +107,7 @@ fn rule_14_the_partition_key_is_known_at_query_time() {
 }
 
 #[test]
-fn rule_15_verdicts_on_partition_keys() {
+fn rule_15_common_partition_keys_are_judged() {
     let bad = |text: &str| {
         let found = findings(text);
         let codes = ["P207", "P208", "P209"];
@@ -123,7 +123,7 @@ fn rule_15_verdicts_on_partition_keys() {
 }
 
 #[test]
-fn rule_16_sequential_ids_are_a_matter_of_advice() {
+fn rule_16_sequential_ids_cause_a_note() {
     let text = parts(&[
         "[entity.User]\nattributes = { userId = \"int\" }\nkey = [\"USER#{userId}\", \"PROFILE\"]\n[pattern]\nu = { in = [\"userId\"], out = \"User\" }",
     ]);
@@ -215,7 +215,7 @@ fn rule_33_a_single_item_has_a_singleton_sort_key() {
 }
 
 #[test]
-fn rule_34_sort_keys_leave_room() {
+fn rule_34_sort_keys_have_prefixes() {
     let text = parts(&[
         USER,
         "[entity.Visit]\nattributes = { userId = \"id\", at = \"timestamp\" }\nkey = [\"USER#{userId}\", \"{at}\"]",
@@ -235,7 +235,7 @@ fn rule_35_sort_keys_bound_results() {
 }
 
 #[test]
-fn rule_38_generic_against_semantic_names() {
+fn rule_38_several_entities_use_generic_key_names() {
     let one = "format = 1\n[table]\nname = \"T\"\nkeys = [\"userId\", \"createdAt\"]\n[entity.Event]\nattributes = { userId = \"id\", createdAt = \"timestamp\" }\n[pattern]\ne = { in = [\"userId\"], out = \"Event*\" }\n";
     assert!(codes(one, "").is_empty());
     let two = format!(
@@ -291,11 +291,11 @@ fn rule_54_copies_are_intended_and_declared() {
 }
 
 #[test]
-fn rule_55_copies_are_kept_in_step_by_transactions() {
+fn rule_55_copies_are_kept_in_sync_by_transactions() {
     let text = |write: &str| parts(&[USER, ORDER, COPY, "[write]", write]);
-    assert!(has(&text("place = { create = \"Order\" }"), "P501", Error));
-    assert!(has(&text("place = { batch = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
-    assert!(!has(&text("place = { transact = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
+    assert!(has(&text("location = { create = \"Order\" }"), "P501", Error));
+    assert!(has(&text("location = { batch = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
+    assert!(!has(&text("location = { transact = [\"create Order\", \"create OrderById\"] }"), "P501", Error));
     assert!(!has(&text("mark = { update = \"Order\", set = [\"note\"] }"), "P501", Error));
 }
 
@@ -315,7 +315,7 @@ fn rule_59_at_most_20_global_indexes() {
 }
 
 #[test]
-fn rule_60_local_indexes_share_the_partition_key_and_cap_collections() {
+fn rule_60_local_indexes_share_the_partition_key_and_limit_collections() {
     let local = |keys: &str| parts(&[&format!("[index.L]\nlocal = true\nkeys = {keys}\n"), USER, ORDER]);
     assert!(has(&local("[\"PK\", \"status\"]"), "P302", Note));
     assert!(has(&local("[\"OTHER\", \"status\"]"), "P301", Error));
@@ -350,13 +350,13 @@ fn rule_63_a_sparse_index_serves_what_implies_its_condition() {
 }
 
 #[test]
-fn rule_67_an_index_that_serves_nothing_is_named() {
+fn rule_67_an_index_that_serves_no_pattern_is_reported() {
     let text = parts(&[GSI1, USER, "[pattern]\nu = { in = [\"userId\"], out = \"User\" }"]);
     assert!(has(&text, "P303", Warning));
 }
 
 #[test]
-fn rule_68_indexes_do_not_copy_what_nobody_reads() {
+fn rule_68_indexes_do_not_copy_attributes_that_are_never_read() {
     let text = parts(&[
         GSI1,
         USER,
@@ -414,7 +414,7 @@ fn rule_71_an_index_key_with_few_values_is_hot() {
 }
 
 #[test]
-fn rule_75_now_is_hot() {
+fn rule_75_the_present_is_hot() {
     assert!(has(&keyed_by("day", "\"date\""), "P209", Warning));
 }
 
@@ -481,7 +481,7 @@ fn rule_97_unknown_patterns_speak_against_a_single_table() {
 }
 
 #[test]
-fn rule_98_very_different_throughput_wants_tables_apart() {
+fn rule_98_very_different_throughput_suggests_separate_tables() {
     let text = parts(&[
         USER,
         "[entity.Click]\nattributes = { page = \"id\", clickId = \"ulid\" }\nkey = [\"PAGE#{page}\", \"CLICK#{clickId}\"]",
@@ -491,7 +491,7 @@ fn rule_98_very_different_throughput_wants_tables_apart() {
 }
 
 #[test]
-fn rule_102_short_lived_tools_may_not_need_it() {
+fn rule_102_short_lived_projects_start_with_a_table_per_entity() {
     assert!(has(&project("life = \"short\""), "P604", Warning));
 }
 

@@ -1,4 +1,4 @@
-//! The proof is true: on generated items, the planned request of every pattern finds exactly what the pattern asks for, in its order, and
+//! The planner is sound: on generated items, the planned request of every pattern finds exactly the items of the pattern, in its order, and
 //! nothing else unless the plan says so.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -6,12 +6,12 @@
 mod support;
 
 use partita_design::Model;
-use partita_design::audit::{Attributes, recognise};
+use partita_design::audit::recognise;
 use partita_design::generate::Generator;
-use partita_design::keyspace::Keyspace;
-use partita_design::migration::texts;
+use partita_design::item::{Attributes, attributes};
+use partita_design::keys::keyspace::Keyspace;
 use partita_design::model::{Entity, Pattern};
-use partita_design::plan::{Operation, Sort, Step, plan};
+use partita_design::plan::{Operation, SortCondition, Step, plan};
 use partita_design::template::{SHARD, Template};
 
 struct Stored<'m> {
@@ -22,16 +22,16 @@ struct Stored<'m> {
 fn stored<'m>(model: &'m Model) -> Vec<Stored<'m>> {
     let items = Generator::new(model, 11, 300);
     let known = |item| {
-        let texts = texts(&item);
+        let texts = attributes(&item);
         recognise(model, &texts).map(|entity| Stored { entity, texts })
     };
     items.items().filter_map(known).collect()
 }
 
-/// What the pattern asks for, asked by somebody who knows what `asker` has.
-fn wanted(pattern: &Pattern, asker: &Stored<'_>, one: &Stored<'_>) -> bool {
+/// Whether an item belongs to the result of the pattern for a caller that knows the attributes of `caller`.
+fn wanted(pattern: &Pattern, caller: &Stored<'_>, one: &Stored<'_>) -> bool {
     let same = |input: &String| {
-        one.entity.attribute(input).is_none() || one.texts.get(input) == asker.texts.get(input)
+        one.entity.attribute(input).is_none() || one.texts.get(input) == caller.texts.get(input)
     };
     let tests = pattern.filter.tests.iter();
     pattern.inputs.iter().all(same)
@@ -40,14 +40,14 @@ fn wanted(pattern: &Pattern, asker: &Stored<'_>, one: &Stored<'_>) -> bool {
             .all(|test| test.holds(one.texts.get(test.attribute()).map(String::as_str)))
 }
 
-/// The conditions of a request with the values that the asker knows.
-fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, Sort)> {
-    let fill = |template: &Template| Template::text(&template.fill(&asker.texts).unwrap());
+/// The conditions of a request with the values that the caller knows.
+fn filled(step: &Step<'_>, caller: &Stored<'_>) -> Vec<(usize, SortCondition)> {
+    let fill = |template: &Template| Template::text(&template.fill(&caller.texts).unwrap());
     let one = |sort| match sort {
-        Sort::Equals(template) => Sort::Equals(fill(&template)),
+        SortCondition::Equals(template) => SortCondition::Equals(fill(&template)),
         // A range over everything.
-        Sort::BeginsWith(template) | Sort::Between { prefix: template, .. } => {
-            Sort::BeginsWith(fill(&template))
+        SortCondition::BeginsWith(template) | SortCondition::Between { prefix: template, .. } => {
+            SortCondition::BeginsWith(fill(&template))
         }
         other => other,
     };
@@ -55,44 +55,44 @@ fn filled(step: &Step<'_>, asker: &Stored<'_>) -> Vec<(usize, Sort)> {
 }
 
 /// Whether a request with these conditions returns the item.
-fn returned(names: &[String], conditions: &[(usize, Sort)], one: &Stored<'_>) -> bool {
+fn returned(names: &[String], conditions: &[(usize, SortCondition)], one: &Stored<'_>) -> bool {
     names.iter().all(|name| one.texts.contains_key(name))
         && conditions.iter().all(|(position, sort)| {
             let key = one.texts[&names[*position]].as_str();
             match sort {
-                Sort::Equals(text) => key == text.prefix(),
-                Sort::BeginsWith(text) => key.starts_with(text.prefix()),
-                Sort::Span { from, to } => key >= from.as_str() && key <= to.as_str(),
-                Sort::Any | Sort::Between { .. } => true,
+                SortCondition::Equals(text) => key == text.prefix(),
+                SortCondition::BeginsWith(text) => key.starts_with(text.prefix()),
+                SortCondition::Range { from, to } => key >= from.as_str() && key <= to.as_str(),
+                SortCondition::Any | SortCondition::Between { .. } => true,
             }
         })
 }
 
-fn check_step(model: &Model, pattern: &Pattern, step: &Step<'_>, asker: &Stored<'_>, all: &[Stored<'_>]) {
+fn check_step(model: &Model, pattern: &Pattern, step: &Step<'_>, caller: &Stored<'_>, all: &[Stored<'_>]) {
     let context = format!("{} {} {:?}", model.table.name, pattern.name, step.clauses());
     let target = |one: &Stored<'_>| step.targets.iter().any(|entity| entity.name == one.entity.name);
     let keys = |one: &Stored<'_>| -> Vec<String> {
         model.table.keys.iter().map(|key| one.texts[key].clone()).collect()
     };
-    let (names, conditions) = (step.place.key_names(model), filled(step, asker));
+    let (names, conditions) = (step.location.key_names(model), filled(step, caller));
     let found: Vec<&Stored<'_>> = all.iter().filter(|one| returned(names, &conditions, one)).collect();
     let kept: Vec<_> =
-        found.iter().filter(|one| target(one) && wanted(pattern, asker, one)).map(|one| keys(one)).collect();
+        found.iter().filter(|one| target(one) && wanted(pattern, caller, one)).map(|one| keys(one)).collect();
     let expected: Vec<_> =
-        all.iter().filter(|one| target(one) && wanted(pattern, asker, one)).map(keys).collect();
+        all.iter().filter(|one| target(one) && wanted(pattern, caller, one)).map(keys).collect();
     assert_eq!(kept, expected, "{context}");
     if step.filter.is_empty() && step.operation == Operation::Query {
-        let odd = found.iter().find(|one| target(one) && !wanted(pattern, asker, one));
-        assert!(odd.is_none(), "{context}: {:?} comes without a filter", odd.map(|one| keys(one)));
+        let odd = found.iter().find(|one| target(one) && !wanted(pattern, caller, one));
+        assert!(odd.is_none(), "{context}: {:?} is returned without a filter", odd.map(|one| keys(one)));
     }
     if step.extras.is_empty() {
         let odd = found.iter().find(|one| !target(one));
-        assert!(odd.is_none(), "{context}: {:?} comes along", odd.map(|one| keys(one)));
+        assert!(odd.is_none(), "{context}: {:?} is returned as well", odd.map(|one| keys(one)));
     }
     check_order(model, pattern, step, found, &context);
 }
 
-/// Sorted by their sort keys, the items are sorted by the attribute of the order.
+/// Checks that items sorted by their sort keys are sorted by the attribute of the order.
 fn check_order(
     model: &Model,
     pattern: &Pattern,
@@ -101,11 +101,11 @@ fn check_order(
     context: &str,
 ) {
     let Some(order) = &pattern.order else { return };
-    let (partition, sort) = step.place.halves(model);
+    let (partition, sort) = step.location.halves(model);
     let key = |one: &Stored<'_>| -> Vec<(u64, String)> {
         let part = |(position, name): (usize, &String)| {
             let text = one.texts[name].clone();
-            let number = step.place.key_is_number(model, partition.len() + position);
+            let number = step.location.key_is_number(model, partition.len() + position);
             if number { (text.parse::<f64>().unwrap() as u64, String::new()) } else { (0, text) }
         };
         sort.iter().enumerate().map(part).collect()
@@ -122,14 +122,17 @@ fn check_order(
                 pair[0] <= pair[1]
             }
         };
-        // An identifier made of the time stands for the time only where items are made as the clock goes.
-        let direct = step.place.slot(entity).is_some_and(|slot| slot.fields().any(|field| field == order.by));
+        // A time-based identifier sorts by time only if items are created in order of time.
+        let direct = step
+            .location
+            .mapping(entity)
+            .is_some_and(|mapping| mapping.fields().any(|field| field == order.by));
         assert!(!direct || values.windows(2).all(ordered), "{context}: {values:?}");
     }
 }
 
 #[test]
-fn planned_requests_find_exactly_what_is_asked() {
+fn planned_requests_find_exactly_the_items_of_the_pattern() {
     let (mut models, mut steps) = (0, 0);
     for folder in ["models", "crates/design/tests/good", "crates/design/tests/planted"] {
         for entry in std::fs::read_dir(support::root().join(folder)).unwrap() {
@@ -144,16 +147,16 @@ fn planned_requests_find_exactly_what_is_asked() {
             for pattern in &model.patterns {
                 let plan =
                     plan(&keys, pattern).unwrap_or_else(|_| panic!("{} {}", path.display(), pattern.name));
-                // Shards and time buckets are several requests.
+                // Shards and time buckets take several requests.
                 let whole = |step: &&Step<'_>| {
                     step.fan_out == 1
                         && step.operation != Operation::BatchGet
                         && !step.partition.has_field(SHARD)
                 };
                 for step in plan.steps.iter().take(1).filter(whole) {
-                    let askers = all.iter().filter(|one| one.entity.name == step.targets[0].name);
-                    for asker in askers.filter(|one| wanted(pattern, one, one)).take(4) {
-                        check_step(&model, pattern, step, asker, &all);
+                    let callers = all.iter().filter(|one| one.entity.name == step.targets[0].name);
+                    for caller in callers.filter(|one| wanted(pattern, one, one)).take(4) {
+                        check_step(&model, pattern, step, caller, &all);
                         steps += 1;
                     }
                 }

@@ -14,6 +14,7 @@ mod explain_code;
 mod file;
 mod import_export;
 mod infer;
+mod item_json;
 mod items;
 mod migrate;
 mod seed;

@@ -112,7 +112,10 @@ fn an_enforced_model_refuses_what_breaks_it() {
     assert_eq!(status, 400);
     assert!(answer["__type"].as_str().unwrap().ends_with("ValidationException"));
     assert!(
-        answer["message"].as_str().unwrap().contains("key rule is broken: CUSTOMER#1 / X is no key of User"),
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("key rule is broken: CUSTOMER#1 / X is not a key of User"),
         "{answer}"
     );
     let (status, answer) = server.call("UpdateItem", &ship(false));
@@ -147,7 +150,7 @@ fn statements_are_checked_against_a_model_too() {
     let both = |operation: &str, member: &str, statement: &str| {
         server.call(operation, &json!({ member: [{ "Statement": statement }] }))
     };
-    for (refused, text) in [(insert, "is no key of User"), (stale.as_str(), "the index would be stale")] {
+    for (refused, text) in [(insert, "is not a key of User"), (stale.as_str(), "the index would be stale")] {
         for (status, answer) in [
             run(refused),
             both("BatchExecuteStatement", "Statements", refused),

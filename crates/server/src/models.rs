@@ -18,7 +18,7 @@ pub use model_watch::{Mode, ModelWatch};
 
 use model_watch::AttributedRequest;
 use partita_api::{Exception, Request, Response};
-use partita_design::audit::Attributes;
+use partita_design::item::Attributes;
 use partita_engine::offload::heavy_work::offload;
 use partita_value::{Item, ValueRef};
 use std::collections::BTreeMap;

@@ -1,33 +1,34 @@
-//! Rules about data that are stored more than once: declared, and written together.
+//! Rules about data that is stored more than once: it must be declared, and written together.
 
 use super::Checker;
-use crate::finding::{Finding, Severity, list};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
 use crate::model::{Entity, Verb, Write};
-use crate::naming;
+use crate::name_hints;
 use std::collections::{BTreeSet, HashMap};
 
-/// A type is compared with so many others that have its identifier in their keys.
-const MOST_COMPARED: usize = 50;
+/// The number of other entities with its identifier in their keys that an entity is compared with.
+const MAX_COMPARED: usize = 50;
 
 impl Checker<'_> {
     pub fn copies(&mut self) {
         let model = self.model;
         for copy in &model.entities {
             let Some(original) = copy.copies.as_deref().and_then(|name| model.entity(name)) else { continue };
-            let writes = self.uses.writes_of(&original.name).to_vec();
-            let is_written = !writes.is_empty() || !self.uses.writes_of(&copy.name).is_empty();
+            let writes = self.usage.writes_of(&original.name).to_vec();
+            let is_written = !writes.is_empty() || !self.usage.writes_of(&copy.name).is_empty();
             for write in writes {
-                self.in_step(write, original, copy);
+                self.check_copy_is_written(write, original, copy);
             }
             if !is_written {
                 let finding = self.about_entity("P503", Severity::Warning, copy);
                 self.report(
                     finding
-                        .says(format!(
-                            "{} copies {}, and no write keeps them in step",
+                        .with_message(format!(
+                            "{} copies {}, but no write keeps them in sync",
                             copy.name, original.name
                         ))
-                        .helps(format!(
+                        .with_help(format!(
                             "add to [write]: create{0} = {{ transact = [\"create {0}\", \"create {1}\"] }}",
                             original.name, copy.name
                         )),
@@ -37,12 +38,12 @@ impl Checker<'_> {
         self.undeclared();
     }
 
-    /// Whoever writes the original writes the copy in the same transaction.
-    fn in_step(&mut self, write: &Write, original: &Entity, copy: &Entity) {
+    /// Checks that a write of the original also writes the copy, in the same transaction.
+    fn check_copy_is_written(&mut self, write: &Write, original: &Entity, copy: &Entity) {
         let Some(action) = write.actions.iter().find(|action| action.entity == original.name) else { return };
         let concerns = match action.verb {
             Verb::Update => action.set.iter().any(|name| copy.attribute(name).is_some()),
-            // An edge or a version is added; the copy follows in any case.
+            // Adding an edge or a version always concerns the copy.
             Verb::Create | Verb::Put | Verb::Delete => true,
         };
         let together = write.transact && write.actions.iter().any(|other| other.entity == copy.name);
@@ -55,18 +56,18 @@ impl Checker<'_> {
         let verb = action.verb.name();
         self.report(
             finding
-                .says(format!(
+                .with_message(format!(
                     "{} {}s {} without its copy {} in one transaction: they drift apart",
                     write.name, verb, original.name, copy.name
                 ))
-                .helps(format!(
+                .with_help(format!(
                     "write transact = [\"{verb} {}{set}\", \"{verb} {}{set}\"]",
                     original.name, copy.name
                 )),
         );
     }
 
-    /// Two entities with the same data about the same thing.
+    /// Finds two entities with the same data about the same thing.
     fn undeclared(&mut self) {
         let model = self.model;
         let mut keyed_by: HashMap<&str, Vec<&Entity>> = HashMap::new();
@@ -76,18 +77,18 @@ impl Checker<'_> {
         }
         for original in &model.entities {
             let Some(id) = original.identity() else { continue };
-            let others = keyed_by.get(id).into_iter().flatten().take(MOST_COMPARED);
+            let others = keyed_by.get(id).into_iter().flatten().take(MAX_COMPARED);
             for other in others.copied() {
                 let related =
                     other.copies.is_some() || original.copies.is_some() || other.name == original.name;
                 let same = other.identity().is_none_or(|own| own == id);
-                // What the other's key adds tells its items apart: lines, comments, members.
+                // A field that only the other's key has makes its items distinct: lines, comments, members.
                 let only = other.key_fields().all(|name| original.attribute(name).is_some());
                 if related || !same || !only || !original.has_key_field(id) || !other.edge.is_empty() {
                     continue;
                 }
                 let key = |name: &str| original.has_key_field(name) || other.has_key_field(name);
-                let data = |name: &str| !key(name) && !naming::is_bookkeeping(name);
+                let data = |name: &str| !key(name) && !name_hints::is_bookkeeping(name);
                 let shared: Vec<&str> = other
                     .attributes
                     .iter()
@@ -98,13 +99,16 @@ impl Checker<'_> {
                     let finding = self.about_entity("P502", Severity::Warning, other);
                     self.report(
                         finding
-                            .says(format!(
+                            .with_message(format!(
                                 "{} and {} both hold {} of one {id}",
                                 other.name,
                                 original.name,
                                 list(&shared)
                             ))
-                            .helps(format!("add copies = \"{}\" to [entity.{}]", original.name, other.name)),
+                            .with_help(format!(
+                                "add copies = \"{}\" to [entity.{}]",
+                                original.name, other.name
+                            )),
                     );
                 }
             }

@@ -1,18 +1,21 @@
-//! Rules about relationships: read from both ends, and named the way they point.
+//! Rules about relationships: readable from both ends, and named in the direction they point.
 
 use super::Checker;
-use crate::finding::{Severity, list};
+use crate::finding::Severity;
+use crate::formatting::list;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Entity;
-use crate::slot::Place;
 use crate::template::{Part, Template};
 
-/// What people do to people, and have no other meaning.
+/// Verbs that relate people to people and have no other meaning.
 const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ", "supervise", "invite"];
 
-/// Who does it, and to whom it is done.
+/// The role of an attribute in a relationship.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
+    /// Who acts: the follower.
     Agent,
+    /// Who is acted upon: the followed.
     Patient,
 }
 
@@ -27,7 +30,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `FOLLOWED_BY#{followerId}`: the prefix and the attribute must agree.
+    /// Checks that prefix and attribute agree: `FOLLOWED_BY#{followerId}`.
     fn direction(&mut self, entity: &Entity) {
         for template in &entity.key {
             for (word, field) in named_fields(template) {
@@ -38,26 +41,29 @@ impl Checker<'_> {
                 }
                 let finding = self.about_entity("P215", Severity::Warning, entity);
                 let meaning = match wanted {
-                    Role::Agent => format!("the one who {stem}s"),
-                    Role::Patient => format!("the one who is {stem}ed"),
+                    Role::Agent => format!("the identifier of the one that {stem}s"),
+                    Role::Patient => format!("the identifier of the {stem}ed"),
                 };
                 self.report(
                     finding
-                        .says(format!("{word}# is followed by {field}, but must be followed by {meaning}"))
-                        .helps("exchange the two attributes of the key, or rename the prefix"),
+                        .with_message(format!(
+                            "{word}# is followed by {field}, but must be followed by {meaning}"
+                        ))
+                        .with_help("swap the two attributes of the key, or rename the prefix"),
                 );
             }
         }
     }
 
-    /// Each end of a relationship must be a partition key somewhere.
+    /// Checks that each end of a relationship is a partition key somewhere.
     fn both_ends(&mut self, entity: &Entity) {
         let model = self.model;
         let copies = model.copies_of(&entity.name);
-        let places = Place::all(model);
+        let locations = TableOrIndex::all(model);
         let edges = std::iter::once(entity).chain(copies);
-        let slots = edges.flat_map(|edge| places.iter().filter_map(move |place| place.slot(edge)));
-        let partitions: Vec<Template> = slots.map(|slot| slot.partition).collect();
+        let mappings =
+            edges.flat_map(|edge| locations.iter().filter_map(move |location| location.mapping(edge)));
+        let partitions: Vec<Template> = mappings.map(|mapping| mapping.partition).collect();
         let closed: Vec<&str> = entity
             .edge
             .iter()
@@ -70,15 +76,14 @@ impl Checker<'_> {
         let finding = self.about_entity("P216", Severity::Warning, entity);
         let key: Vec<String> = entity.key.iter().rev().map(Template::to_string).collect();
         self.report(
-            finding.says(format!("{} cannot be read by {}", entity.name, list(&closed))).helps(format!(
-                "add an index entry with the key inverted: key = [\"{}\"]",
-                key.join("\", \"")
-            )),
+            finding.with_message(format!("{} cannot be read by {}", entity.name, list(&closed))).with_help(
+                format!("add an index entry with the key inverted: key = [\"{}\"]", key.join("\", \"")),
+            ),
         );
     }
 }
 
-/// Fields with the words before them: `FOLLOWS#USER#{id}` gives FOLLOWS and USER.
+/// Fields with the words before them: `FOLLOWS#USER#{id}` yields FOLLOWS and USER.
 fn named_fields(template: &Template) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for pair in template.parts.windows(2) {
@@ -97,7 +102,7 @@ fn role_of_word(word: &str) -> Option<(String, Role)> {
         return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Agent));
     }
     let word = word.trim_end_matches("_");
-    // Other words in -s and -ing are mostly things: VOTES#, BOOKING#.
+    // Other words ending in -s and -ing are mostly nouns: VOTES#, BOOKING#.
     let patient =
         ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end)).filter(|stem| VERBS.contains(stem));
     let person = word.strip_suffix('s').unwrap_or(word);

@@ -1,7 +1,8 @@
-//! Rules about the whole: is one table right here?
+//! Rules about the model as a whole: whether a single table is the right choice.
 
 use super::Checker;
-use crate::finding::{Finding, Severity, list};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
 use crate::model::Entity;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ impl<'m> Checker<'m> {
         self.too_early();
         let together =
             self.plans.values().flatten().any(|plan| plan.steps.iter().any(|step| step.targets.len() > 1));
-        let shared = model.entities.iter().any(|entity| self.keys.has_company(entity));
+        let shared = model.entities.iter().any(|entity| self.keys.shares_collections(entity));
         if !shared {
             self.relational();
         }
@@ -24,19 +25,20 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P602", severity, "table", &model.table.span);
             self.report(
                 finding
-                    .says(format!("{} types share the table, and no pattern reads two of them together", model.entities.len()))
-                    .helps("state the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
+                    .with_message(format!("{} entities share the table, but no pattern reads two of them together", model.entities.len()))
+                    .with_help("add the pattern that benefits (out = [\"User\", \"Order*\"]), or use a table per entity"),
             );
         }
         self.profiles();
     }
 
+    /// The team, the patterns or the project speak against a single table.
     fn too_early(&mut self) {
         let context = &self.model.context;
         let reasons = [
             (context.team_is_new, "the team is new to DynamoDB"),
             (context.patterns_are_unknown, "the patterns are not known yet"),
-            (context.life_is_short, "the project has a short life"),
+            (context.life_is_short, "the project is short-lived"),
         ];
         let reasons: Vec<&str> =
             reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect();
@@ -44,13 +46,13 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P604", Severity::Warning, "context", &context.span);
             self.report(
                 finding
-                    .says(format!("a single table may be too early: {}", list(&reasons)))
-                    .helps("start with a table per entity, and consolidate once the patterns are stable"),
+                    .with_message(format!("a single table may be premature: {}", list(&reasons)))
+                    .with_help("start with a table per entity, and consolidate once the patterns are stable"),
             );
         }
     }
 
-    /// Each entity alone, foreign keys between them, and patterns that would need a join.
+    /// Every entity is in partitions of its own, with foreign keys between them and patterns that would need a join.
     fn relational(&mut self) {
         let model = self.model;
         let foreign = |entity: &Entity, name: &str| {
@@ -72,13 +74,13 @@ impl<'m> Checker<'m> {
             let finding = Finding::new("P601", Severity::Warning, "table", &model.table.span);
             self.report(
                 finding
-                    .says(format!("this is a relational schema: every type is alone in its partition, and {} would need a join", list(&joins)))
-                    .helps("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
+                    .with_message(format!("this is a relational schema: every entity has partitions of its own, and {} would need a join", list(&joins)))
+                    .with_help("store a child under its parent's partition key: USER#{userId} / ORDER#{orderId}"),
             );
         }
     }
 
-    /// A type that is written far more than all others, and never with them.
+    /// An entity that is written far more often than all others, and never read with them.
     fn profiles(&mut self) {
         let model = self.model;
         let mut rates: BTreeMap<&str, f64> = BTreeMap::new();
@@ -90,20 +92,20 @@ impl<'m> Checker<'m> {
         let all: f64 = rates.values().sum();
         for entity in &model.entities {
             let own = rates.get(entity.name.as_str()).copied().unwrap_or_default();
-            // One type at most is written far more than all others.
+            // At most one entity has more than 90 % of the writes.
             if own < 100.0 || own < all * 0.9 {
                 continue;
             }
             let others: f64 =
                 rates.iter().filter(|(name, _)| **name != entity.name).map(|(_, rate)| rate).sum();
-            if others > 0.0 && own / others >= 50.0 && !self.keys.has_company(entity) {
+            if others > 0.0 && own / others >= 50.0 && !self.keys.shares_collections(entity) {
                 let finding = self.about_entity("P603", Severity::Note, entity);
                 let message = format!(
                     "{} is written {:.0} times as often as everything else, and never read with it",
                     entity.name,
                     own / others
                 );
-                self.report(finding.says(message).helps("give it a table of its own"));
+                self.report(finding.with_message(message).with_help("give it a table of its own"));
             }
         }
     }

@@ -1,28 +1,31 @@
-//! Rules about indexes: how many, whether they earn their cost, what they copy.
+//! Rules about indexes: how many, whether they are worth their cost, what they copy.
 
 use super::Checker;
-use crate::finding::{Finding, Severity, list};
+use crate::capacity::write_effects;
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::{Index, Pattern, Projection};
 use crate::plan::Operation;
-use crate::slot::Place;
-use crate::write_plan;
 use std::collections::BTreeSet;
 
-const GLOBAL: usize = 20;
-const LOCAL: usize = 5;
+/// The most global indexes of a table.
+const MAX_GLOBAL: usize = 20;
+/// The most local indexes of a table.
+const MAX_LOCAL: usize = 5;
 
 impl<'m> Checker<'m> {
     pub fn indexes(&mut self) {
         let model = self.model;
-        for (local, most, kind) in [(false, GLOBAL, "global"), (true, LOCAL, "local")] {
+        for (local, most, kind) in [(false, MAX_GLOBAL, "global"), (true, MAX_LOCAL, "local")] {
             let indexes: Vec<&Index> = model.indexes.iter().filter(|index| index.local == local).collect();
             if indexes.len() > most {
                 let finding = Finding::new("P301", Severity::Error, "table", &indexes[most].span);
                 let message = format!("{} {kind} indexes; a table has at most {most}", indexes.len());
                 self.report(
                     finding
-                        .says(message)
-                        .helps("overload: one index serves several types under different prefixes"),
+                        .with_message(message)
+                        .with_help("overload: one index serves several types under different prefixes"),
                 );
             }
         }
@@ -32,26 +35,30 @@ impl<'m> Checker<'m> {
                 self.local(index);
             }
             if users.is_empty() && !model.patterns.is_empty() {
-                // A pattern that is not served yet may be the one that needs it.
+                // A pattern that is not served yet may need it.
                 let open = self.plans.values().any(Result::is_err);
                 let severity = if open { Severity::Note } else { Severity::Warning };
                 let finding = Finding::new("P303", severity, index.subject(), &index.span);
                 let message = format!("no pattern is served by {}", index.name);
-                self.report(finding.says(message).helps("remove it, or add the pattern that needs it"));
+                self.report(
+                    finding.with_message(message).with_help("remove it, or add the pattern that needs it"),
+                );
                 continue;
             }
             self.sparse(index, &users);
             self.projection(index, &users);
         }
         for write in &model.writes {
-            let amplification = write_plan::amplification(model, write);
+            let amplification = write_effects::amplification(model, write);
             if amplification >= 4.0 {
                 let finding = Finding::new("P305", Severity::Note, write.subject(), &write.span);
                 let message = format!(
                     "each item written becomes {amplification:.1} writes, indexes and markers included"
                 );
                 self.report(
-                    finding.says(message).helps("drop indexes that are rarely asked, or make them sparse"),
+                    finding
+                        .with_message(message)
+                        .with_help("drop indexes that are rarely queried, or make them sparse"),
                 );
             }
         }
@@ -59,17 +66,17 @@ impl<'m> Checker<'m> {
 
     /// Patterns whose plan reads this index.
     fn users(&self, index: &Index) -> Vec<&'m Pattern> {
-        let is = |place: &Place<'_>| place.index.is_some_and(|used| used.name == index.name);
+        let is = |location: &TableOrIndex<'_>| location.index.is_some_and(|used| used.name == index.name);
         let reads = |pattern: &&Pattern| match self.plans.get(pattern.name.as_str()) {
-            Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.place)),
-            // It would be read, but for one obstacle, which is reported.
-            Some(Err(unserved)) => is(&unserved.place),
+            Some(Ok(plan)) => plan.steps.iter().any(|step| is(&step.location)),
+            // The index would be read but for the obstacle, which is reported separately.
+            Some(Err(unserved)) => is(&unserved.location),
             None => false,
         };
-        let asked = |pattern: &&Pattern| {
+        let requested = |pattern: &&Pattern| {
             pattern.request.as_ref().is_some_and(|request| request.index.as_deref() == Some(&index.name))
         };
-        self.model.patterns.iter().filter(|pattern| reads(pattern) || asked(pattern)).collect()
+        self.model.patterns.iter().filter(|pattern| reads(pattern) || requested(pattern)).collect()
     }
 
     fn local(&mut self, index: &Index) {
@@ -79,32 +86,39 @@ impl<'m> Checker<'m> {
             let partition = model.table.keys.first().map_or("", String::as_str);
             self.report(
                 about("P301", Severity::Error)
-                    .says(format!("a local index has the table's partition key {partition} and needs a table with a sort key"))
-                    .helps(format!("write keys = [\"{partition}\", \"…\"], or leave out local = true")),
+                    .with_message(format!("a local index has the table's partition key {partition} and needs a table with a sort key"))
+                    .with_help(format!("write keys = [\"{partition}\", \"…\"], or leave out local = true")),
             );
         }
         self.report(
             about("P302", Severity::Note)
-                .says("a local index must exist when the table is made, and caps every collection at 10 GB")
-                .helps("prefer a global index unless strong consistency is needed"),
+                .with_message(
+                    "a local index can only be created with the table, and limits every item collection to 10 GB",
+                )
+                .with_help("prefer a global index unless strong consistency is needed"),
         );
     }
 
-    /// All patterns on a full index ask for the same condition.
+    /// Every pattern on an index that holds all items requires the same condition.
     fn sparse(&mut self, index: &Index, users: &[&Pattern]) {
-        let full = Place { index: Some(index) }.slots(self.model).iter().any(|slot| !slot.is_sparse());
+        let full = TableOrIndex { index: Some(index) }
+            .mappings(self.model)
+            .iter()
+            .any(|mapping| !mapping.is_sparse());
         let first = users.first().map(|pattern| &pattern.filter).filter(|filter| !filter.is_empty());
         if let Some(filter) =
             first.filter(|first| full && users.iter().all(|pattern| pattern.filter == **first))
         {
             let finding = Finding::new("P304", Severity::Note, index.subject(), &index.span);
             let message =
-                format!("every pattern on {} asks for {filter}, yet all items are in it", index.name);
-            self.report(finding.says(message).helps(format!("add when = \"{filter}\" to the entries")));
+                format!("every pattern on {} requires {filter}, yet the index holds all items", index.name);
+            self.report(
+                finding.with_message(message).with_help(format!("add when = \"{filter}\" to the entries")),
+            );
         }
     }
 
-    /// Attributes that are copied and never read from the index.
+    /// Attributes that are copied to the index and never read from it.
     fn projection(&mut self, index: &Index, users: &[&Pattern]) {
         if index.project != Projection::All || users.iter().any(|p| p.fields.is_empty() && !self.hydrates(p))
         {
@@ -125,7 +139,7 @@ impl<'m> Checker<'m> {
             )
         };
         let finding = Finding::new("P306", Severity::Note, index.subject(), &index.span);
-        self.report(finding.says(message).helps(help));
+        self.report(finding.with_message(message).with_help(help));
     }
 
     fn hydrates(&self, pattern: &Pattern) -> bool {

@@ -1,18 +1,22 @@
-//! Rules about sizes: items, keys, collections, transactions.
+//! Rules about sizes: items, keys, item collections, transactions.
 
 use super::Checker;
-use crate::estimate::{self, size};
+use crate::capacity::estimate;
 use crate::finding::{Finding, Severity};
+use crate::formatting::format_bytes;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
-use crate::naming;
-use crate::slot::{Place, Slot};
+use crate::name_hints;
 use crate::template::Part;
 use std::collections::HashMap;
 
-const ITEM: u64 = 400 * 1024;
-const COLLECTION: f64 = 10e9;
-const ACTIONS: f64 = 100.0;
-/// So many items per parent are a stream, not a list.
+/// The largest item.
+const MAX_ITEM_BYTES: u64 = 400 * 1024;
+/// The largest item collection of a table with a local index.
+const MAX_COLLECTION_BYTES: f64 = 10e9;
+/// The most actions of a transaction.
+const MAX_ACTIONS: f64 = 100.0;
+/// From this many items per parent on, a list is a stream.
 const STREAM: f64 = 1000.0;
 
 impl<'m> Checker<'m> {
@@ -20,16 +24,16 @@ impl<'m> Checker<'m> {
         let model = self.model;
         for entity in &model.entities {
             let largest = entity.expect.max_bytes.unwrap_or_default().max(entity.bytes());
-            if largest > ITEM {
+            if largest > MAX_ITEM_BYTES {
                 let finding = self.about_entity("P401", Severity::Error, entity);
-                let message = format!("an item of {} is larger than 400 KB", size(largest as f64));
-                self.report(finding.says(message).helps(
+                let message = format!("an item of {} is larger than 400 KB", format_bytes(largest as f64));
+                self.report(finding.with_message(message).with_help(
                     "split it under one partition key: PART#{number:04}, or store the large part elsewhere",
                 ));
             }
         }
-        for slot in self.keys.slots(Place { index: None }).to_vec() {
-            self.collection(&slot);
+        for mapping in self.keys.mappings(TableOrIndex { index: None }).to_vec() {
+            self.collection(&mapping);
         }
         self.key_length();
         self.local_collections();
@@ -39,92 +43,100 @@ impl<'m> Checker<'m> {
     }
 
     fn key_length(&mut self) {
-        for slot in self.slots() {
-            for (template, most) in [Some(&slot.partition), slot.sort.as_ref()].into_iter().zip([2048, 1024])
+        for mapping in self.mappings() {
+            for (template, most) in
+                [Some(&mapping.partition), mapping.sort.as_ref()].into_iter().zip([2048, 1024])
             {
                 let least: usize =
                     template.into_iter().flat_map(|template| &template.parts).map(least_bytes).sum();
                 if least > most {
-                    let finding = self.about_slot("P404", Severity::Error, &slot);
-                    let message = format!("a key of at least {least} bytes; {most} are the most");
-                    self.report(finding.says(message).helps("shorten the text of the template"));
+                    let finding = self.about_mapping("P404", Severity::Error, &mapping);
+                    let message = format!("a key of at least {least} bytes; the limit is {most}");
+                    self.report(finding.with_message(message).with_help("shorten the text of the template"));
                 }
             }
         }
     }
 
-    /// Items that gather under one key for ever.
-    fn collection(&mut self, slot: &Slot<'m>) {
-        let entity = slot.entity;
+    /// Items that accumulate under one partition key without bound.
+    fn collection(&mut self, mapping: &KeyMapping<'m>) {
+        let entity = mapping.entity;
         let own =
-            entity.identity().is_some_and(|id| slot.partition.has_field(id)) && entity.versions.is_none();
-        let grows = slot.sort.as_ref().is_some_and(|sort| {
+            entity.identity().is_some_and(|id| mapping.partition.has_field(id)) && entity.versions.is_none();
+        let grows = mapping.sort.as_ref().is_some_and(|sort| {
             sort.fields().any(|name| {
                 entity.attribute(name).is_some_and(|attribute| attribute.kind.is_time())
                     || entity.versions.as_deref() == Some(name)
             })
         });
-        if own || !grows || slot.has_time_bucket() || entity.ttl.is_some() {
+        if own || !grows || mapping.has_time_bucket() || entity.ttl.is_some() {
             return;
         }
         let bytes = entity.expect.max.map(|max| max as f64 * entity.bytes() as f64);
         let (severity, message) = match bytes {
-            Some(bytes) if bytes > COLLECTION => (
+            Some(bytes) if bytes > MAX_COLLECTION_BYTES => (
                 Severity::Warning,
-                format!("up to {} of {} gather under one partition key", size(bytes), entity.name),
+                format!(
+                    "up to {} of {} accumulate under one partition key",
+                    format_bytes(bytes),
+                    entity.name
+                ),
             ),
             Some(_) => return,
             None => {
-                let average = self.average_in(slot);
-                let stream =
-                    average >= STREAM || (entity.expect.average.is_none() && naming::is_stream(&entity.name));
+                let average = self.average_in(mapping);
+                let stream = average >= STREAM
+                    || (entity.expect.average.is_none() && name_hints::is_stream(&entity.name));
                 let severity = if stream { Severity::Warning } else { Severity::Note };
-                (severity, format!("{} items gather under {} for ever", entity.name, slot.partition))
+                (
+                    severity,
+                    format!("{} items accumulate under {} without bound", entity.name, mapping.partition),
+                )
             }
         };
-        let finding = self.about_slot("P402", severity, slot).says(message);
-        self.report(finding.helps("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
+        let finding = self.about_mapping("P402", severity, mapping).with_message(message);
+        self.report(finding.with_help("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
     }
 
-    /// Items of the entity under one partition key, as far as the model says.
-    fn average_in(&self, slot: &Slot<'m>) -> f64 {
-        let fixed: Vec<String> = slot.partition.fields().map(str::to_owned).collect();
-        let known = |name: &String| estimate::distinct(self.model, slot.entity, name).is_some();
-        if slot.entity.expect.average.is_none() && !fixed.iter().all(known) {
+    /// The average number of the entity's items under one partition key, if the model declares enough to tell.
+    fn average_in(&self, mapping: &KeyMapping<'m>) -> f64 {
+        let fixed: Vec<String> = mapping.partition.fields().map(str::to_owned).collect();
+        let known = |name: &String| estimate::distinct(self.model, mapping.entity, name).is_some();
+        if mapping.entity.expect.average.is_none() && !fixed.iter().all(known) {
             return 0.0;
         }
-        let amount = estimate::items(self.model, slot.entity, &fixed);
+        let amount = estimate::items(self.model, mapping.entity, &fixed);
         if amount.known { amount.average } else { 0.0 }
     }
 
-    /// With a local index a collection ends at 10 GB.
+    /// With a local index, an item collection is limited to 10 GB.
     fn local_collections(&mut self) {
         let model = self.model;
         let Some(index) = model.indexes.iter().find(|index| index.local) else { return };
         let mut sizes: HashMap<String, f64> = HashMap::new();
         for entity in model.entities.iter().filter(|entity| entity.expect.max.is_some()) {
-            // Types with one partition key have one collection.
+            // Entities with the same partition key share a collection.
             let partition = entity.key.first().map(|key| format!("{:?}", key.runs(entity, false)));
             let bytes =
                 *sizes.entry(partition.unwrap_or_default()).or_insert_with(|| self.collection_bytes(entity));
-            if bytes > COLLECTION {
+            if bytes > MAX_COLLECTION_BYTES {
                 let finding = self.about_entity("P403", Severity::Error, entity);
                 self.report(
                     finding
-                        .says(format!(
-                            "a collection of up to {} meets the 10 GB limit that the local index {} brings",
-                            size(bytes),
+                        .with_message(format!(
+                            "a collection of up to {} exceeds the 10 GB limit imposed by the local index {}",
+                            format_bytes(bytes),
                             index.name
                         ))
-                        .helps("make it a global index, or split the collection by time"),
+                        .with_help("make it a global index, or split the collection by time"),
                 );
             }
         }
     }
 
-    /// Bytes of the largest collection in which a type is, as far as the model says.
+    /// The size of the largest item collection that contains an entity, as far as the model declares it.
     fn collection_bytes(&self, entity: &Entity) -> f64 {
-        let together = self.keys.company(entity, usize::MAX, |_| true);
+        let together = self.keys.collection_members(entity, usize::MAX, |_| true);
         let bytes = |other: &Entity| other.expect.max.map_or(1.0, |max| max as f64) * other.bytes() as f64;
         together.into_iter().map(bytes).sum()
     }
@@ -135,25 +147,26 @@ impl<'m> Checker<'m> {
         for action in &write.actions {
             let Some(entity) = model.entity(&action.entity) else { continue };
             let many = estimate::items(model, entity, &parents(model, entity));
-            // How many there are is only counted if the model says so.
+            // Several items are counted only if the model declares how many there are.
             let each = if action.many && entity.expect.per.is_some() { many } else { one() };
             let marks = 1.0 + entity.unique.len() as f64;
             usual += each.average * marks;
             most += each.max * marks;
         }
-        if most <= ACTIONS {
+        if most <= MAX_ACTIONS {
             return;
         }
-        let severity = if usual > ACTIONS { Severity::Error } else { Severity::Note };
+        let severity = if usual > MAX_ACTIONS { Severity::Error } else { Severity::Note };
         let finding = Finding::new("P405", severity, write.subject(), &write.span);
-        let message = format!("{usual:.0} actions usually, {most:.0} at most; a transaction has at most 100");
-        self.report(finding.says(message).helps(
+        let message =
+            format!("{usual:.0} actions on average, {most:.0} at most; a transaction has at most 100");
+        self.report(finding.with_message(message).with_help(
             "write the first items in the transaction and the rest in batches, or keep the parts as one item",
         ));
     }
 }
 
-/// A field has at least one byte.
+/// The smallest size of a part; a field has at least one byte.
 fn least_bytes(part: &Part) -> usize {
     match part {
         Part::Text(text) => text.len(),
@@ -161,11 +174,11 @@ fn least_bytes(part: &Part) -> usize {
     }
 }
 
-fn one() -> estimate::Amount {
-    estimate::Amount { average: 1.0, max: 1.0, known: true }
+fn one() -> estimate::ItemCount {
+    estimate::ItemCount { average: 1.0, max: 1.0, known: true }
 }
 
-/// The identifier of the entity that this one belongs to.
+/// The identifier of the parent entity.
 fn parents(model: &crate::model::Model, entity: &Entity) -> Vec<String> {
     let parent = entity.expect.per.as_deref().and_then(|name| model.entity(name));
     parent.and_then(Entity::identity).map(str::to_owned).into_iter().collect()

@@ -1,15 +1,16 @@
-//! Rules about access patterns: served or not, in which order, with how many requests and pages, and what is wasted.
+//! Rules about access patterns: whether they are served, in which order, by how many requests and pages, and what is wasted.
 
 use super::{Checker, remedy};
-use crate::estimate::{PAGE_BYTES, figure, size};
-use crate::finding::{Finding, Severity, counted, list};
-use crate::keyspace::named;
+use crate::capacity::estimate::PAGE_BYTES;
+use crate::finding::{Finding, Severity};
+use crate::formatting::{format_bytes, format_number, list, plural};
+use crate::keys::keyspace::named;
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Pattern};
-use crate::plan::{Obstacle, Operation, Plan, Sort, Split, Step, Unserved};
-use crate::template::Part;
-use crate::value_type::ValueType;
+use crate::plan::{Obstacle, Operation, Plan, SortCondition, SplitReason, Step, Unserved};
+use crate::template::{Part, Template};
 
-/// What one read unit reads, eventually consistent.
+/// The bytes that one read unit covers, eventually consistent.
 const UNIT_BYTES: f64 = 8192.0;
 
 impl<'m> Checker<'m> {
@@ -18,8 +19,8 @@ impl<'m> Checker<'m> {
         if model.patterns.is_empty() {
             self.report(
                 Finding::new("P119", Severity::Warning, "table", &model.table.span)
-                    .says("the model lists no access patterns, so nothing can be proved")
-                    .helps("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
+                    .with_message("the model declares no access patterns, so nothing can be proved")
+                    .with_help("add [pattern] with one line for each query: orderById = { in = [\"orderId\"], out = \"Order\" }"),
             );
         }
         for pattern in &model.patterns {
@@ -34,22 +35,24 @@ impl<'m> Checker<'m> {
             }
             if pattern.rps.is_none() {
                 let finding = self.about_pattern("P118", Severity::Note, pattern);
-                self.report(finding.says("how often this runs is not said").helps("add rps = 10"));
+                self.report(
+                    finding.with_message("the pattern declares no request rate").with_help("add rps = 10"),
+                );
             }
         }
         for entity in &model.entities {
-            if !self.uses.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
+            if !self.usage.returned.contains(entity.name.as_str()) && !model.patterns.is_empty() {
                 let finding = self.about_entity("P507", Severity::Warning, entity);
                 self.report(
                     finding
-                        .says(format!("no pattern returns {}", entity.name))
-                        .helps("add the pattern that reads it, or leave it out of this table"),
+                        .with_message(format!("no pattern returns {}", entity.name))
+                        .with_help("add the pattern that reads it, or leave it out of this table"),
                 );
             }
         }
     }
 
-    /// A range's upper bound must not be shorter than the values.
+    /// The upper bound of a range must not be shorter than the values.
     fn bounds(&mut self, pattern: &Pattern) {
         let Some(range) = &pattern.range else { return };
         let Some(to) = &range.to else { return };
@@ -63,65 +66,67 @@ impl<'m> Checker<'m> {
     fn unserved(&mut self, pattern: &Pattern, unserved: &Unserved<'_>) {
         let add = remedy::index_for(self.model, pattern, unserved.entity);
         let (code, message, help) =
-            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| shapeless(pattern, unserved, &add));
-        let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+            self.unreachable(pattern, unserved, &add).unwrap_or_else(|| unsuitable(pattern, unserved, &add));
+        let finding =
+            self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
         }
         if let Obstacle::Unsorted { template, .. } = &unserved.obstacle {
-            self.unsorted.insert(template.clone());
+            self.text_sorted.insert(template.clone());
         }
         let reached = !matches!(
             unserved.obstacle,
             Obstacle::Absent | Obstacle::Partition { .. } | Obstacle::Consistency
         );
-        if pattern.strong && reached && !unserved.place.is_consistent() {
-            let (code, message, help) = inconsistent(unserved.place.name());
-            let finding = self.about_pattern(code, Severity::Error, pattern).says(message).helps(help);
+        if pattern.strong && reached && !unserved.location.is_consistent() {
+            let (code, message, help) = inconsistent(unserved.location.name());
+            let finding =
+                self.about_pattern(code, Severity::Error, pattern).with_message(message).with_help(help);
             self.report(finding);
         }
     }
 
-    /// The items cannot be found at all.
-    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<Words> {
-        let (place, name) = (unserved.place.name(), &unserved.entity.name);
+    /// The text for items that no key finds.
+    fn unreachable(&self, pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Option<FindingText> {
+        let (location, name) = (unserved.location.name(), &unserved.entity.name);
         let add = add.to_owned();
         let scans = pattern.inputs.is_empty() && pattern.filter.is_empty();
-        let words = match &unserved.obstacle {
+        let text = match &unserved.obstacle {
             Obstacle::Absent | Obstacle::Partition { partial: false, .. } if scans => {
                 ("P114", format!("without inputs, only a Scan of the whole table returns {name}"), add)
             }
             Obstacle::Absent | Obstacle::Partition { partial: false, .. } => {
                 let message =
-                    format!("no key serves this: {name} cannot be found by {}", self.knowledge(pattern));
+                    format!("no key serves this: {name} cannot be found by {}", self.known_values(pattern));
                 ("P101", message, add)
             }
             Obstacle::Partition { template, missing, partial: true } => (
                 "P102",
                 format!(
-                    "{place} has {template} as partition key of {name}; knowing {} but not {}, it would take begins_with on the partition key, which DynamoDB does not have",
-                    self.knowledge(pattern),
+                    "{location} has {template} as partition key of {name}; with {} but not {} known, this would need begins_with on the partition key, which DynamoDB does not support",
+                    self.known_values(pattern),
                     list(missing)
                 ),
                 format!("move {} into the sort key, or {add}", list(missing)),
             ),
             Obstacle::Sparse { when } => (
                 "P121",
-                format!("{place} holds {name} only when {when}, and the pattern does not ask for that"),
-                format!("add where = \"{when}\" to the pattern if that is meant; otherwise {add}"),
+                format!("{location} holds {name} only when {when}, which the pattern does not require"),
+                format!("add where = \"{when}\" to the pattern if that is intended; otherwise {add}"),
             ),
             _ => return None,
         };
-        Some(words)
+        Some(text)
     }
 
     /// What the caller knows, in words.
-    fn knowledge(&self, pattern: &Pattern) -> String {
+    fn known_values(&self, pattern: &Pattern) -> String {
         let mut parts: Vec<String> = pattern.inputs.clone();
         if !pattern.filter.is_empty() {
             parts.push(format!("where {}", pattern.filter));
         }
-        if parts.is_empty() { "nothing at all".to_owned() } else { list(&parts) }
+        if parts.is_empty() { "nothing".to_owned() } else { list(&parts) }
     }
 
     fn served(&mut self, pattern: &Pattern, plan: &Plan<'m>) {
@@ -134,37 +139,37 @@ impl<'m> Checker<'m> {
         let Some(split) = &plan.split else { return };
         let types: Vec<&str> = pattern.targets.iter().map(|target| target.entity.as_str()).collect();
         let (code, severity, help) = match split {
-            Split::Apart => (
+            SplitReason::Separate => (
                 "P116",
                 Severity::Note,
-                "they are not under one partition key; that is fine if it is rare".to_owned(),
+                "they are not under one partition key; that is fine if the pattern is rare".to_owned(),
             ),
-            Split::Ambiguous(prefix) => (
+            SplitReason::AmbiguousPrefix(prefix) => (
                 "P106",
                 Severity::Warning,
                 format!(
                     "one Query with begins_with {prefix} would also match longer values; end the shorter key with a delimiter: {prefix}#"
                 ),
             ),
-            Split::Between(others) => (
+            SplitReason::OthersBetween(others) => (
                 "P116",
                 Severity::Note,
                 format!(
-                    "{} would come along in one Query; choose prefixes that sort next to each other",
+                    "one Query would also return {}; choose prefixes that sort next to each other",
                     named(others.iter().map(String::as_str))
                 ),
             ),
-            Split::WrongEnd { single, many } => (
+            SplitReason::OppositeEnd { single, many } => (
                 "P116",
                 Severity::Note,
                 format!(
-                    "{single} sorts at the other end than the one from which {many} is read; choose a prefix on the other side of {many}"
+                    "{single} sorts at the opposite end from where {many} is read; choose a prefix on the other side of {many}"
                 ),
             ),
         };
-        let requests = counted(plan.requests(), "request");
+        let requests = plural(plan.requests(), "request");
         let message = format!("{} are read by {requests}, not one", list(&types));
-        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        let finding = self.about_pattern(code, severity, pattern).with_message(message).with_help(help);
         if !self.has(code, &pattern.subject()) {
             self.report(finding);
         }
@@ -172,24 +177,24 @@ impl<'m> Checker<'m> {
 
     fn waste(&mut self, pattern: &Pattern, step: &Step<'_>) {
         if !step.extras.is_empty() && !self.has("P109", &pattern.subject()) {
-            let finding = self.about_pattern("P109", Severity::Warning, pattern).says(format!(
-                "the request also returns {}, which the pattern does not want",
+            let finding = self.about_pattern("P109", Severity::Warning, pattern).with_message(format!(
+                "the request also returns {}, which the pattern does not need",
                 named(step.extras.iter().map(|entity| entity.name.as_str()))
             ));
-            self.report(finding.helps("give the wanted type a prefix of its own, or add the others to out"));
+            self.report(finding.with_help("give the wanted entity its own prefix, or add the others to out"));
         }
         if !step.filter.is_empty() {
-            // What a single unit reads costs the same, filtered or not.
+            // Within a single unit, the filter does not change the cost.
             let cheap = step.items.known && step.max_bytes <= UNIT_BYTES;
             let severity = if cheap { Severity::Note } else { Severity::Warning };
-            let finding = self.about_pattern("P113", severity, pattern).says(format!(
+            let finding = self.about_pattern("P113", severity, pattern).with_message(format!(
                 "{} is a filter: {} items ({}) are read and billed before it drops any",
                 step.filter.join(" and "),
-                figure(step.items.average),
-                size(step.bytes)
+                format_number(step.items.average),
+                format_bytes(step.bytes)
             ));
             let entity = step.targets[0];
-            self.report(finding.helps(remedy::index_for(self.model, pattern, entity)));
+            self.report(finding.with_help(remedy::index_for(self.model, pattern, entity)));
         }
     }
 
@@ -205,49 +210,52 @@ impl<'m> Checker<'m> {
             (false, true) if open => Severity::Warning,
             _ => return,
         };
-        let amount =
-            if large { format!("up to {}", size(step.max_bytes)) } else { "an unknown size".to_owned() };
-        let pages = counted(step.pages() as u64, "page");
+        let amount = if large {
+            format!("up to {}", format_bytes(step.max_bytes))
+        } else {
+            "an unknown size".to_owned()
+        };
+        let pages = plural(step.pages() as u64, "page");
         let message = if pattern.first_page_only {
             format!(
-                "only the first page is read, and the result has {amount} ({pages}): the rest is lost silently"
+                "only the first page is read, and the result has {amount} ({pages}): the rest is silently lost"
             )
         } else {
             format!("the result has {amount}: {pages}")
         };
-        let finding = self.about_pattern("P115", severity, pattern).says(message);
-        self.report(finding.helps("go on from LastEvaluatedKey until there is none, or set a limit"));
+        let finding = self.about_pattern("P115", severity, pattern).with_message(message);
+        self.report(finding.with_help("continue from LastEvaluatedKey until there is none, or set a limit"));
     }
 
-    /// A list comes in the order of its sort keys, wanted or not: 1, 10, 2 is nobody's wish.
+    /// A list comes in the order of its sort keys even if none is requested, and 1, 10, 2 is rarely intended.
     fn text_order(&mut self, pattern: &Pattern, step: &Step<'m>) {
         if step.operation != Operation::Query || pattern.order.is_some() || pattern.range.is_some() {
             return;
         }
         for entity in step.targets.iter().copied() {
             let many = pattern.targets.iter().any(|target| target.many && target.entity == entity.name);
-            let Some(slot) = step.place.slot(entity).filter(|_| many) else { continue };
-            let Some(template) = &slot.sort else { continue };
+            let Some(mapping) = step.location.mapping(entity).filter(|_| many) else { continue };
+            let Some(template) = &mapping.sort else { continue };
             let (_, rest) = template.split_known(|name| pattern.is_fixed(name));
             let Some(Part::Field { name, format }) = rest.first() else { continue };
             let number = entity.attribute(name).is_some_and(|attribute| !format.keeps_order(&attribute.kind));
-            let shown = template.to_string();
-            if !number || self.unsorted.contains(&shown) || slot.sorts_as_number(self.model, name) {
+            if !number || self.text_sorted.contains(template) || mapping.sorts_as_number(self.model, name) {
                 continue;
             }
-            // An identifier is there to be found, not to be counted.
+            // The order of identifiers rarely matters.
             let severity = if entity.identity() == Some(name) { Severity::Note } else { Severity::Warning };
-            let finding = self
-                .about_pattern("P105", severity, pattern)
-                .says(format!("{} comes in the order of {name} as text in {shown}: 1, 10, 2", entity.name));
-            self.report(finding.helps(pad(&shown, entity, name)));
-            self.unsorted.insert(shown);
+            let finding = self.about_pattern("P105", severity, pattern).with_message(format!(
+                "{} is ordered by {name} as text in {template}: 1, 10, 2",
+                entity.name
+            ));
+            self.report(finding.with_help(pad(template, entity, name)));
+            self.text_sorted.insert(template.clone());
         }
     }
 
-    /// A pattern that wants one item must get at most one.
+    /// A pattern that returns one item must find at most one.
     fn uniqueness(&mut self, pattern: &Pattern, step: &Step<'_>) {
-        let Some(target) = pattern.has_one_target().filter(|target| !target.many) else { return };
+        let Some(target) = pattern.single_target().filter(|target| !target.many) else { return };
         if step.operation != Operation::Query || pattern.limit == Some(1) || !step.filter.is_empty() {
             return;
         }
@@ -256,9 +264,11 @@ impl<'m> Checker<'m> {
             return;
         }
         let own = entity.identity().or_else(|| entity.key.first().and_then(|key| key.fields().last()));
-        let singleton = step.place.index.is_none()
+        let singleton = step.location.index.is_none()
             && own.is_some_and(|id| step.partition.has_field(id))
-            && !matches!(step.sort, Sort::Equals(_));
+            && !matches!(step.sort, SortCondition::Equals(_));
+        let usually_single = !singleton && self.is_usually_single(pattern, entity);
+        let severity = if usually_single { Severity::Note } else { Severity::Warning };
         let (code, message, help) = if singleton {
             let sort = entity.key.get(1).map(ToString::to_string).unwrap_or_default();
             (
@@ -270,50 +280,45 @@ impl<'m> Checker<'m> {
                 "make the sort key a constant such as METADATA, or repeat the partition key".to_owned(),
             )
         } else {
-            let known = self.knowledge(pattern);
+            let known = self.known_values(pattern);
             (
                 "P117",
-                format!("nothing says that {known} belongs to one {} only", entity.name),
+                format!("nothing ensures that {known} belongs to only one {}", entity.name),
                 format!(
-                    "declare unique = [\"{}\"] on {}, or ask for \"{}*\"",
+                    "declare unique = [\"{}\"] on {}, or return \"{}*\"",
                     pattern.inputs.first().map_or("", String::as_str),
                     entity.name,
                     entity.name
                 ),
             )
         };
-        let severity = if code == "P117" && self.is_usually_single(pattern, entity) {
-            Severity::Note
-        } else {
-            Severity::Warning
-        };
-        let finding = self.about_pattern(code, severity, pattern).says(message).helps(help);
+        let finding = self.about_pattern(code, severity, pattern).with_message(message).with_help(help);
         self.report(finding);
     }
 
-    /// An email address or a UUID of its own belongs to one, whether or not the model says so; unless it is the identifier
-    /// of something else, or another pattern finds many by it.
+    /// An email address or a UUID usually belongs to one item even if the model does not declare it, unless it identifies
+    /// another entity or another pattern finds many by it.
     fn is_usually_single(&self, pattern: &Pattern, entity: &Entity) -> bool {
         let natural = ["email", "username", "handle", "slug", "token", "phone", "sku", "isbn", "code"];
         let named = |name: &str| natural.iter().any(|word| name.to_lowercase().contains(word));
         let unique = |name: &str| entity.attribute(name).is_some_and(|a| a.kind.is_globally_unique());
         let foreign = |name: &str| self.model.owner_of(name).is_some_and(|owner| owner.name != entity.name);
         let finds_many =
-            |name: &String| self.uses.finds_many.contains(&(name.as_str(), entity.name.as_str()));
+            |name: &String| self.usage.finds_many.contains(&(name.as_str(), entity.name.as_str()));
         pattern.inputs.iter().any(|name| (named(name) || unique(name)) && !foreign(name) && !finds_many(name))
             && entity.edge.is_empty()
     }
 
     fn is_single(&self, pattern: &Pattern, step: &Step<'_>, entity: &Entity) -> bool {
         let fixed = |name: &str| pattern.is_fixed(name);
-        let singleton = !matches!(step.sort, Sort::Equals(_)) && step.place.index.is_none();
+        let singleton = !matches!(step.sort, SortCondition::Equals(_)) && step.location.index.is_none();
         (entity.identity().is_some_and(fixed) && !(singleton && entity.versions.is_none()))
             || (entity.unique.iter().any(|name| fixed(name)))
             || entity.key_fields().all(fixed)
     }
 }
 
-/// An upper bound that ends before values that it should include.
+/// Returns whether an upper bound is shorter than the values that it should include.
 pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
     let enough = match kind {
         ValueType::Timestamp => 16,
@@ -321,47 +326,50 @@ pub fn cuts_off(kind: &ValueType, bound: &str) -> bool {
         _ => return false,
     };
     let length = bound.chars().count();
-    let digits = bound.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '-' | ':' | 'T'));
+    let digits =
+        bound.chars().all(|character| character.is_ascii_digit() || matches!(character, '-' | ':' | 'T'));
     digits && length > 0 && length < enough
 }
 
 pub fn truncated(finding: Finding, bound: &str) -> Finding {
     finding
-        .says(format!(
-            "the upper bound '{bound}' ends before the values that begin with it, so all of {bound} is lost"
+        .with_message(format!(
+            "the upper bound '{bound}' sorts before the values that start with it, so all of {bound} is lost"
         ))
-        .helps(format!("write the bound in full, or end it with a character above all others: '{bound}~'"))
+        .with_help(format!("write the bound in full, or end it with a character that sorts last: '{bound}~'"))
 }
 
-/// A code, a message, and what to do.
-type Words = (&'static str, String, String);
+/// A code, a message and the help.
+type FindingText = (&'static str, String, String);
 
-/// The items are found, but not in the order, within the range or with the attributes that are wanted.
-fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
-    let (place, name) = (unserved.place.name(), &unserved.entity.name);
+/// The text for items that are found, but not in the order, within the range or with the attributes that the pattern needs.
+fn unsuitable(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> FindingText {
+    let (location, name) = (unserved.location.name(), &unserved.entity.name);
     match &unserved.obstacle {
         Obstacle::NoSortKey { wanted } => {
-            let message = format!("{place} has no sort key, so {wanted} can neither be ordered nor bounded");
+            let message = format!(
+                "{location} has no sort key, so results can be neither ordered nor bounded by {wanted}"
+            );
             ("P104", message, add.to_owned())
         }
         Obstacle::Order { by, before } => {
-            let message =
-                format!("{name} does not come in the order of {by}: in {place}, {} stands first", before[0]);
+            let message = format!("{name} is not ordered by {by}: in {location}, {} comes first", before[0]);
             ("P103", message, move_first(by, &before[0], add))
         }
         Obstacle::Range { by, before } => {
-            let message = format!("{name} cannot be bounded by {by}: in {place}, {} stands first", before[0]);
+            let message =
+                format!("{name} cannot be bounded by {by}: in {location}, {} comes first", before[0]);
             ("P104", message, move_first(by, &before[0], add))
         }
         Obstacle::Unsorted { by, template } => (
             "P105",
-            format!("{by} is a number, and as text in {template} 10 comes before 2"),
+            format!("{by} is a number, and as text in {template} 10 sorts before 2"),
             pad(template, unserved.entity, by),
         ),
-        Obstacle::Consistency => inconsistent(place),
+        Obstacle::Consistency => inconsistent(location),
         Obstacle::Projection { missing } => (
             "P112",
-            format!("{place} serves this, but does not hold {}", list(missing)),
+            format!("{location} serves this, but lacks {}", list(missing)),
             format!(
                 "add them to its project, name only the fields needed, or set hydrate = true on {}",
                 pattern.name
@@ -379,15 +387,15 @@ fn shapeless(pattern: &Pattern, unserved: &Unserved<'_>, add: &str) -> Words {
     }
 }
 
-/// The template with a number as it must stand there.
-fn pad(template: &str, entity: &Entity, name: &str) -> String {
-    format!("pad it: {}", template.replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
+/// The help that pads a number in a template.
+fn pad(template: &Template, entity: &Entity, name: &str) -> String {
+    format!("pad it: {}", template.to_string().replace(&format!("{{{name}}}"), &remedy::padded(entity, name)))
 }
 
-fn inconsistent(place: &str) -> Words {
+fn inconsistent(location: &str) -> FindingText {
     (
         "P111",
-        format!("only {place} serves this, and a global index is never strongly consistent"),
+        format!("only {location} serves this, and a global index is never strongly consistent"),
         "accept consistency = \"eventual\", or serve the pattern by the table's own key".to_owned(),
     )
 }

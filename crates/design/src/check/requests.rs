@@ -1,15 +1,16 @@
-//! A request that code already sends, checked as it is written: does it return what its pattern wants, and nothing else?
+//! Checks a request that existing code sends: whether it returns what its pattern needs, and nothing else.
 
 use super::Checker;
 use super::patterns::{cuts_off, truncated};
-use crate::condition::{Test, call, split_and};
-use crate::finding::{Finding, Severity, list};
-use crate::keyspace::{MOST_NAMED, Stretch, named};
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
+use crate::keys::keyspace::{KeyRange, MAX_NAMED, named};
+use crate::model::condition::{Test, call, split_and};
+use crate::model::value_type::ValueType;
 use crate::model::{Entity, Pattern, Request};
-use crate::plan::Sort;
-use crate::slot::{Place, Slot};
+use crate::plan::SortCondition;
 use crate::template::Template;
-use crate::value_type::ValueType;
 use std::collections::BTreeMap;
 
 /// One comparison with a key attribute.
@@ -35,48 +36,51 @@ impl<'m> Checker<'m> {
         for test in request.filter.tests.iter().filter(|test| matches!(test, Test::Contains(..))) {
             self.report(
                 about("P113", Severity::Warning)
-                    .says(format!("{test} is a filter: everything is read and billed before it drops any"))
-                    .helps("bring what is searched into the sort key, or into a search engine"),
+                    .with_message(format!(
+                        "{test} is a filter: all items are read and billed before it drops any"
+                    ))
+                    .with_help("put the searched attribute into the sort key, or use a search engine"),
             );
         }
         if request.scan {
             self.report(
                 about("P114", Severity::Error)
-                    .says("the request is a Scan: it reads and bills every item of the table")
-                    .helps("give the pattern a key and use Query"),
+                    .with_message("the request is a Scan: it reads and bills every item of the table")
+                    .with_help("give the pattern a key and use Query"),
             );
             return;
         }
         match clauses(&request.condition) {
             Ok(clauses) => self.clauses(pattern, request, &clauses),
-            Err(message) => self.report(
-                about("P005", Severity::Error)
-                    .says(message)
-                    .helps("for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\""),
-            ),
+            Err(message) => {
+                self.report(about("P005", Severity::Error).with_message(message).with_help(
+                    "for example condition = \"PK = 'USER#{userId}' AND begins_with(SK, 'ORDER#')\"",
+                ))
+            }
         }
     }
 
     fn clauses(&mut self, pattern: &'m Pattern, request: &Request, clauses: &[Clause]) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        let place = Place { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
-        let names = place.key_names(self.model);
-        let (partition_names, sort_names) = place.halves(self.model);
+        let location =
+            TableOrIndex { index: request.index.as_deref().and_then(|name| self.model.index(name)) };
+        let names = location.key_names(self.model);
+        let (partition_names, sort_names) = location.halves(self.model);
         for clause in clauses.iter().filter(|clause| !names.contains(&clause.key)) {
             self.report(
                 about("P101", Severity::Error)
-                    .says(format!("{} is no key of {}", clause.key, place.name()))
-                    .helps(format!("its keys are {}; anything else can only be filtered", list(names))),
+                    .with_message(format!("{} is not a key of {}", clause.key, location.name()))
+                    .with_help(format!("its keys are {}; anything else can only be filtered", list(names))),
             );
         }
         let Some(partition) = equal_to(clauses, partition_names) else {
             self.report(
                 about("P102", Severity::Error)
-                    .says(format!(
-                        "a Query needs {} = a whole value; begins_with and ranges work on the sort key only",
+                    .with_message(format!(
+                        "a Query needs equality on {}; begins_with and ranges work on the sort key only",
                         list(partition_names)
                     ))
-                    .helps("put what is known into the partition key, the rest into the sort key"),
+                    .with_help("put the known attributes into the partition key, the rest into the sort key"),
             );
             return;
         };
@@ -85,33 +89,43 @@ impl<'m> Checker<'m> {
             if clause.operator == Operator::BeginsWith && clause.values[0].parts.is_empty() {
                 self.report(
                     about("P110", Severity::Error)
-                        .says("begins_with an empty text is refused: a key value must not be empty")
-                        .helps("leave the sort key out of the condition to read the whole collection"),
+                        .with_message(
+                            "begins_with with an empty text is rejected: a key value must not be empty",
+                        )
+                        .with_help("leave the sort key out of the condition to read the whole collection"),
                 );
                 return;
             }
-            self.sort_clause(pattern, request, place, clause);
+            self.sort_clause(pattern, request, location, clause);
         }
-        self.coverage(pattern, request, place, &partition, &region(sort.as_ref()));
+        self.coverage(pattern, request, location, &partition, &region(sort.as_ref()));
     }
 
-    /// The bounds and prefixes of the sort key.
-    fn sort_clause(&mut self, pattern: &'m Pattern, request: &Request, place: Place<'m>, clause: &Clause) {
+    /// Checks the bounds and prefixes of the sort key.
+    fn sort_clause(
+        &mut self,
+        pattern: &'m Pattern,
+        request: &Request,
+        location: TableOrIndex<'m>,
+        clause: &Clause,
+    ) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
-        let slots: Vec<Slot<'m>> =
-            self.targets(pattern).iter().filter_map(|entity| place.slot(entity)).collect();
-        for slot in slots {
-            let Some(template) = &slot.sort else { continue };
-            let Some(text) = sample(&clause.values[clause.values.len() - 1], slot.entity) else { continue };
-            let Some((field, length)) = template.cut(&text) else { continue };
-            let Some(attribute) = slot.entity.attribute(field) else { continue };
+        let mappings: Vec<KeyMapping<'m>> =
+            self.targets(pattern).iter().filter_map(|entity| location.mapping(entity)).collect();
+        for mapping in mappings {
+            let Some(template) = &mapping.sort else { continue };
+            let Some(text) = sample(&clause.values[clause.values.len() - 1], mapping.entity) else {
+                continue;
+            };
+            let Some((field, length)) = template.truncated_field(&text) else { continue };
+            let Some(attribute) = mapping.entity.attribute(field) else { continue };
             match clause.operator {
                 Operator::BeginsWith if !attribute.kind.is_time() && !attribute.kind.has_fixed_width() => {
-                    let shown = &clause.values[0];
+                    let prefix = &clause.values[0];
                     self.report(
                         about("P106", Severity::Error)
-                            .says(format!("begins_with '{shown}' ends inside {field}: it also matches longer values of {field}"))
-                            .helps(format!("end the prefix at a delimiter: '{shown}#'")),
+                            .with_message(format!("begins_with '{prefix}' ends inside {field}: it also matches longer values of {field}"))
+                            .with_help(format!("end the prefix at a delimiter: '{prefix}#'")),
                     );
                     return;
                 }
@@ -132,51 +146,54 @@ impl<'m> Checker<'m> {
         pattern.targets.iter().filter_map(|target| self.model.entity(&target.entity)).collect()
     }
 
-    /// Every wanted type must be within the request, and no other should be.
+    /// Every target must be within the request, and no other entity should be.
     fn coverage(
         &mut self,
         pattern: &'m Pattern,
         request: &Request,
-        place: Place<'m>,
+        location: TableOrIndex<'m>,
         partition: &Template,
-        sort: &Sort,
+        sort: &SortCondition,
     ) {
         let about = |code, severity| Finding::new(code, severity, pattern.subject(), &request.span);
         let targets = self.targets(pattern);
         let Some(types) = targets.first().copied() else { return };
-        let stretch = Stretch { partition, sort, types };
-        let found =
-            |entity: &Entity| self.keys.slot(place, &entity.name).is_some_and(|slot| stretch.holds(slot));
+        let key_range = KeyRange { partition, sort, types };
+        let found = |entity: &Entity| {
+            self.keys.mapping(location, &entity.name).is_some_and(|mapping| key_range.holds(mapping))
+        };
         let missing: Vec<&str> =
             targets.iter().filter(|entity| !found(entity)).map(|entity| entity.name.as_str()).collect();
         if !missing.is_empty() {
             self.report(
                 about("P108", Severity::Error)
-                    .says(format!(
-                        "the request never returns {}: its keys in {} are others",
+                    .with_message(format!(
+                        "the request never returns {}: its keys in {} do not match the condition",
                         list(&missing),
-                        place.name()
+                        location.name()
                     ))
-                    .helps("widen the condition, or give the type a key within it"),
+                    .with_help("widen the condition, or give the entity a key that matches it"),
             );
         }
         let wanted = |entity: &Entity| targets.iter().any(|target| target.name == entity.name);
-        let extras = self.keys.within(place, stretch, MOST_NAMED, |slot| !wanted(slot.entity));
-        let extras: Vec<&str> = extras.into_iter().map(|slot| slot.entity.name.as_str()).collect();
+        let extras = self.keys.within(location, key_range, MAX_NAMED, |mapping| !wanted(mapping.entity));
+        let extras: Vec<&str> = extras.into_iter().map(|mapping| mapping.entity.name.as_str()).collect();
         if !extras.is_empty() {
             self.report(
                 about("P109", Severity::Warning)
-                    .says(format!(
-                        "the request also returns {}, which the pattern does not want",
+                    .with_message(format!(
+                        "the request also returns {}, which the pattern does not need",
                         named(extras.into_iter())
                     ))
-                    .helps("narrow the condition with a prefix, or give the wanted types a partition of their own"),
+                    .with_help(
+                        "narrow the condition with a prefix, or give the wanted entities their own partition",
+                    ),
             );
         }
     }
 }
 
-/// What the attributes of a partition key must be, as one template, if the request says so for each.
+/// The partition key as one template, if the request fixes all of its attributes.
 fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
     let value = |name: &String| {
         let clause = clauses.iter().find(|clause| clause.key == *name)?;
@@ -186,7 +203,7 @@ fn equal_to(clauses: &[Clause], names: &[String]) -> Option<Template> {
     values.map(|values| Template::joined(&values))
 }
 
-/// The conditions on the attributes of a sort key as one: equal from the left, anything on the last.
+/// The conditions on the attributes of a sort key as one: equality from the left, any operator on the last.
 fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
     let given: Vec<&Clause> =
         names.iter().map_while(|name| clauses.iter().find(|clause| clause.key == *name)).collect();
@@ -194,14 +211,14 @@ fn sort_clause(clauses: &[Clause], names: &[String]) -> Option<Clause> {
     let before: Vec<Template> = before.iter().map(|clause| clause.values[0].clone()).collect();
     let open = last.operator == Operator::Equals && given.len() < names.len();
     let join = |value: &Template| {
-        let behind = open.then(Template::default);
-        Template::joined(&before.iter().chain([value]).chain(&behind).cloned().collect::<Vec<_>>())
+        let rest = open.then(Template::default);
+        Template::joined(&before.iter().chain([value]).chain(&rest).cloned().collect::<Vec<_>>())
     };
     let operator = if open { Operator::BeginsWith } else { last.operator };
     Some(Clause { key: last.key.clone(), operator, values: last.values.iter().map(join).collect() })
 }
 
-/// A key of this template for some values.
+/// A key of this template for example values.
 fn sample(template: &Template, entity: &Entity) -> Option<String> {
     let value = |name: &str| match entity.attribute(name).map(|attribute| &attribute.kind) {
         Some(ValueType::Timestamp) => "2026-04-05T10:30:00Z",
@@ -215,19 +232,21 @@ fn sample(template: &Template, entity: &Entity) -> Option<String> {
 }
 
 /// The sort keys that a clause covers.
-fn region(clause: Option<&Clause>) -> Sort {
-    let Some(clause) = clause else { return Sort::Any };
+fn region(clause: Option<&Clause>) -> SortCondition {
+    let Some(clause) = clause else { return SortCondition::Any };
     let first = &clause.values[0];
     let text = |template: &Template| template.prefix().to_owned();
     match clause.operator {
-        Operator::Equals => Sort::Equals(first.clone()),
-        Operator::BeginsWith => Sort::BeginsWith(first.clone()),
+        Operator::Equals => SortCondition::Equals(first.clone()),
+        Operator::BeginsWith => SortCondition::BeginsWith(first.clone()),
         Operator::Between => {
             let to = clause.values.get(1).unwrap_or(first);
-            Sort::Span { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
+            SortCondition::Range { from: text(first), to: format!("{}\u{10FFFF}", text(to)) }
         }
-        Operator::Above => Sort::Span { from: text(first), to: "\u{10FFFF}".to_owned() },
-        Operator::Below => Sort::Span { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) },
+        Operator::Above => SortCondition::Range { from: text(first), to: "\u{10FFFF}".to_owned() },
+        Operator::Below => {
+            SortCondition::Range { from: String::new(), to: format!("{}\u{10FFFF}", text(first)) }
+        }
     }
 }
 
@@ -267,7 +286,7 @@ fn clause(text: &str) -> Result<Clause, String> {
             return make(key, operator, text);
         }
     }
-    Err(format!("`{text}` is no key condition"))
+    Err(format!("`{text}` is not a key condition"))
 }
 
 fn value(text: &str) -> Result<Template, String> {

@@ -1,12 +1,12 @@
-//! Prefixes of one attribute that mean the same: in another case, in the plural, or shortened (`CUST` of `customerId`).
-//! `ACCOUNT` and `ACCOUNT_EVENTS` are two things.
+//! Prefixes of one attribute that mean the same: in another case, in the plural, or abbreviated (`CUST` for `customerId`).
+//! `ACCOUNT` and `ACCOUNT_EVENTS` are different.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longer prefixes are no shortenings.
+/// Longer prefixes are not abbreviations.
 const LONGEST_PREFIX: usize = 64;
 
-/// The prefixes that one attribute has at one place, by their letters.
+/// The prefixes of one attribute in the table or an index, by their letters and digits.
 #[derive(Default)]
 pub struct Spellings {
     texts: BTreeMap<String, BTreeSet<String>>,
@@ -14,13 +14,13 @@ pub struct Spellings {
 
 impl Spellings {
     pub fn insert(&mut self, text: &str) {
-        self.texts.entry(letters(text)).or_default().insert(text.to_owned());
+        self.texts.entry(alphanumerics(text)).or_default().insert(text.to_owned());
     }
 
-    /// Another text that means the same as this one.
+    /// Returns another prefix that means the same as this one.
     pub fn similar(&self, text: &str, attribute: &str) -> Option<String> {
-        let own = letters(text);
-        let stem = letters(attribute);
+        let own = alphanumerics(text);
+        let stem = alphanumerics(attribute);
         let stem = stem.strip_suffix("id").unwrap_or(&stem);
         let mut alike = vec![own.clone(), format!("{own}s"), format!("{own}es")];
         alike.extend(["s", "es"].into_iter().filter_map(|end| own.strip_suffix(end)).map(str::to_owned));
@@ -30,14 +30,14 @@ impl Spellings {
         if stem == own {
             alike.extend((1..stem.len().min(LONGEST_PREFIX)).map(|end| stem[..end].to_owned()));
         }
-        let texts = alike.iter().filter_map(|letters| self.texts.get(letters)).flatten();
+        let texts = alike.iter().filter_map(|characters| self.texts.get(characters)).flatten();
         texts.filter(|other| *other != text).min().cloned()
     }
 }
 
-/// Letters and digits alone, in lower case.
-fn letters(text: &str) -> String {
-    text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+/// The letters and digits, in lower case.
+fn alphanumerics(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphanumeric).map(|character| character.to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]

@@ -1,109 +1,116 @@
-//! How one type is reached at one place: its partition key known, its sort key known up to the range or the order.
+//! How one entity is reached in the table or an index: by a known partition key, and a sort key known up to the range or the order.
 
-use super::{Obstacle, Planner, Sort};
-use crate::condition::{Condition, Test};
+use super::{Obstacle, Planner, SortCondition};
+use crate::keys::key_mapping::{KeyMapping, TableOrIndex};
 use crate::model::Entity;
-use crate::naming;
-use crate::slot::{Place, Slot};
+use crate::model::condition::{Condition, Test};
+use crate::model::value_type::ValueType;
+use crate::name_hints;
 use crate::template::{Format, Part, SHARD, Template};
-use crate::value_type::ValueType;
 
-/// How one entity is reached at one place.
+/// How one entity is reached in the table or an index.
 #[derive(Clone, Debug)]
 pub(super) struct Access<'m> {
-    pub slot: Slot<'m>,
+    pub mapping: KeyMapping<'m>,
     pub partition: Template,
-    pub sort: Sort,
-    /// The beginning of the sort key that is known.
+    pub sort: SortCondition,
+    /// The known start of the sort key.
     pub prefix: Template,
     pub fan_out: u64,
     pub filter: Vec<String>,
-    /// Fields that the condition fixes.
+    /// The fields that the key condition fixes.
     pub fixed: Vec<String>,
 }
 
 impl<'m> Planner<'_, 'm> {
-    /// What the caller's conditions say, inputs included.
+    /// The pattern's condition, with its inputs.
     fn condition(&self) -> Condition {
         let mut condition = self.pattern.filter.clone();
         condition.tests.extend(self.pattern.inputs.iter().cloned().map(Test::Exists));
         condition
     }
 
-    /// How an entity is reached at a place.
-    pub(super) fn access(&self, place: Place<'m>, entity: &'m Entity) -> Result<Access<'m>, Obstacle> {
-        let slot = self.keys.slot(place, &entity.name).cloned().ok_or(Obstacle::Absent)?;
-        if !self.condition().implies(&slot.when) {
-            let when = slot.when.to_string();
-            return Err(if self.concerns(&slot) { Obstacle::Sparse { when } } else { Obstacle::Absent });
+    /// How an entity is reached in the table or an index.
+    pub(super) fn access(
+        &self,
+        location: TableOrIndex<'m>,
+        entity: &'m Entity,
+    ) -> Result<Access<'m>, Obstacle> {
+        let mapping = self.keys.mapping(location, &entity.name).cloned().ok_or(Obstacle::Absent)?;
+        if !self.condition().implies(&mapping.when) {
+            return Err(if self.concerns(&mapping) {
+                Obstacle::Sparse { when: mapping.when }
+            } else {
+                Obstacle::Absent
+            });
         }
         let constant = |name: &str| {
-            let fixed = self.pattern.filter.fixed(name).or_else(|| slot.when.fixed(name));
+            let fixed = self.pattern.filter.fixed(name).or_else(|| mapping.when.fixed(name));
             fixed.map(str::to_owned)
         };
-        let known = |name: &str| self.pattern.is_fixed(name) || slot.when.fixed(name).is_some();
-        let (fan_out, mut fixed) = self.partition(&slot, known)?;
-        let partition = slot.partition.substitute(constant);
-        let (prefix, sort) = self.sort(&slot, known)?;
+        let known = |name: &str| self.pattern.is_fixed(name) || mapping.when.fixed(name).is_some();
+        let (fan_out, mut fixed) = self.partition(&mapping, known)?;
+        let partition = mapping.partition.substitute(constant);
+        let (prefix, sort) = self.sort(&mapping, known)?;
         fixed.extend(prefix.fields().map(str::to_owned));
-        if let Sort::Equals(template) = &sort {
+        if let SortCondition::Equals(template) = &sort {
             fixed.extend(template.fields().map(str::to_owned));
         }
-        if self.pattern.strong && !place.is_consistent() {
+        if self.pattern.strong && !location.is_consistent() {
             return Err(Obstacle::Consistency);
         }
-        let alone = entity.identity().is_some_and(|id| fixed.iter().any(|own| own == id))
-            && entity.versions.is_none();
-        // Once the one item is found, further inputs select nothing.
-        let used =
-            |name: &str| alone || fixed.iter().any(|own| own == name) || slot.when.fixed(name).is_some();
-        let mut filter: Vec<String> = self
-            .pattern
-            .inputs
-            .iter()
-            .filter(|input| !used(input) && entity.attribute(input).is_some())
-            .map(|input| format!("{input} = :{input}"))
-            .collect();
-        let open = self.pattern.filter.tests.iter().filter(|test| {
-            let implied = slot.when.tests.contains(test);
-            let consumed = matches!(test, Test::Equals(name, _) if used(name));
-            !implied && !consumed && entity.attribute(test.attribute()).is_some()
-        });
-        filter.extend(open.map(Test::to_string));
+        let filter = self.remaining_filter(&mapping, &fixed);
         let sort = match sort.template() {
             Some(template) => sort.with(template.substitute(constant)),
             None => sort,
         };
         let prefix = prefix.substitute(constant);
-        Ok(Access { slot, partition, sort, prefix, fan_out, filter, fixed })
+        Ok(Access { mapping, partition, sort, prefix, fan_out, filter, fixed })
     }
 
-    /// A sparse entry has to do with what the caller knows: otherwise it is no answer that only lacks a condition.
-    fn concerns(&self, slot: &Slot<'m>) -> bool {
+    /// The inputs and tests that the key condition, which fixes the attributes `fixed`, leaves to a filter.
+    fn remaining_filter(&self, mapping: &KeyMapping<'m>, fixed: &[String]) -> Vec<String> {
+        let entity = mapping.entity;
+        let is_fixed = |name: &str| fixed.iter().any(|own| own == name);
+        // Once the identity is fixed, further inputs select nothing.
+        let is_identified = entity.identity().is_some_and(is_fixed) && entity.versions.is_none();
+        let is_used = |name: &str| is_identified || is_fixed(name) || mapping.when.fixed(name).is_some();
+        let inputs = self.pattern.inputs.iter();
+        let inputs = inputs.filter(|input| !is_used(input) && entity.attribute(input).is_some());
+        let tests = self.pattern.filter.tests.iter().filter(|test| {
+            let implied = mapping.when.tests.contains(test);
+            let consumed = matches!(test, Test::Equals(name, _) if is_used(name));
+            !implied && !consumed && entity.attribute(test.attribute()).is_some()
+        });
+        inputs.map(|input| format!("{input} = :{input}")).chain(tests.map(Test::to_string)).collect()
+    }
+
+    /// Returns whether a sparse index relates to what the caller knows; otherwise its condition is not what is missing.
+    fn concerns(&self, mapping: &KeyMapping<'m>) -> bool {
         let condition = self.condition();
         let mut known = condition.tests.iter().map(Test::attribute).peekable();
-        let tests = |name: &str| slot.when.tests.iter().any(|test| test.attribute() == name);
-        known.peek().is_none() || known.any(|name| slot.partition.has_field(name) || tests(name))
+        let tests = |name: &str| mapping.when.tests.iter().any(|test| test.attribute() == name);
+        known.peek().is_none() || known.any(|name| mapping.partition.has_field(name) || tests(name))
     }
 
-    /// The partition key must be known; shards and time buckets are read one after another.
+    /// Checks that the partition key is known; shards and time buckets are read one by one.
     fn partition(
         &self,
-        slot: &Slot<'m>,
+        mapping: &KeyMapping<'m>,
         known: impl Fn(&str) -> bool,
     ) -> Result<(u64, Vec<String>), Obstacle> {
         let mut fan_out = 1;
         let (mut fixed, mut missing) = (Vec::new(), Vec::new());
-        for part in &slot.partition.parts {
+        for part in &mapping.partition.parts {
             let Part::Field { name, format } = part else { continue };
             let ordered = self.pattern.order.as_ref().is_some_and(|order| order.by == *name);
             let ranged = self.pattern.range.as_ref().is_some_and(|range| range.by == *name);
             if known(name) {
                 fixed.push(name.clone());
             } else if name == SHARD {
-                let by = slot.shard.and_then(|shard| shard.by.as_deref());
+                let by = mapping.shard.and_then(|shard| shard.by.as_deref());
                 if !by.is_some_and(&known) {
-                    fan_out *= slot.shards();
+                    fan_out *= mapping.shards();
                 }
             } else if matches!(format, Format::Bucket(_))
                 && (ranged || (ordered && self.pattern.limit.is_some()))
@@ -117,10 +124,10 @@ impl<'m> Planner<'_, 'm> {
             return Ok((fan_out, fixed));
         }
         let partial = !fixed.is_empty();
-        Err(Obstacle::Partition { template: slot.partition.to_string(), missing, partial })
+        Err(Obstacle::Partition { template: mapping.partition.clone(), missing, partial })
     }
 
-    /// Time buckets between the bounds; two if the bounds are unknown.
+    /// The number of time buckets between the bounds; two if the bounds are unknown.
     fn buckets(&self, format: Format) -> u64 {
         let bounds =
             self.pattern.range.as_ref().and_then(|range| range.from.as_deref().zip(range.to.as_deref()));
@@ -137,61 +144,64 @@ impl<'m> Planner<'_, 'm> {
         }
     }
 
-    /// The sort key's known beginning and the condition on it.
-    fn sort(&self, slot: &Slot<'m>, known: impl Fn(&str) -> bool) -> Result<(Template, Sort), Obstacle> {
-        let range = self.pattern.range.as_ref().filter(|range| slot.entity.attribute(&range.by).is_some());
-        let order = self.pattern.order.as_ref().filter(|order| slot.entity.attribute(&order.by).is_some());
-        let many = self.pattern.targets.iter().any(|target| target.entity == slot.entity.name && target.many);
-        let Some(template) = &slot.sort else {
+    /// The known start of the sort key and the condition on it.
+    fn sort(
+        &self,
+        mapping: &KeyMapping<'m>,
+        known: impl Fn(&str) -> bool,
+    ) -> Result<(Template, SortCondition), Obstacle> {
+        let range = self.pattern.range.as_ref().filter(|range| mapping.entity.attribute(&range.by).is_some());
+        let order = self.pattern.order.as_ref().filter(|order| mapping.entity.attribute(&order.by).is_some());
+        let many =
+            self.pattern.targets.iter().any(|target| target.entity == mapping.entity.name && target.many);
+        let Some(template) = &mapping.sort else {
             let wanted = range.map(|range| &range.by).or(order.map(|order| &order.by).filter(|_| many));
             return match wanted.filter(|wanted| !known(wanted)) {
                 Some(wanted) => Err(Obstacle::NoSortKey { wanted: wanted.clone() }),
-                None => Ok((Template::default(), Sort::Any)),
+                None => Ok((Template::default(), SortCondition::Any)),
             };
         };
         let (prefix, rest) = template.split_known(&known);
         let Some(Part::Field { name: next, format }) = rest.first() else {
-            return Ok((prefix.clone(), Sort::Equals(template.clone())));
+            return Ok((prefix.clone(), SortCondition::Equals(template.clone())));
         };
-        let before = || -> Vec<String> {
-            let names = rest.iter().filter_map(|part| match part {
-                Part::Field { name, .. } => Some(name.clone()),
-                Part::Text(_) => None,
-            });
-            names.collect()
-        };
+        let before = || Template { parts: rest.to_vec() }.fields().map(str::to_owned).collect();
         let sorted = |by: &str| {
-            let kind = slot.entity.attribute(by).map(|attribute| &attribute.kind);
+            let kind = mapping.entity.attribute(by).map(|attribute| &attribute.kind);
             let keeps =
-                kind.is_none_or(|kind| format.keeps_order(kind)) || slot.sorts_as_number(self.model, next);
+                kind.is_none_or(|kind| format.keeps_order(kind)) || mapping.sorts_as_number(self.model, next);
             if keeps {
                 return Ok(());
             }
-            Err(Obstacle::Unsorted { by: by.to_owned(), template: template.to_string() })
+            Err(Obstacle::Unsorted { by: by.to_owned(), template: template.clone() })
         };
         if let Some(order) = order.filter(|order| !known(&order.by)) {
-            if order.by != *next && !self.follows_time(slot, next, &order.by) {
+            if order.by != *next && !self.follows_time(mapping, next, &order.by) {
                 return Err(Obstacle::Order { by: order.by.clone(), before: before() });
             }
             sorted(next)?;
         }
         let Some(range) = range.filter(|range| !known(&range.by)) else {
-            let sort = if prefix.parts.is_empty() { Sort::Any } else { Sort::BeginsWith(prefix.clone()) };
+            let sort = if prefix.parts.is_empty() {
+                SortCondition::Any
+            } else {
+                SortCondition::BeginsWith(prefix.clone())
+            };
             return Ok((prefix, sort));
         };
         if range.by != *next {
             return Err(Obstacle::Range { by: range.by.clone(), before: before() });
         }
         sorted(next)?;
-        Ok((prefix.clone(), Sort::Between { prefix, by: range.by.clone() }))
+        Ok((prefix.clone(), SortCondition::Between { prefix, by: range.by.clone() }))
     }
 
-    /// A ULID or KSUID of its own sorts by the time at which the item was made.
-    fn follows_time(&self, slot: &Slot<'m>, field: &str, by: &str) -> bool {
-        let kind = |name: &str| slot.entity.attribute(name).map(|attribute| &attribute.kind);
-        let made = naming::is_creation_time(by);
-        let own = slot.entity.identity() == Some(field);
+    /// Returns whether the field is the entity's own ULID or KSUID, which sorts by creation time.
+    fn follows_time(&self, mapping: &KeyMapping<'m>, field: &str, by: &str) -> bool {
+        let kind = |name: &str| mapping.entity.attribute(name).map(|attribute| &attribute.kind);
+        let by_creation = name_hints::is_creation_time(by);
+        let own = mapping.entity.identity() == Some(field);
         let sortable = matches!(kind(field), Some(ValueType::Ulid | ValueType::Ksuid));
-        made && own && sortable && kind(by).is_some_and(ValueType::is_time)
+        by_creation && own && sortable && kind(by).is_some_and(ValueType::is_time)
     }
 }

@@ -1,57 +1,46 @@
-//! Accesses become requests: operation, limit, what it brings, and what must be read from the table afterwards.
+//! Turns accesses into requests: the operation, the limit, the amount read, and what must be read from the table afterwards.
 
 use super::access::Access;
-use super::{Obstacle, Operation, Planner, Sort, Step};
-use crate::estimate::{self, Amount};
+use super::{Obstacle, Operation, Planner, SortCondition, Step};
+use crate::capacity::estimate::{self, ItemCount};
+use crate::keys::key_mapping::TableOrIndex;
 use crate::model::Target;
-use crate::slot::Place;
+use std::collections::BTreeSet;
 
 impl<'m> Planner<'_, 'm> {
     /// Turns accesses to one partition into requests.
     pub(super) fn steps(
         &self,
         accesses: &[(&Target, Access<'m>)],
-        cover: Option<Sort>,
+        cover: Option<SortCondition>,
     ) -> Result<Vec<Step<'m>>, Obstacle> {
         let (_, first) = &accesses[0];
-        let place = first.slot.place;
+        let location = first.mapping.location;
         let sort = cover.unwrap_or_else(|| first.sort.clone());
-        let exact = matches!(sort, Sort::Equals(_)) || first.slot.sort.is_none();
-        let operation = if exact && place.index.is_none() && first.fan_out == 1 {
+        let exact = matches!(sort, SortCondition::Equals(_)) || first.mapping.sort.is_none();
+        let operation = if exact && location.index.is_none() && first.fan_out == 1 {
             Operation::Get
         } else {
             Operation::Query
         };
         let extras = match &sort {
-            Sort::Equals(_) => Vec::new(),
-            sort => self.strangers(place, accesses, sort),
+            SortCondition::Equals(_) => Vec::new(),
+            sort => self.other_types(location, accesses, sort),
         };
-        let single_items = accesses.iter().filter(|(target, _)| !target.many).count() as u64;
-        let limit = match self.pattern.limit {
-            Some(limit) => Some(limit + if accesses.len() > 1 { single_items } else { 0 }),
-            None if operation == Operation::Query
-                && !accesses.iter().any(|(target, _)| target.many)
-                && extras.is_empty() =>
-            {
-                (!exact).then_some(single_items)
-            }
-            None => None,
-        };
-        let filter: Vec<String> = accesses.iter().flat_map(|(_, access)| access.filter.clone()).collect();
-        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filter.is_empty()));
-        let mut filter = filter;
-        filter.sort();
-        filter.dedup();
+        let limit = self.limit(accesses, exact || !extras.is_empty());
+        let filters: BTreeSet<String> =
+            accesses.iter().flat_map(|(_, access)| access.filter.iter().cloned()).collect();
+        let (items, bytes, max_bytes) = self.amount(accesses, limit.filter(|_| filters.is_empty()));
         let step = Step {
             operation,
-            place,
-            targets: accesses.iter().map(|(_, access)| access.slot.entity).collect(),
+            location,
+            targets: accesses.iter().map(|(_, access)| access.mapping.entity).collect(),
             partition: first.partition.clone(),
             sort,
             forward: !self.pattern.order.as_ref().is_some_and(|order| order.descending),
             limit,
             fan_out: first.fan_out,
-            filter,
+            filter: filters.into_iter().collect(),
             extras,
             strong: self.pattern.strong,
             items,
@@ -62,14 +51,25 @@ impl<'m> Planner<'_, 'm> {
         Ok(std::iter::once(step).chain(hydration).collect())
     }
 
-    /// What a read brings: items, bytes usually, bytes at most.
-    fn amount(&self, accesses: &[(&Target, Access<'m>)], limit: Option<u64>) -> (Amount, f64, f64) {
-        let mut total = Amount { average: 0.0, max: 0.0, known: true };
+    /// The declared limit, raised by the single items that are read with a list. Without one, single items need no more than their number,
+    /// unless the request is exact or also returns others.
+    fn limit(&self, accesses: &[(&Target, Access<'m>)], is_unlimited: bool) -> Option<u64> {
+        let single_items = accesses.iter().filter(|(target, _)| !target.many).count();
+        match self.pattern.limit {
+            Some(limit) if accesses.len() > 1 => Some(limit + single_items as u64),
+            Some(limit) => Some(limit),
+            None => (single_items == accesses.len() && !is_unlimited).then_some(single_items as u64),
+        }
+    }
+
+    /// The items, the average bytes and the maximum bytes that a read returns.
+    fn amount(&self, accesses: &[(&Target, Access<'m>)], limit: Option<u64>) -> (ItemCount, f64, f64) {
+        let mut total = ItemCount { average: 0.0, max: 0.0, known: true };
         let (mut bytes, mut max_bytes) = (0.0, 0.0);
         for (target, access) in accesses {
-            let mut amount = estimate::items_at(self.model, &access.slot, &access.fixed);
+            let mut amount = estimate::items_at(self.model, &access.mapping, &access.fixed);
             if !target.many && access.filter.is_empty() {
-                amount = Amount { average: 1.0, max: 1.0, known: true };
+                amount = ItemCount { average: 1.0, max: 1.0, known: true };
             }
             if let Some(limit) = limit {
                 amount.average = amount.average.min(limit as f64);
@@ -78,14 +78,14 @@ impl<'m> Planner<'_, 'm> {
             total.average += amount.average;
             total.max += amount.max;
             total.known &= amount.known;
-            let each = access.slot.bytes() as f64;
+            let each = access.mapping.bytes() as f64;
             bytes += amount.average * each;
             max_bytes += amount.max * each;
         }
         (total, bytes, max_bytes)
     }
 
-    /// A second read from the table for what the index does not hold.
+    /// A second read from the table for attributes that the index lacks.
     fn hydration(
         &self,
         accesses: &[(&Target, Access<'m>)],
@@ -93,8 +93,8 @@ impl<'m> Planner<'_, 'm> {
     ) -> Result<Option<Step<'m>>, Obstacle> {
         let mut missing = Vec::new();
         for (_, access) in accesses {
-            let available = access.slot.available();
-            let entity = access.slot.entity;
+            let available = access.mapping.available();
+            let entity = access.mapping.entity;
             let all = entity.attributes.iter().map(|attribute| attribute.name.as_str());
             let wanted: Vec<&str> = if self.pattern.fields.is_empty() {
                 all.collect()
@@ -109,15 +109,15 @@ impl<'m> Planner<'_, 'm> {
         if !self.pattern.hydrate {
             return Err(Obstacle::Projection { missing });
         }
-        let entity = accesses[0].1.slot.entity;
+        let entity = accesses[0].1.mapping.entity;
         let key = |position: usize| entity.key.get(position).cloned();
         let whole = entity.bytes() as f64;
         let one = step.items.max <= 1.0;
         Ok(Some(Step {
             operation: if one { Operation::Get } else { Operation::BatchGet },
-            place: Place { index: None },
+            location: TableOrIndex { index: None },
             partition: key(0).unwrap_or_default(),
-            sort: key(1).map_or(Sort::Any, Sort::Equals),
+            sort: key(1).map_or(SortCondition::Any, SortCondition::Equals),
             limit: None,
             fan_out: (step.items.average / 100.0).ceil().max(1.0) as u64,
             filter: Vec::new(),

@@ -1,12 +1,11 @@
-//! `[entity.…]`: attributes, keys in the table and in the indexes, expectations.
+//! `[entity.…]`: attributes, keys in the table and in indexes, expectations.
 
 use super::Reader;
 use super::field::Section;
-use crate::condition::Condition;
 use crate::finding::closest;
-use crate::model::{Attribute, Entity, Expect, Indexed, Model, Shard};
+use crate::model::value_type::ValueType;
+use crate::model::{Attribute, Entity, Expectations, IndexKey, Model, Shard};
 use crate::template::Template;
-use crate::value_type::ValueType;
 
 impl Reader {
     pub(super) fn entity(&mut self, name: String, section: &Section<'_>, model: &Model) -> Entity {
@@ -45,9 +44,23 @@ impl Reader {
             key_span: section.span_of("key"),
             ..Entity::default()
         };
+        self.complete_key(section, &mut entity, model);
+        if let Some(inner) = self.inner(section, "index") {
+            for (index, _) in inner.table.iter() {
+                let Some(entry) = self.inner(&inner, index) else { continue };
+                let index_key = self.index_key(index, &entry, &entity, model);
+                entity.indexes.push(index_key);
+            }
+        }
+        add_implicit_indexes(&mut entity, model);
+        entity
+    }
+
+    /// Checks the number of templates; without any, the key attributes are the entity's own attributes.
+    fn complete_key(&mut self, section: &Section<'_>, entity: &mut Entity, model: &Model) {
         let semantic = model.table.keys.iter().all(|key| entity.attribute(key).is_some());
         if section.get("key").is_none() && !semantic {
-            let message = format!("{} needs `key`: how its primary key is made", section.subject);
+            let message = format!("{} needs `key`, the templates of its primary key", section.subject);
             let help = "add key = [\"USER#{userId}\", \"PROFILE\"]";
             self.fail("P002", section, &section.span.clone(), message, help);
         } else if section.get("key").is_none() {
@@ -66,22 +79,11 @@ impl Reader {
                 "give one template for each key attribute",
             );
         }
-        let Some(inner) = self.inner(section, "index") else {
-            add_natural_indexes(&mut entity, model);
-            return entity;
-        };
-        for (index, _) in inner.table.iter() {
-            let Some(place) = self.inner(&inner, index) else { continue };
-            let indexed = self.indexed(index, &place, &entity, model);
-            entity.indexes.push(indexed);
-        }
-        add_natural_indexes(&mut entity, model);
-        entity
     }
 
-    fn indexed(&mut self, index: &str, place: &Section<'_>, entity: &Entity, model: &Model) -> Indexed {
-        self.only(place, &["key", "when", "shard", "count", "about"]);
-        let mut key = self.templates(place, "key");
+    fn index_key(&mut self, index: &str, section: &Section<'_>, entity: &Entity, model: &Model) -> IndexKey {
+        self.only(section, &["key", "when", "shard", "count", "about"]);
+        let mut key = self.templates(section, "key");
         let declared = model.index(index);
         if let Some(declared) = declared {
             if declared.local && key.len() == 1 {
@@ -92,21 +94,21 @@ impl Reader {
                     format!("{index} has {} key attributes, this key {}", declared.keys.len(), key.len());
                 self.fail(
                     "P002",
-                    place,
-                    &place.span.clone(),
+                    section,
+                    &section.span.clone(),
                     message,
                     "give one template for each key attribute",
                 );
             }
         }
-        let when = self.condition(place, "when");
-        Indexed {
+        let when = self.condition(section, "when");
+        IndexKey {
             index: index.to_owned(),
             key,
             when,
-            shard: self.shard(place),
-            count: self.whole(place, "count"),
-            span: place.span.clone(),
+            shard: self.shard(section),
+            count: self.whole(section, "count"),
+            span: section.span.clone(),
         }
     }
 
@@ -126,24 +128,11 @@ impl Reader {
             let text_kind = text.strip_suffix('?').unwrap_or(&text);
             let Some(kind) = ValueType::parse(text_kind) else {
                 let span = inner.span_of(name);
-                let meant = ValueType::synonym(text_kind).or_else(|| closest(text_kind, ValueType::names()));
-                let help = match meant {
-                    Some(meant) => format!("did you mean \"{meant}\"?"),
-                    None => {
-                        let names: Vec<&str> = ValueType::names().collect();
-                        format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
-                    }
-                };
-                self.fail("P002", section, &span, format!("`{text}` is no type"), &help);
+                let message = format!("`{text}` is not a type");
+                self.fail("P002", section, &span, message, &unknown_type_help(text_kind));
                 continue;
             };
-            let mut attribute = Attribute {
-                name: name.to_owned(),
-                kind,
-                values: None,
-                top: None,
-                optional: text.ends_with('?'),
-            };
+            let mut attribute = Attribute { optional: text.ends_with('?'), ..Attribute::new(name, kind) };
             if let Some(details) = details {
                 attribute.values = self.whole(&details, "values");
                 attribute.top = self.number(&details, "top").map(|top| top.min(1.0));
@@ -161,10 +150,10 @@ impl Reader {
         Some(Shard { by: self.text(&inner, "by").filter(|by| by != "random"), count })
     }
 
-    fn expect(&mut self, section: &Section<'_>) -> Expect {
-        let Some(inner) = self.inner(section, "expect") else { return Expect::default() };
+    fn expect(&mut self, section: &Section<'_>) -> Expectations {
+        let Some(inner) = self.inner(section, "expect") else { return Expectations::default() };
         self.only(&inner, &["count", "per", "average", "max", "bytes", "max_bytes"]);
-        let expect = Expect {
+        let expect = Expectations {
             count: self.whole(&inner, "count"),
             per: self.text(&inner, "per"),
             average: self.number(&inner, "average"),
@@ -186,29 +175,32 @@ impl Reader {
     }
 }
 
-/// An index whose key attributes the entity has as plain attributes holds its items, whether declared or not.
-fn add_natural_indexes(entity: &mut Entity, model: &Model) {
-    for index in &model.indexes {
-        if entity.indexed(&index.name).is_some() {
-            continue;
+fn unknown_type_help(text: &str) -> String {
+    match ValueType::synonym(text).or_else(|| closest(text, ValueType::names())) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None => {
+            let names: Vec<&str> = ValueType::names().collect();
+            format!("types are {}, or choices as in \"PENDING|PAID\"", names.join(", "))
         }
-        let templates: Option<Vec<Template>> =
-            index.keys.iter().map(|key| natural(entity, model, key)).collect();
-        let Some(key) = templates else { continue };
-        let indexed = Indexed {
-            index: index.name.clone(),
-            key,
-            when: Condition::default(),
-            shard: None,
-            count: None,
-            span: entity.span.clone(),
-        };
-        entity.indexes.push(indexed);
     }
 }
 
-/// What an item has under a key attribute that its index declaration does not mention.
-fn natural(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
+/// Adds the indexes that hold the entity's items without being declared: those whose key attributes it has as plain attributes.
+fn add_implicit_indexes(entity: &mut Entity, model: &Model) {
+    for index in &model.indexes {
+        if entity.index_key(&index.name).is_some() {
+            continue;
+        }
+        let templates: Option<Vec<Template>> =
+            index.keys.iter().map(|key| implicit_key(entity, model, key)).collect();
+        let Some(key) = templates else { continue };
+        let span = entity.span.clone();
+        entity.indexes.push(IndexKey::new(&index.name, key, span));
+    }
+}
+
+/// The value that an item has for a key attribute of an index that its entity does not mention.
+fn implicit_key(entity: &Entity, model: &Model, key: &str) -> Option<Template> {
     if let Some(position) = model.table.keys.iter().position(|candidate| candidate == key) {
         return entity.key.get(position).cloned();
     }

@@ -1,13 +1,13 @@
-//! Fields of a TOML table: read with the type that is wanted, or a finding that says where it stands and what to write.
+//! Fields of a TOML table: read as the expected type, or reported with position and remedy.
 
-use super::{MOST_ENTITIES, MOST_INDEXES, MOST_OF_A_KIND, Reader};
-use crate::condition::Condition;
+use super::{MAX_ENTITIES, MAX_ENTRIES, MAX_INDEXES, Reader};
 use crate::finding::{Finding, Severity, closest};
+use crate::model::condition::Condition;
 use crate::source::Span;
 use crate::template::Template;
 use toml_edit::{Item, TableLike};
 
-/// What fields are called elsewhere, and here.
+/// Names that other tools use for a field, and its name here.
 const SYNONYMS: [(&str, &str); 24] = [
     ("input", "in"),
     ("inputs", "in"),
@@ -35,7 +35,7 @@ const SYNONYMS: [(&str, &str); 24] = [
     ("copy_of", "copies"),
 ];
 
-/// A table with the name under which messages speak of it.
+/// A TOML table, and the name that messages use for it.
 pub(super) struct Section<'a> {
     pub table: &'a dyn TableLike,
     pub subject: String,
@@ -47,7 +47,7 @@ impl<'a> Section<'a> {
         self.table.get(key).filter(|item| !item.is_none())
     }
 
-    /// Where a key or its value stands.
+    /// Returns the span of the value of a key, or of the key itself.
     pub fn span_of(&self, key: &str) -> Span {
         let value = self.get(key).and_then(Item::span);
         let name = || self.table.key(key).and_then(toml_edit::Key::span);
@@ -64,35 +64,36 @@ impl Reader {
         message: String,
         help: &str,
     ) {
-        self.findings
-            .push(Finding::new(code, Severity::Error, &section.subject, span).says(message).helps(help));
+        self.findings.push(
+            Finding::new(code, Severity::Error, &section.subject, span).with_message(message).with_help(help),
+        );
     }
 
-    /// Every key must be one of `known`.
+    /// Reports keys that are not in `known`.
     pub(super) fn only(&mut self, section: &Section<'_>, known: &[&str]) {
         for (key, item) in section.table.iter() {
             if item.is_none() || known.contains(&key) {
                 continue;
             }
-            let place = section.table.key(key).and_then(toml_edit::Key::span);
-            let span = place.unwrap_or_else(|| section.span.clone());
+            let key_span = section.table.key(key).and_then(toml_edit::Key::span);
+            let span = key_span.unwrap_or_else(|| section.span.clone());
             let synonym = SYNONYMS.iter().find(|(word, meant)| *word == key && known.contains(meant));
             let help = match synonym.map(|(_, meant)| *meant).or_else(|| closest(key, known.iter().copied()))
             {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("known here: {}", known.join(", ")),
             };
-            self.fail("P002", section, &span, format!("`{key}` is not known in {}", section.subject), &help);
+            self.fail("P002", section, &span, format!("`{key}` is unknown in {}", section.subject), &help);
         }
     }
 
-    /// There are not more of something than a model may have.
-    pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, most: usize) -> bool {
-        if number > most {
-            let message = format!("`{key}` has {number} entries; {most} are the most");
-            self.fail("P002", section, &section.span_of(key), message, "divide the model");
+    /// Returns whether a list is within its limit, and reports it otherwise.
+    pub(super) fn is_within(&mut self, section: &Section<'_>, key: &str, number: usize, max: usize) -> bool {
+        if number > max {
+            let message = format!("`{key}` has {number} entries; the limit is {max}");
+            self.fail("P002", section, &section.span_of(key), message, "split the model");
         }
-        number <= most
+        number <= max
     }
 
     pub(super) fn wrong(&mut self, section: &Section<'_>, key: &str, wanted: &str, example: &str) {
@@ -110,7 +111,7 @@ impl Reader {
         let item = section.get(key)?;
         let text = item.as_str().map(str::to_owned);
         if text.is_none() {
-            self.wrong(section, key, "a text", "\"name\"");
+            self.wrong(section, key, "a string", "\"name\"");
         }
         text
     }
@@ -150,25 +151,25 @@ impl Reader {
         number
     }
 
-    /// A list of texts; one text stands for a list of one.
+    /// Reads a list of texts; a single text is a list of one.
     pub(super) fn texts(&mut self, section: &Section<'_>, key: &str) -> Vec<String> {
         let Some(item) = section.get(key) else { return Vec::new() };
         if let Some(one) = item.as_str() {
             return vec![one.to_owned()];
         }
-        if !self.is_within(section, key, item.as_array().map_or(0, toml_edit::Array::len), MOST_OF_A_KIND) {
+        if !self.is_within(section, key, item.as_array().map_or(0, toml_edit::Array::len), MAX_ENTRIES) {
             return Vec::new();
         }
         let texts = item
             .as_array()
             .and_then(|array| array.iter().map(|value| value.as_str().map(str::to_owned)).collect());
         texts.unwrap_or_else(|| {
-            self.wrong(section, key, "a list of texts", "[\"userId\"]");
+            self.wrong(section, key, "a list of strings", "[\"userId\"]");
             Vec::new()
         })
     }
 
-    /// A list of texts and of lists of texts.
+    /// Reads a list of texts and of lists of texts: the partition key and the sort key of an index.
     pub(super) fn halves(&mut self, section: &Section<'_>, key: &str) -> Vec<Vec<String>> {
         let Some(item) = section.get(key) else { return Vec::new() };
         let Some(array) = item.as_array() else { return vec![self.texts(section, key)] };
@@ -178,7 +179,7 @@ impl Reader {
         };
         let halves: Option<Vec<Vec<String>>> = array.iter().map(half).collect();
         halves.unwrap_or_else(|| {
-            self.wrong(section, key, "a list of texts", "[\"PK\", \"SK\"]");
+            self.wrong(section, key, "a list of strings", "[\"PK\", \"SK\"]");
             Vec::new()
         })
     }
@@ -201,7 +202,7 @@ impl Reader {
         })
     }
 
-    /// Templates, in the order of the key attributes; those of one half may stand in a list of their own.
+    /// Reads templates in the order of the key attributes; those of the partition key or the sort key may be nested in a list.
     pub(super) fn templates(&mut self, section: &Section<'_>, key: &str) -> Vec<Template> {
         let texts = self.halves(section, key).concat();
         let values = section.get(key).and_then(Item::as_array).into_iter().flatten();
@@ -227,7 +228,7 @@ impl Reader {
         templates
     }
 
-    /// The tables below `[name.…]`, in the order of the file.
+    /// Reads the tables `[name.…]`, in the order of the file.
     pub(super) fn sections<'a>(&mut self, root: &Section<'a>, name: &str) -> Vec<(String, Section<'a>)> {
         let Some(item) = root.get(name) else { return Vec::new() };
         let Some(table) = item.as_table_like() else {
@@ -236,25 +237,25 @@ impl Reader {
             self.fail("P002", root, &root.span_of(name), message, &help);
             return Vec::new();
         };
-        let most = match name {
-            "entity" => MOST_ENTITIES,
-            "index" => MOST_INDEXES,
-            _ => MOST_OF_A_KIND,
+        let max = match name {
+            "entity" => MAX_ENTITIES,
+            "index" => MAX_INDEXES,
+            _ => MAX_ENTRIES,
         };
-        if !self.is_within(root, name, table.len(), most) {
+        if !self.is_within(root, name, table.len(), max) {
             return Vec::new();
         }
         let mut sections = Vec::new();
         for (key, item) in table.iter() {
-            let place = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
-            let span = place.unwrap_or_default();
+            let key_span = table.key(key).and_then(toml_edit::Key::span).or_else(|| item.span());
+            let span = key_span.unwrap_or_default();
             let subject = format!("{name}.{key}");
             match item.as_table_like() {
                 Some(table) => sections.push((key.to_owned(), Section { table, subject, span })),
                 None => self.findings.push(
                     Finding::new("P002", Severity::Error, &subject, &span)
-                        .says(format!("{subject} must be a table"))
-                        .helps(format!("write {key} = {{ … }} or [{subject}]")),
+                        .with_message(format!("{subject} must be a table"))
+                        .with_help(format!("write {key} = {{ … }} or [{subject}]")),
                 ),
             }
         }
@@ -262,12 +263,12 @@ impl Reader {
         sections
     }
 
-    /// A table below a section.
+    /// Reads a table inside a section.
     pub(super) fn inner<'a>(&mut self, section: &Section<'a>, key: &str) -> Option<Section<'a>> {
         let item = section.get(key)?;
         let span = section.span_of(key);
         match item.as_table_like() {
-            Some(table) if self.is_within(section, key, table.len(), MOST_OF_A_KIND) => {
+            Some(table) if self.is_within(section, key, table.len(), MAX_ENTRIES) => {
                 Some(Section { table, subject: section.subject.clone(), span })
             }
             Some(_) => None,

@@ -1,4 +1,4 @@
-//! `[pattern]` and `[write]`: the questions that the application asks, and what it writes.
+//! `[pattern]` and `[write]`: the queries and writes of the application.
 
 use super::Reader;
 use super::field::Section;
@@ -24,7 +24,7 @@ impl Reader {
         self.only(section, &known);
         let targets = self.texts(section, "out").iter().map(|text| target(text)).collect::<Vec<_>>();
         if targets.is_empty() {
-            let message = format!("{} does not say what it returns", section.subject);
+            let message = format!("{} does not declare what it returns", section.subject);
             self.fail(
                 "P002",
                 section,
@@ -114,7 +114,7 @@ impl Reader {
             }
         }
         if actions.is_empty() && self.findings.is_empty() {
-            let message = format!("{} does not say what it writes", section.subject);
+            let message = format!("{} does not declare what it writes", section.subject);
             let help = "add create, put, update, delete or transact";
             self.fail("P002", section, &section.span.clone(), message, help);
         }

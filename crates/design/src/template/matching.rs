@@ -1,17 +1,17 @@
-//! A key taken apart by the template that makes it: which text each field has.
+//! Matches a key against a template: recovers the text of each field.
 //!
-//! First it is noted, from the key's end to its beginning, where the rest of the template can make the rest of the key. Then
-//! each field, from the beginning, takes the shortest text behind which the rest can follow, so that a delimiter ends a value.
-//! Both look at a character once for each part. Only a field that stands twice may have to be tried with several texts.
+//! A first pass, from the end of the key to its start, records where the rest of the template can produce the rest of the key. A second pass
+//! gives each field, from the start, the shortest text after which the rest can follow, so that a delimiter ends a value. Both passes visit
+//! each character once per part. Only a field that occurs twice may have to be tried with several texts.
 
-use super::{Class, Format, Part, Template, Types};
-use crate::value_type::ValueType;
+use super::{CharacterClass, FieldTypes, Format, Part, Template};
+use crate::model::value_type::ValueType;
 use std::collections::BTreeMap;
 
-/// No key is longer, so a longer text is made by no template: four attributes, and what stands between them.
-const MOST_BYTES: usize = 4 * 2_048 + 3;
-/// Characters that are looked at for fields that stand twice; whoever needs more has made the key in order to.
-const MOST_STEPS: usize = 1 << 18;
+/// The longest key: four attributes and their separators. No template produces a longer text.
+const MAX_BYTES: usize = 4 * 2_048 + 3;
+/// The budget for fields that occur twice; only a key crafted to exhaust it needs more.
+const MAX_STEPS: usize = 1 << 18;
 
 enum Piece<'a> {
     Text(&'a str),
@@ -21,32 +21,34 @@ enum Piece<'a> {
 struct Field<'a> {
     name: &'a str,
     format: Format,
-    class: Class,
+    class: CharacterClass,
     length: Option<usize>,
     choices: Option<&'a [String]>,
-    /// The piece where the same field stood before, and its format there.
+    /// The piece in which the same field occurs earlier, and its format there.
     before: Option<(usize, Format)>,
 }
 
-/// A key under a template.
+/// A key that is being matched.
 struct Matching<'a> {
     key: &'a str,
-    letters: Vec<char>,
-    /// At which byte each of the letters begins, and where the last one ends.
+    characters: Vec<char>,
+    /// The byte offset of each character, and the length of the key.
     bounds: Vec<usize>,
     pieces: Vec<Piece<'a>>,
-    /// For each piece and letter: whether the pieces from there can make the key from there. A row more than there are pieces.
+    /// For each piece and character: whether the pieces from there on can produce the key from there on. Has one row more than
+    /// there are pieces.
     can_follow: Vec<Vec<bool>>,
 }
 
 impl Template {
-    /// The values that fill to `key`: the inverse of `fill`. Buckets give the part of the time they keep.
-    pub fn matches(&self, key: &str, types: &dyn Types) -> Option<BTreeMap<String, String>> {
-        if key.len() > MOST_BYTES || !key.starts_with(self.prefix()) {
+    /// Returns the values that fill to `key`: the inverse of [`Self::fill`]. A bucket returns the part of the time that it
+    /// keeps.
+    pub fn matches(&self, key: &str, types: &dyn FieldTypes) -> Option<BTreeMap<String, String>> {
+        if key.len() > MAX_BYTES || !key.starts_with(self.prefix()) {
             return None;
         }
         let matching = Matching::new(&self.parts, key, types);
-        let (mut taken, mut steps) = (Vec::new(), MOST_STEPS);
+        let (mut taken, mut steps) = (Vec::new(), MAX_STEPS);
         if !matching.take(0, &mut taken, &mut steps) {
             return None;
         }
@@ -59,7 +61,7 @@ impl Template {
 }
 
 impl<'a> Matching<'a> {
-    fn new(parts: &'a [Part], key: &'a str, types: &'a dyn Types) -> Matching<'a> {
+    fn new(parts: &'a [Part], key: &'a str, types: &'a dyn FieldTypes) -> Matching<'a> {
         let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(parts.len());
         for part in parts {
             let piece = match part {
@@ -68,22 +70,22 @@ impl<'a> Matching<'a> {
             };
             pieces.push(piece);
         }
-        let letters: Vec<char> = key.chars().collect();
+        let characters: Vec<char> = key.chars().collect();
         let bounds = key.char_indices().map(|(at, _)| at).chain([key.len()]).collect();
-        let mut matching = Matching { key, letters, bounds, pieces, can_follow: Vec::new() };
-        matching.look_from_behind();
+        let mut matching = Matching { key, characters, bounds, pieces, can_follow: Vec::new() };
+        matching.compute_can_follow();
         matching
     }
 
-    fn look_from_behind(&mut self) {
+    fn compute_can_follow(&mut self) {
         let mut end = vec![false; self.bounds.len()];
-        end[self.letters.len()] = true;
+        end[self.characters.len()] = true;
         let mut rows = vec![end];
         for piece in self.pieces.iter().rev() {
-            let behind = &rows[rows.len() - 1];
+            let next_row = &rows[rows.len() - 1];
             let row = match piece {
-                Piece::Text(text) => self.text_row(text, behind),
-                Piece::Field(field) => self.field_row(field, behind),
+                Piece::Text(text) => self.text_row(text, next_row),
+                Piece::Field(field) => self.field_row(field, next_row),
             };
             rows.push(row);
         }
@@ -91,31 +93,31 @@ impl<'a> Matching<'a> {
         self.can_follow = rows;
     }
 
-    fn text_row(&self, text: &str, behind: &[bool]) -> Vec<bool> {
+    fn text_row(&self, text: &str, next_row: &[bool]) -> Vec<bool> {
         let length = text.chars().count();
-        let fits = |at: usize| self.rest(at).starts_with(text) && behind[at + length];
+        let fits = |at: usize| self.rest(at).starts_with(text) && next_row[at + length];
         (0..self.bounds.len()).map(fits).collect()
     }
 
-    fn field_row(&self, field: &Field<'_>, behind: &[bool]) -> Vec<bool> {
+    fn field_row(&self, field: &Field<'_>, next_row: &[bool]) -> Vec<bool> {
         let mut row = vec![false; self.bounds.len()];
-        // Letters of the field from here on, and whether the rest can follow one of them.
+        // The number of characters the field can take from here on, and whether the rest can follow one of them.
         let (mut run, mut has_end) = (0, false);
-        for at in (0..self.letters.len()).rev() {
-            let is_own = field.class.contains(self.letters[at]);
+        for at in (0..self.characters.len()).rev() {
+            let is_own = field.class.contains(self.characters[at]);
             run = if is_own { run + 1 } else { 0 };
-            has_end = is_own && (has_end || behind[at + 1]);
-            let ends_after = |length: usize| (1..=run).contains(&length) && behind[at + length];
+            has_end = is_own && (has_end || next_row[at + 1]);
+            let ends_after = |length: usize| (1..=run).contains(&length) && next_row[at + length];
             row[at] = match (field.choices, field.length) {
                 (None, None) => has_end,
                 (None, Some(length)) => ends_after(length),
                 (Some(choices), length) => {
                     has_end
                         && choices.iter().any(|choice| {
-                            let letters = choice.chars().count();
+                            let characters = choice.chars().count();
                             self.rest(at).starts_with(choice.as_str())
-                                && length.is_none_or(|length| length == letters)
-                                && ends_after(letters)
+                                && length.is_none_or(|length| length == characters)
+                                && ends_after(characters)
                         })
                 }
             };
@@ -127,7 +129,7 @@ impl<'a> Matching<'a> {
         &self.key[self.bounds[at]..]
     }
 
-    /// Gives each piece from the next one on its text, if the key can be taken apart from `at` on.
+    /// Assigns a text to each piece from the next one on, if the key can be split from `at` on.
     fn take(&self, at: usize, taken: &mut Vec<&'a str>, steps: &mut usize) -> bool {
         let number = taken.len();
         if !self.can_follow[number][at] {
@@ -139,12 +141,12 @@ impl<'a> Matching<'a> {
                 let end = at + text.chars().count();
                 end..=end
             }
-            Piece::Field(_) => at + 1..=self.letters.len(),
+            Piece::Field(_) => at + 1..=self.characters.len(),
         };
         for end in ends {
             let text = &self.key[self.bounds[at]..self.bounds[end]];
             if let Piece::Field(field) = piece {
-                if *steps == 0 || !field.class.contains(self.letters[end - 1]) {
+                if *steps == 0 || !field.class.contains(self.characters[end - 1]) {
                     return false;
                 }
                 *steps -= 1;
@@ -163,12 +165,12 @@ impl<'a> Matching<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn new(name: &'a str, format: Format, types: &'a dyn Types, earlier: &[Piece<'a>]) -> Field<'a> {
+    fn new(name: &'a str, format: Format, types: &'a dyn FieldTypes, earlier: &[Piece<'a>]) -> Field<'a> {
         let choices = match types.type_of(name) {
             Some(ValueType::Choice(choices)) => Some(choices.as_slice()),
             _ => None,
         };
-        let class = Class::of(types, name, format, true);
+        let class = CharacterClass::of(types, name, format, true);
         let before = earlier.iter().enumerate().find_map(|(number, piece)| match piece {
             Piece::Field(field) if field.name == name => Some((number, field.format)),
             _ => None,
@@ -176,9 +178,9 @@ impl<'a> Field<'a> {
         Field { name, format, class, length: format.length(), choices, before }
     }
 
-    /// Whether a text of so many letters can be the field's, beside what the pieces before it have taken.
-    fn takes(&self, text: &str, letters: usize, taken: &[&str]) -> bool {
-        self.length.is_none_or(|length| length == letters)
+    /// Returns whether a text of this many characters can be the field's, given what earlier pieces have taken.
+    fn takes(&self, text: &str, characters: usize, taken: &[&str]) -> bool {
+        self.length.is_none_or(|length| length == characters)
             && self.choices.is_none_or(|choices| choices.iter().any(|choice| choice == text))
             && self
                 .before
@@ -189,7 +191,7 @@ impl<'a> Field<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::BORDER;
+    use crate::template::ATTRIBUTE_SEPARATOR;
     use proptest::prelude::*;
     use std::time::{Duration, Instant};
 
@@ -217,15 +219,15 @@ mod tests {
             Part::Field { name, format } => (name, format),
         };
         let types = types();
-        let class = Class::of(&types, name, *format, true);
-        let ends = text.char_indices().map(|(at, letter)| at + letter.len_utf8());
+        let class = CharacterClass::of(&types, name, *format, true);
+        let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
         ends.map(|end| text.split_at(end)).find_map(|(value, tail)| {
             let chosen = match types.type_of(name) {
                 Some(ValueType::Choice(choices)) => choices.iter().any(|choice| choice == value),
                 _ => true,
             };
             let is_long = format.length().is_none_or(|length| length == value.chars().count());
-            if !value.chars().all(|letter| class.contains(letter)) || !chosen || !is_long {
+            if !value.chars().all(|character| class.contains(character)) || !chosen || !is_long {
                 return None;
             }
             let restored = format.restore(value).into_owned();
@@ -238,20 +240,20 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
         #[test]
-        fn keys_are_taken_apart_as_if_every_text_were_tried(template in template(), key in "[AB1#%2é]{0,9}") {
+        fn keys_are_split_as_if_every_text_were_tried(template in template(), key in "[AB1#%2é]{0,9}") {
             prop_assert_eq!(template.matches(&key, &types()), tried(&template.parts, &key, &BTreeMap::new()));
         }
     }
 
     #[test]
-    fn no_key_takes_long() {
+    fn matching_time_is_bounded() {
         let start = Instant::now();
         for text in ["{s}#{z}", "{s}#{z}#{i}#{s}", "{s}{z}#{s}{z}", "{s}#{z}#{s}#{z}#{s}#{z}"] {
             let template = Template::parse(text).unwrap();
-            for length in [MOST_BYTES - 1, 400_000] {
-                let key = "#".repeat(length) + &BORDER.to_string();
+            for length in [MAX_BYTES - 1, 400_000] {
+                let key = "#".repeat(length) + &ATTRIBUTE_SEPARATOR.to_string();
                 assert_eq!(template.matches(&key, &types()), None);
-                let key = "a#".repeat(length / 2) + &BORDER.to_string();
+                let key = "a#".repeat(length / 2) + &ATTRIBUTE_SEPARATOR.to_string();
                 assert_eq!(template.matches(&key, &types()), None);
             }
         }
@@ -259,10 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_stand_twice_give_up_in_the_end() {
-        // Every beginning of it could be the field's, and only the end tells that none is.
+    fn matching_of_repeated_fields_gives_up_after_its_budget() {
+        // Every prefix could be the field's value; only the end of the key shows that none is.
         let template = Template::parse("{s}{z}#{s}{z}#{s}1").unwrap();
-        let key = "#".repeat(MOST_BYTES - 2) + "21";
+        let key = "#".repeat(MAX_BYTES - 2) + "21";
         let start = Instant::now();
         assert_eq!(template.matches(&key, &types()), None);
         assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -20,7 +20,7 @@ pub fn findings(text: &str) -> Vec<Finding> {
 
 /// Codes of errors and warnings on a subject; `""` means any.
 pub fn codes(text: &str, subject: &str) -> Vec<&'static str> {
-    let counted = findings(text).into_iter().filter(Finding::counts);
+    let counted = findings(text).into_iter().filter(Finding::is_problem);
     let mut codes: Vec<_> =
         counted.filter(|finding| subject.is_empty() || finding.subject == subject).map(|f| f.code).collect();
     codes.sort_unstable();
@@ -32,7 +32,7 @@ pub fn has(text: &str, code: &str, severity: Severity) -> bool {
     findings(text).iter().any(|finding| finding.code == code && finding.severity == severity)
 }
 
-/// Fails with the whole report unless there are neither errors nor warnings.
+/// Panics with the whole report if there are errors or warnings.
 pub fn assert_clean(name: &str, text: &str) {
     let source = Source::new(name, text);
     let model = read(&source).unwrap_or_else(|findings| panic!("{}", report::text_of(&findings, &source)));
@@ -40,7 +40,7 @@ pub fn assert_clean(name: &str, text: &str) {
     assert!(report.is_clean(), "{}", report::text(&report, &source, false));
 }
 
-/// `[table]` and what follows, with the lines every model has.
+/// A model with a `[table]`, followed by `rest`.
 pub fn with_table(rest: &str) -> String {
     format!("format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\", \"SK\"]\ntype_attribute = \"type\"\n{rest}")
 }

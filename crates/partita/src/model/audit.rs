@@ -3,13 +3,13 @@
 use super::arguments::{Audit, PlainFormat};
 use super::{FINE, FOUND, Outcome, file, items};
 use crate::client::Client;
-use partita_design::inspection::{Broken, Inspection};
+use partita_design::audit::table::{RuleViolations, TableAudit};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 pub fn run(arguments: &Audit) -> Outcome {
     let model = file::model(&arguments.model)?;
-    let mut inspection = Inspection::new(&model);
+    let mut inspection = TableAudit::new(&model);
     match &arguments.items {
         Some(path) => items::from_file(path, usize::MAX)?.iter().for_each(|item| inspection.add(item)),
         None => {
@@ -31,8 +31,8 @@ pub fn run(arguments: &Audit) -> Outcome {
     Ok(if broken.is_empty() { FINE } else { FOUND })
 }
 
-fn print(items: u64, broken: &BTreeMap<&'static str, Broken>) {
-    for (rule, Broken { items, examples }) in broken {
+fn print(items: u64, broken: &BTreeMap<&'static str, RuleViolations>) {
+    for (rule, RuleViolations { items, examples }) in broken {
         println!("{rule}: {items}");
         examples.iter().for_each(|example| println!("  {example}"));
         if *items > examples.len() as u64 {

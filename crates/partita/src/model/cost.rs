@@ -3,7 +3,7 @@
 use super::arguments::{Cost, PlainFormat};
 use super::{FINE, Outcome, file};
 use crate::clock;
-use partita_design::cost;
+use partita_design::capacity::cost;
 use partita_value::calendar::timestamp;
 
 /// Older prices are reported.

@@ -2,7 +2,7 @@
 
 use super::arguments::{Diff, PlainFormat};
 use super::{FINE, FOUND, Outcome, file};
-use partita_design::difference::difference;
+use partita_design::report::difference::difference;
 
 pub fn run(arguments: &Diff) -> Outcome {
     let (old, new) = (file::model(&arguments.old)?, file::model(&arguments.new)?);
@@ -13,7 +13,7 @@ pub fn run(arguments: &Diff) -> Outcome {
         PlainFormat::Json => println!("{:#}", difference.json(&prices)),
     }
     let (before, after) =
-        (difference.before.single.on_demand(&prices), difference.after.single.on_demand(&prices));
+        (difference.before.single_table.on_demand(&prices), difference.after.single_table.on_demand(&prices));
     let dearer = arguments.max_increase.is_some_and(|percent| after > before * (1.0 + percent / 100.0));
     Ok(if difference.is_worse() || dearer { FOUND } else { FINE })
 }

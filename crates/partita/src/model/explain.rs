@@ -2,8 +2,8 @@
 
 use super::arguments::{Explain, PlainFormat};
 use super::{FINE, Outcome, file};
-use partita_design::explain;
 use partita_design::finding::closest;
+use partita_design::report::explain;
 
 pub fn run(arguments: &Explain) -> Outcome {
     let model = file::model(&arguments.model)?;

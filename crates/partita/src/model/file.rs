@@ -29,7 +29,7 @@ pub fn model(path: &Path) -> Result<Model, String> {
 }
 
 /// Prices from a file, or the built-in ones.
-pub fn prices(path: Option<&Path>) -> Result<partita_design::price::Prices, String> {
-    let text = path.map_or_else(|| Ok(partita_design::price::CARRIED.to_owned()), text)?;
-    partita_design::price::Prices::parse(&text)
+pub fn prices(path: Option<&Path>) -> Result<partita_design::capacity::prices::Prices, String> {
+    let text = path.map_or_else(|| Ok(partita_design::capacity::prices::DEFAULT_PRICES.to_owned()), text)?;
+    partita_design::capacity::prices::Prices::parse(&text)
 }

@@ -2,7 +2,9 @@
 
 use super::arguments::{Destination, Export, Import, Origin};
 use super::{FINE, Outcome, file};
-use partita_design::{definition, emission, onetable, schema, workbench};
+use partita_design::exchange::{onetable, table_definition, workbench};
+use partita_design::reader::schema;
+use partita_design::toml_writer;
 
 pub fn import(arguments: &Import) -> Outcome {
     let text = file::text(&arguments.file)?;
@@ -12,7 +14,7 @@ pub fn import(arguments: &Import) -> Outcome {
     };
     let model = model.map_err(|message| format!("{}: {message}", arguments.file.display()))?;
     let comment = format!("Imported from {tool}. Add the patterns and writes, then: partita model check");
-    print!("{}", emission::toml(&model, &comment));
+    print!("{}", toml_writer::write(&model, &comment));
     Ok(FINE)
 }
 
@@ -21,7 +23,7 @@ pub fn export(arguments: &Export) -> Outcome {
     let document = match arguments.to {
         Destination::Workbench => workbench::export(&model),
         Destination::Onetable => onetable::export(&model),
-        Destination::CreateTable => definition::create_table(&model),
+        Destination::CreateTable => table_definition::create_table(&model),
     };
     println!("{document:#}");
     Ok(FINE)

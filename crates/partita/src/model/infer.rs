@@ -1,17 +1,17 @@
 //! `partita model infer`: proposes a model from items.
 
 use super::arguments::Infer;
-use super::items::Item;
 use super::{FINE, Outcome, items};
 use crate::client::Client;
-use partita_design::definition::from_description;
-use partita_design::emission;
-use partita_design::inference::{Known, infer};
+use partita_design::exchange::table_definition::from_description;
+use partita_design::inference::{KnownSchema, infer};
+use partita_design::item::Item;
+use partita_design::toml_writer;
 use serde_json::Value;
 
 pub fn run(arguments: &Infer) -> Outcome {
     let mut known =
-        Known { table: arguments.table.clone(), keys: arguments.keys.clone(), indexes: Vec::new() };
+        KnownSchema { table: arguments.table.clone(), keys: arguments.keys.clone(), indexes: Vec::new() };
     let items = match &arguments.items {
         Some(path) => items::from_file(path, arguments.limit)?,
         None => scan(arguments, &mut known)?,
@@ -21,11 +21,11 @@ pub fn run(arguments: &Infer) -> Outcome {
         "Proposed from {} items. Correct the names and types, add the patterns and writes that are missing,\nthen: partita model check",
         items.len()
     );
-    print!("{}", emission::toml(&model, &comment));
+    print!("{}", toml_writer::write(&model, &comment));
     Ok(FINE)
 }
 
-fn scan(arguments: &Infer, known: &mut Known) -> Result<Vec<Item>, String> {
+fn scan(arguments: &Infer, known: &mut KnownSchema) -> Result<Vec<Item>, String> {
     let mut client = Client::new(&arguments.endpoint)?;
     let description = items::describe(&mut client, &arguments.table)?;
     (known.keys, known.indexes) = from_description(&description);

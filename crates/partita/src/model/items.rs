@@ -1,12 +1,11 @@
 //! Reads the items of a table from a file, or page by page from a database.
 
-use super::file;
+use super::{file, item_json};
 use crate::client::Client;
 use crate::progress_bar::ProgressBar;
-use serde_json::{Map, Value, json};
+use partita_design::item::Item;
+use serde_json::{Value, json};
 use std::path::Path;
-
-pub type Item = Map<String, Value>;
 
 /// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line.
 pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
@@ -24,14 +23,11 @@ pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
             parsed.map_err(|error| format!("the items are not JSON: {error}"))?
         }
     };
-    let items: Option<Vec<_>> =
-        values.into_iter().take(limit).map(|value| value.as_object().cloned()).collect();
-    let items = items.ok_or("the items are not JSON objects")?;
-    let typed = |value: &Value| value.as_object().is_some_and(|object| object.len() == 1);
-    if items.iter().any(|item| !item.values().all(typed)) {
-        return Err("the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}".to_owned());
+    if !values.iter().take(limit).all(Value::is_object) {
+        return Err("the items are not JSON objects".to_owned());
     }
-    Ok(items)
+    let items: Option<Vec<Item>> = values.iter().take(limit).map(item_json::decode).collect();
+    items.ok_or_else(|| "the items are not in DynamoDB JSON: each value names its type, as in {\"PK\": {\"S\": \"USER#1\"}}".to_owned())
 }
 
 /// The `Table` of DescribeTable.
@@ -47,8 +43,10 @@ pub fn page(client: &mut Client, table: &str, start: &Value) -> Result<(Vec<Item
         request["ExclusiveStartKey"] = start.clone();
     }
     let page = client.call("Scan", &request).map_err(|failure| failure.to_string())?;
-    let items = page["Items"].as_array().into_iter().flatten().filter_map(|item| item.as_object().cloned());
-    Ok((items.collect(), page["LastEvaluatedKey"].clone()))
+    let items: Option<Vec<Item>> =
+        page["Items"].as_array().into_iter().flatten().map(item_json::decode).collect();
+    let items = items.ok_or_else(|| format!("the Scan of {table} does not return DynamoDB JSON"))?;
+    Ok((items, page["LastEvaluatedKey"].clone()))
 }
 
 /// Reads all items of a table, with a progress bar.

@@ -1,13 +1,14 @@
 //! `partita model seed`: generates items from a model, into a table or to standard output.
 
 use super::arguments::Seed;
-use super::{FINE, Outcome, file};
+use super::{FINE, Outcome, file, item_json};
 use crate::arguments::Endpoint;
 use crate::client::Client;
 use crate::progress_bar::ProgressBar;
 use partita_design::Model;
-use partita_design::definition::create_table;
+use partita_design::exchange::table_definition::create_table;
 use partita_design::generate::Generator;
+use partita_design::item::Item;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -25,7 +26,8 @@ pub fn run(arguments: &Seed) -> Outcome {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
             for item in (0..generator.count(entity)).flat_map(|number| generator.bundle(entity, number)) {
-                writeln!(out, "{}", Value::Object(item)).map_err(|error| format!("cannot write: {error}"))?;
+                writeln!(out, "{}", Value::Object(item_json::encode(&item)))
+                    .map_err(|error| format!("cannot write: {error}"))?;
             }
         }
         return Ok(FINE);
@@ -108,16 +110,13 @@ fn work(
     Ok(())
 }
 
-fn write_batch(
-    client: &mut Client,
-    model: &Model,
-    items: impl Iterator<Item = Map<String, Value>>,
-) -> Result<(), String> {
+fn write_batch(client: &mut Client, model: &Model, items: impl Iterator<Item = Item>) -> Result<(), String> {
     // A batch may contain each key only once.
     let key = |item: &Map<String, Value>| -> Vec<String> {
         let keys = model.table.keys.iter();
         keys.map(|key| item.get(key).map(Value::to_string).unwrap_or_default()).collect()
     };
+    let items = items.map(|item| item_json::encode(&item));
     let items: BTreeMap<Vec<String>, _> = items.map(|item| (key(&item), item)).collect();
     let requests: Vec<Value> =
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();

@@ -5,11 +5,11 @@ use super::statistics::{Sample, Statistics, shortened};
 use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
-use partita_design::attribution::{Shape, shapes};
 use partita_design::audit::Violation;
-use partita_design::slot::{Place, Slot};
+use partita_design::audit::attribution::{RequestShape, request_shapes};
+use partita_design::keys::key_mapping::{KeyMapping, TableOrIndex};
+use partita_design::model::value_type::ValueType;
 use partita_design::template::Template;
-use partita_design::value_type::ValueType;
 use partita_value::names::TableName;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl Mode {
 
 pub struct ModelWatch {
     pub(super) model: Model,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<RequestShape>,
     pub(super) partitions: Vec<PartitionTemplate>,
     mode: Mode,
     statistics: Mutex<Statistics>,
@@ -70,10 +70,10 @@ pub struct Attribution {
 
 impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
-        let shapes = shapes(&model);
-        let slots = Place::all(&model).into_iter().flat_map(|place| place.slots(&model));
-        let partition = |slot: Slot<'_>| PartitionTemplate {
-            index: slot.place.index.map(|index| index.name.clone()),
+        let shapes = request_shapes(&model);
+        let slots = TableOrIndex::all(&model).into_iter().flat_map(|place| place.mappings(&model));
+        let partition = |slot: KeyMapping<'_>| PartitionTemplate {
+            index: slot.location.index.map(|index| index.name.clone()),
             text: slot.partition.to_string(),
             types: slot.entity.types_map(),
             template: slot.partition,

@@ -3,17 +3,20 @@
 use super::model_watch::{Attribution, ModelWatch};
 use super::write_check::{WrittenItem, delete_of, put_of, update_of};
 use partita_api::Request;
-use partita_design::audit::Bond;
+use partita_design::audit::WriteGrouping;
 use partita_expression::Condition;
 use partita_partiql::{KeyPart, KeyParts, NamedItem, Select, Statement, named_item};
 
 impl ModelWatch {
     /// The items that the statements of a request write to the table, and how they are grouped.
-    pub(super) fn written_by_statements(&self, request: &Request) -> Option<(Vec<WrittenItem>, Bond)> {
+    pub(super) fn written_by_statements(
+        &self,
+        request: &Request,
+    ) -> Option<(Vec<WrittenItem>, WriteGrouping)> {
         let bond = match request {
-            Request::ExecuteStatement(_) => Bond::Alone,
-            Request::BatchExecuteStatement(_) => Bond::Batch,
-            Request::ExecuteTransaction(_) => Bond::Transaction,
+            Request::ExecuteStatement(_) => WriteGrouping::Single,
+            Request::BatchExecuteStatement(_) => WriteGrouping::Batch,
+            Request::ExecuteTransaction(_) => WriteGrouping::Transaction,
             _ => return None,
         };
         let own = statements(request).into_iter().filter(|statement| self.applies_to(statement.table()));

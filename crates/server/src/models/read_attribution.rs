@@ -4,9 +4,9 @@ use super::model_watch::{Attribution, ModelWatch};
 use super::{attributes, text};
 use partita_api::Request;
 use partita_api::item::query::Query;
-use partita_design::attribution::{Seen, SeenSort, pattern};
-use partita_design::slot::Place;
-use partita_design::template::BORDER;
+use partita_design::audit::attribution::{ObservedRead, ObservedSort, attribute_read};
+use partita_design::keys::key_mapping::TableOrIndex;
+use partita_design::template::ATTRIBUTE_SEPARATOR;
 use partita_expression::KeyComparison;
 use partita_value::{Item, Value};
 use std::collections::BTreeMap;
@@ -45,13 +45,20 @@ impl ModelWatch {
         let names = &self.model.table.keys;
         let part = |position: usize| names.get(position).and_then(|name| texts.get(name)).map(String::as_str);
         let partition = part(0).unwrap_or_default();
-        let sort = part(1).map_or(SeenSort::None, SeenSort::Equals);
-        self.attribute(&Seen { query: false, index: None, partition, sort, forward: true, limited: false })
+        let sort = part(1).map_or(ObservedSort::None, ObservedSort::Equals);
+        self.attribute(&ObservedRead {
+            query: false,
+            index: None,
+            partition,
+            sort,
+            forward: true,
+            limited: false,
+        })
     }
 
     fn query(&self, query: &Query) -> Result<String, String> {
         let index = query.index.as_deref();
-        let place = Place { index: index.and_then(|name| self.model.index(name)) };
+        let place = TableOrIndex { index: index.and_then(|name| self.model.index(name)) };
         let (partition_names, sort_names) = place.halves(&self.model);
         let term = |name: &String| {
             query.key_condition.terms.iter().find(|term| term.attribute == *name).map(|term| &term.comparison)
@@ -60,30 +67,30 @@ impl ModelWatch {
             Some(KeyComparison::Equal(value)) => Some(value_text(value)),
             _ => None,
         };
-        let border = BORDER.to_string();
+        let border = ATTRIBUTE_SEPARATOR.to_string();
         let partition = partition_names.iter().filter_map(equal).collect::<Vec<_>>().join(&border);
         let fixed: Vec<String> = sort_names.iter().map_while(equal).collect();
         let next = sort_names.get(fixed.len()).and_then(term);
         let bound = |value: &Value| [fixed.as_slice(), &[value_text(value)]].concat().join(&border);
         // Of several sort key attributes the first few can be fixed, which is a common prefix.
         let begun = || fixed.iter().map(|text| format!("{text}{border}")).collect::<String>();
-        let (bound, make): (String, fn(&str) -> SeenSort<'_>) = match next {
-            Some(KeyComparison::BeginsWith(value)) => (bound(value), |text| SeenSort::BeginsWith(text)),
+        let (bound, make): (String, fn(&str) -> ObservedSort<'_>) = match next {
+            Some(KeyComparison::BeginsWith(value)) => (bound(value), |text| ObservedSort::BeginsWith(text)),
             Some(
                 KeyComparison::Less(value)
                 | KeyComparison::LessOrEqual(value)
                 | KeyComparison::Greater(value)
                 | KeyComparison::GreaterOrEqual(value)
                 | KeyComparison::Between(value, _),
-            ) => (bound(value), |text| SeenSort::Range(text)),
+            ) => (bound(value), |text| ObservedSort::Range(text)),
             Some(KeyComparison::Equal(_) | KeyComparison::NotIndexable) | None if fixed.is_empty() => {
-                (String::new(), |_| SeenSort::None)
+                (String::new(), |_| ObservedSort::None)
             }
-            _ if fixed.len() < sort_names.len() => (begun(), |text| SeenSort::BeginsWith(text)),
-            _ => (fixed.join(&border), |text| SeenSort::Equals(text)),
+            _ if fixed.len() < sort_names.len() => (begun(), |text| ObservedSort::BeginsWith(text)),
+            _ => (fixed.join(&border), |text| ObservedSort::Equals(text)),
         };
         let (forward, limited) = (query.scan_index_forward, query.limit.is_some());
-        self.attribute(&Seen {
+        self.attribute(&ObservedRead {
             query: true,
             index,
             partition: &partition,
@@ -94,16 +101,16 @@ impl ModelWatch {
     }
 
     /// The pattern's name, or a description of an undeclared request.
-    fn attribute(&self, seen: &Seen<'_>) -> Result<String, String> {
+    fn attribute(&self, seen: &ObservedRead<'_>) -> Result<String, String> {
         self.count_key(seen.index, seen.partition);
         let place = seen.index.unwrap_or("table");
-        pattern(&self.shapes, seen).map(str::to_owned).ok_or_else(|| {
+        attribute_read(&self.shapes, seen).map(str::to_owned).ok_or_else(|| {
             let operation = if seen.query { "Query" } else { "GetItem" };
             let sort = match seen.sort {
-                SeenSort::None => String::new(),
-                SeenSort::Equals(text) => format!(", sort key = {}", prefix(text)),
-                SeenSort::BeginsWith(text) => format!(", sort key begins_with {}", prefix(text)),
-                SeenSort::Range(text) => format!(", sort key from {}", prefix(text)),
+                ObservedSort::None => String::new(),
+                ObservedSort::Equals(text) => format!(", sort key = {}", prefix(text)),
+                ObservedSort::BeginsWith(text) => format!(", sort key begins_with {}", prefix(text)),
+                ObservedSort::Range(text) => format!(", sort key from {}", prefix(text)),
             };
             format!("{operation} {place}, partition key {}{sort}", prefix(seen.partition))
         })
@@ -119,7 +126,7 @@ impl ModelWatch {
             Some(name) if self.model.index(name).is_none() => "unknown indexes",
             index => index.unwrap_or("table"),
         };
-        self.statistics().key(place, template, &partition.replace(BORDER, " / "));
+        self.statistics().key(place, template, &partition.replace(ATTRIBUTE_SEPARATOR, " / "));
     }
 }
 

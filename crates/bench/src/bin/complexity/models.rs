@@ -2,12 +2,13 @@
 //! are matched against a model's templates.
 
 use crate::{Case, Work};
-use partita_design::cost::cost;
-use partita_design::difference::difference;
-use partita_design::price::{CARRIED, Prices};
-use partita_design::template::{BORDER, Template};
-use partita_design::value_type::ValueType;
-use partita_design::{Model, Source, check, explain, read, report};
+use partita_design::capacity::cost::cost;
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
+use partita_design::model::value_type::ValueType;
+use partita_design::report::difference::difference;
+use partita_design::report::explain;
+use partita_design::template::{ATTRIBUTE_SEPARATOR, Template};
+use partita_design::{Model, Source, check, read, report};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hint::black_box;
@@ -35,7 +36,7 @@ fn with(rest: String, work: fn(&Model) -> usize) -> Work {
 
 /// Runs work with the built-in prices.
 fn priced(work: impl Fn(&Prices) -> usize) -> usize {
-    Prices::parse(CARRIED).map_or(usize::MAX, |prices| work(&prices))
+    Prices::parse(DEFAULT_PRICES).map_or(usize::MAX, |prices| work(&prices))
 }
 
 /// Repeats a line with numbers in place of `%`.
@@ -196,7 +197,7 @@ const KEYS: &[Case] = &[
     Case {
         name: "key_of_delimiters_rejected",
         size: 2_000,
-        prepare: |n| match_key("{a}#{b}#{c}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| match_key("{a}#{b}#{c}", format!("{}{ATTRIBUTE_SEPARATOR}", "#".repeat(n))),
     },
     Case {
         name: "key_with_fields_twice_rejected",
@@ -206,6 +207,6 @@ const KEYS: &[Case] = &[
     Case {
         name: "key_of_kilobytes_rejected",
         size: 100_000,
-        prepare: |n| match_key("{a}#{b}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| match_key("{a}#{b}", format!("{}{ATTRIBUTE_SEPARATOR}", "#".repeat(n))),
     },
 ];

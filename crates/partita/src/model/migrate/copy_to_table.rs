@@ -1,12 +1,14 @@
 //! Copies every item into another table, in the new model's form. Existing items are compared, never overwritten.
 
 use super::{Migration, MigrationSummary};
-use crate::model::items::{self, Item};
+use crate::model::item_json::encode;
+use crate::model::items;
 use crate::progress_bar::ProgressBar;
-use partita_design::estimate::write_units;
-use partita_design::migration::{Rewrite, rewrite, tells_origin};
+use partita_design::capacity::estimate::write_units;
+use partita_design::item::Item;
+use partita_design::migration::{Rewrite, preserves_origin, rewrite};
 use partita_exchange::item_reader::decode_put_line;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 impl Migration<'_> {
     pub(super) fn copy(&mut self, into: &str) -> Result<MigrationSummary, String> {
@@ -30,7 +32,7 @@ impl Migration<'_> {
         let rewritten = match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => item.clone(),
             Rewrite::Put(rewritten) | Rewrite::Move { put: rewritten, .. } => rewritten,
-            Rewrite::Gone(entity) => {
+            Rewrite::Removed(entity) => {
                 *summary.gone.entry(entity).or_default() += 1;
                 return Ok(());
             }
@@ -39,9 +41,10 @@ impl Migration<'_> {
                 return Ok(());
             }
         };
-        summary.units += write_units(json!(rewritten).to_string().len() as u64);
+        let encoded = Value::Object(encode(&rewritten));
+        summary.units += write_units(encoded.to_string().len() as u64);
         let request = json!({
-            "TableName": into, "Item": rewritten, "ConditionExpression": "attribute_not_exists(#pk)",
+            "TableName": into, "Item": encoded, "ConditionExpression": "attribute_not_exists(#pk)",
             "ExpressionAttributeNames": { "#pk": self.new.table.keys[0] },
         });
         match self.client.call("PutItem", &request) {
@@ -64,11 +67,14 @@ impl Migration<'_> {
         summary: &mut MigrationSummary,
     ) -> Result<(), String> {
         let keys = &self.new.table.keys;
-        let key: Item =
-            keys.iter().filter_map(|name| Some((name.clone(), rewritten.get(name)?.clone()))).collect();
+        let encoded = encode(rewritten);
+        let key: Map<String, Value> =
+            keys.iter().filter_map(|name| Some((name.clone(), encoded.get(name)?.clone()))).collect();
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
-        if is_same(&found["Item"], &json!(rewritten)) && tells_origin(&self.old, &self.new, item, rewritten) {
+        if is_same(&found["Item"], &Value::Object(encoded))
+            && preserves_origin(&self.old, &self.new, item, rewritten)
+        {
             summary.present += 1;
         } else {
             summary.add_collision(Value::Object(key).to_string());

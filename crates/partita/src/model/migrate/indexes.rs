@@ -3,7 +3,7 @@
 use super::Migration;
 use crate::model::items;
 use partita_design::Model;
-use partita_design::definition::{create_table, from_description};
+use partita_design::exchange::table_definition::{create_table, from_description};
 use partita_design::model::Index;
 use serde_json::{Value, json};
 use std::time::Duration;

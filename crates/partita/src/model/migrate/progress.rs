@@ -2,7 +2,7 @@
 
 use super::{Migration, MigrationSummary};
 use crate::transfer::checkpoint::Checkpoint;
-use partita_design::emission::toml;
+use partita_design::toml_writer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -89,8 +89,8 @@ impl Migration<'_> {
             endpoint: self.arguments.endpoint.endpoint.clone(),
             table: self.table.clone(),
             into: self.arguments.into.clone(),
-            old: toml(&self.old, ""),
-            new: toml(&self.new, ""),
+            old: toml_writer::write(&self.old, ""),
+            new: toml_writer::write(&self.new, ""),
         }
     }
 }

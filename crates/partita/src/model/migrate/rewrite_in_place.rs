@@ -2,9 +2,11 @@
 
 use super::progress::MigrationProgress;
 use super::{Migration, MigrationSummary};
+use crate::model::item_json::encode;
 use crate::model::items;
 use crate::progress_bar::ProgressBar;
-use partita_design::estimate::write_units;
+use partita_design::capacity::estimate::write_units;
+use partita_design::item::Item;
 use partita_design::migration::{Rewrite, rewrite};
 use serde_json::{Map, Value, json};
 
@@ -29,15 +31,15 @@ impl Migration<'_> {
 
     fn rewrite_item(
         &mut self,
-        item: &Map<String, Value>,
+        item: &Item,
         apply: bool,
         summary: &mut MigrationSummary,
     ) -> Result<(), String> {
-        let units = write_units(Value::Object(item.clone()).to_string().len() as u64);
+        let units = write_units(Value::Object(encode(item)).to_string().len() as u64);
         match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => summary.kept += 1,
             Rewrite::Unknown(reason) => *summary.unknown.entry(reason).or_default() += 1,
-            Rewrite::Gone(entity) => {
+            Rewrite::Removed(entity) => {
                 *summary.gone.entry(entity).or_default() += 1;
                 if apply && self.arguments.delete_removed {
                     self.delete(item)?;
@@ -62,11 +64,8 @@ impl Migration<'_> {
     }
 
     /// Updates only what differs, so that concurrent changes by the application are preserved.
-    fn update_item(
-        &mut self,
-        item: &Map<String, Value>,
-        rewritten: &Map<String, Value>,
-    ) -> Result<(), String> {
+    fn update_item(&mut self, item: &Item, rewritten: &Item) -> Result<(), String> {
+        let (item, rewritten) = (encode(item), encode(rewritten));
         let (mut names, mut values) = (Map::new(), Map::new());
         let (mut set, mut remove) = (Vec::new(), Vec::new());
         for (number, name) in
@@ -90,7 +89,7 @@ impl Migration<'_> {
         };
         let mut request = json!({
             "TableName": self.table,
-            "Key": self.key_of(item),
+            "Key": self.key_of(&item),
             "UpdateExpression": format!("{}{}", part("SET", &set), part("REMOVE", &remove)),
             "ConditionExpression": "attribute_exists(#pk)",
             "ExpressionAttributeNames": names,
@@ -106,7 +105,8 @@ impl Migration<'_> {
     }
 
     /// Puts the new item and deletes the old one in one transaction.
-    fn relocate(&mut self, put: &Map<String, Value>, delete: &Map<String, Value>) -> Result<(), String> {
+    fn relocate(&mut self, put: &Item, delete: &Item) -> Result<(), String> {
+        let (put, delete) = (encode(put), encode(delete));
         let names = json!({ "#pk": self.old.table.keys[0] });
         let request = json!({ "TransactItems": [
             // Existing items are never overwritten; the verification reports what could not move.
@@ -131,8 +131,8 @@ impl Migration<'_> {
     }
 
     /// Deletes an item of a type that the new model does not have.
-    fn delete(&mut self, item: &Map<String, Value>) -> Result<(), String> {
-        let request = json!({ "TableName": self.table, "Key": self.key_of(item) });
+    fn delete(&mut self, item: &Item) -> Result<(), String> {
+        let request = json!({ "TableName": self.table, "Key": self.key_of(&encode(item)) });
         self.call("DeleteItem", &request).map(|_| ())
     }
 }

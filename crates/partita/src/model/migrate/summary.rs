@@ -1,7 +1,7 @@
 //! Counts what a migration does to a table's items.
 
 use crate::model::{FINE, FOUND};
-use partita_design::price::{CARRIED, Prices};
+use partita_design::capacity::prices::{DEFAULT_PRICES, Prices};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ impl MigrationSummary {
         println!("{:>10} items are unchanged", self.kept);
         println!("{:>10} items get other index keys or another type", self.put);
         println!("{:>10} items move to another primary key", self.moved);
-        let cost = Prices::parse(CARRIED).map(|prices| {
+        let cost = Prices::parse(DEFAULT_PRICES).map(|prices| {
             let money = self.units as f64 / 1e6 * prices.million_writes;
             format!(": {money:.2} {} on demand, prices of {}", prices.currency, prices.date)
         });

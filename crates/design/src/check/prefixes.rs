@@ -1,0 +1,148 @@
+//! Rules about the prefixes of keys: present, spelled consistently, and starting with the tenant.
+
+use super::Checker;
+use super::spelling::Spellings;
+use crate::finding::{Finding, Severity};
+use crate::formatting::list;
+use crate::keys::key_mapping::KeyMapping;
+use crate::model::Entity;
+use crate::name_hints;
+use crate::template::{Part, Template};
+use std::collections::BTreeMap;
+
+impl<'m> Checker<'m> {
+    pub fn prefixes(&mut self) {
+        self.prefixed();
+        self.consistent();
+        self.tenants();
+    }
+
+    /// Keys need prefixes: `USER#123`, not `123`.
+    fn prefixed(&mut self) {
+        let several = self.model.entities.len() > 1;
+        for mapping in self.mappings() {
+            let bare = matches!(mapping.partition.parts.first(), Some(Part::Field { .. }));
+            let semantic = mapping.is_semantic(self.model);
+            let alone = mapping.location.index.is_some() && self.keys.mappings(mapping.location).len() == 1;
+            if bare && !semantic && !alone {
+                let field = mapping.partition.fields().next().unwrap_or_default().to_owned();
+                let finding = self.about_mapping("P204", Severity::Warning, &mapping);
+                let word = field.trim_end_matches("Id").to_uppercase();
+                self.report(
+                    finding
+                        .with_message(format!(
+                            "the partition key {} of {} has no prefix",
+                            mapping.partition,
+                            mapping.location.name()
+                        ))
+                        .with_help(format!("write {word}#{{{field}}}")),
+                );
+            }
+            let Some(sort) = mapping.sort.as_ref().filter(|_| several && mapping.location.index.is_none())
+            else {
+                continue;
+            };
+            let bare = matches!(sort.parts.first(), Some(Part::Field { .. }));
+            if bare && self.keys.shares_collections(mapping.entity) {
+                let finding = self.about_mapping("P213", Severity::Note, &mapping);
+                let word = mapping.entity.name.to_uppercase();
+                self.report(
+                    finding
+                        .with_message(format!(
+                            "the sort key {sort} has no prefix in a collection of several entities"
+                        ))
+                        .with_help(format!("write {word}#{sort}")),
+                );
+            }
+        }
+    }
+
+    /// An attribute has one spelling of its prefix, and keys have one delimiter.
+    fn consistent(&mut self) {
+        let mut spellings: BTreeMap<(String, String), Spellings> = BTreeMap::new();
+        let mut delimiters: BTreeMap<char, KeyMapping<'m>> = BTreeMap::new();
+        for mapping in self.mappings() {
+            for pair in mapping.partition.parts.clone().windows(2) {
+                let (Part::Text(text), Part::Field { name, .. }) = (&pair[0], &pair[1]) else { continue };
+                // The delimiter that ends the previous part is not part of this prefix.
+                let text = text.trim_start_matches(|character: char| !character.is_alphanumeric());
+                let mark = text.chars().last().filter(|last| !last.is_alphanumeric());
+                if let Some(mark) = mark {
+                    delimiters.entry(mark).or_insert_with(|| mapping.clone());
+                }
+                let word: String = text.chars().filter(char::is_ascii_alphanumeric).collect();
+                if word.is_empty() {
+                    continue;
+                }
+                let prefixes =
+                    spellings.entry((mapping.location.name().to_owned(), name.clone())).or_default();
+                let similar = prefixes.similar(text, name);
+                prefixes.insert(text);
+                if let Some(other) = similar {
+                    let finding = self.about_mapping("P205", Severity::Warning, &mapping);
+                    let message = format!("{name} has the prefix {text} here and {other} elsewhere");
+                    self.report(
+                        finding
+                            .with_message(message)
+                            .with_help("use one prefix, so that both are in one collection"),
+                    );
+                }
+            }
+        }
+        if delimiters.len() > 1 {
+            let marks: Vec<String> = delimiters.keys().map(|mark| format!("'{mark}'")).collect();
+            let odd = delimiters.into_iter().find(|(mark, _)| *mark != '#');
+            if let Some((_, mapping)) = odd {
+                let finding = self.about_mapping("P205", Severity::Warning, &mapping);
+                let message = format!("partition keys are delimited by {}", list(&marks));
+                self.report(
+                    finding
+                        .with_message(message)
+                        .with_help("use one delimiter everywhere; # is the usual one"),
+                );
+            }
+        }
+    }
+
+    /// A declared tenant must start every partition key; one that is only recognised by its name, those of the table.
+    fn tenants(&mut self) {
+        let Some(tenant) = self.model.table.tenant.clone() else { return self.named_tenants() };
+        for mapping in self.mappings() {
+            if mapping.partition.fields().next() != Some(tenant.as_str()) {
+                let finding = self.about_mapping("P217", Severity::Error, &mapping);
+                self.report(
+                    finding
+                        .with_message(format!(
+                            "the partition key {} of {} does not start with {tenant}",
+                            mapping.partition,
+                            mapping.location.name()
+                        ))
+                        .with_help(format!("write TENANT#{{{tenant}}}#{}", mapping.partition)),
+                );
+            }
+        }
+    }
+
+    fn named_tenants(&mut self) {
+        let leading = |entity: &Entity| {
+            entity.key.first().and_then(|key| key.fields().next().map(name_hints::is_tenant))
+        };
+        if !self.model.entities.iter().any(|entity| leading(entity) == Some(true)) {
+            return;
+        }
+        for entity in &self.model.entities {
+            let own = entity.attributes.iter().find(|attribute| name_hints::is_tenant(&attribute.name));
+            let Some(tenant) = own.filter(|_| leading(entity) != Some(true)) else { continue };
+            let finding = Finding::new("P217", Severity::Warning, entity.subject(), &entity.key_span);
+            let partition = entity.key.first().map(Template::to_string).unwrap_or_default();
+            self.report(
+                finding
+                    .with_message(format!(
+                        "the partition key {partition} does not start with {}, unlike those of other entities",
+                        tenant.name
+                    ))
+                    .with_help(format!("write TENANT#{{{}}}#{partition}", tenant.name)),
+            );
+        }
+    }
+}

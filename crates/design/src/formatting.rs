@@ -1,0 +1,60 @@
+//! Numbers, sizes and lists as people read them.
+
+/// Joins names: `a`, `a and b`, `a, b and c`.
+pub fn list<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [start @ .., last] => {
+            let start: Vec<&str> = start.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", start.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// Formats a count: `1 item`, `2 items`.
+pub fn plural(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Formats a number: `12`, `4.5`, `1.2 million`.
+pub fn format_number(number: f64) -> String {
+    let short = |number: f64| {
+        let text = format!("{number:.1}");
+        text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    };
+    // The sum of an empty iterator is negative zero.
+    match number + 0.0 {
+        n if n >= 1e9 => format!("{} billion", short(n / 1e9)),
+        n if n >= 1e6 => format!("{} million", short(n / 1e6)),
+        n if n >= 1e4 => format!("{} thousand", short(n / 1e3)),
+        n => short(n),
+    }
+}
+
+/// Formats a number with its unit: `1 item`, `2.5 read units`.
+pub fn format_quantity(number: f64, noun: &str) -> String {
+    let text = format_number(number);
+    let plural = if text == "1" { "" } else { "s" };
+    format!("{text} {noun}{plural}")
+}
+
+/// Formats a size: `512 B`, `3.4 KB`, `5 MB`.
+pub fn format_bytes(bytes: f64) -> String {
+    let units = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => format!("{} {name}", format_number(bytes / unit)),
+        None => format!("{bytes:.0} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_joined() {
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+        assert_eq!(plural(1, "item"), "1 item");
+    }
+}

@@ -1,0 +1,144 @@
+//! Generates single values, plausible for the type and, where it helps, for the name of the attribute.
+
+use crate::model::value_type::ValueType;
+use crate::random::at;
+
+pub(super) const WORDS: [&str; 24] = [
+    "amber", "bridge", "cedar", "delta", "ember", "falcon", "garden", "harbour", "island", "juniper",
+    "kettle", "lantern", "meadow", "north", "orchard", "pepper", "quartz", "river", "silver", "timber",
+    "umbra", "velvet", "willow", "zephyr",
+];
+const NAMES: [&str; 16] = [
+    "Ada", "Ben", "Chidi", "Dana", "Elif", "Farid", "Grace", "Hana", "Ivan", "June", "Kofi", "Lena", "Mira",
+    "Noor", "Omar", "Petra",
+];
+const CITIES: [&str; 8] = ["Lagos", "Lyon", "Osaka", "Porto", "Quito", "Turin", "Utrecht", "Vienna"];
+/// 1 January 2026, the latest time that is drawn.
+const NOW: u64 = 1_767_225_600;
+const YEAR: u64 = 31_536_000;
+
+/// A value of a type; text is chosen by the name of the attribute where that helps.
+pub(super) fn plain_value(
+    kind: &ValueType,
+    name: &str,
+    values: Option<u64>,
+    drawn: u64,
+    number: u64,
+) -> String {
+    let drawn = values.map_or(drawn, |values| drawn % values.max(1));
+    match kind {
+        ValueType::Int => (drawn % 100).to_string(),
+        ValueType::Decimal => format!("{}.{:02}", drawn % 500, (drawn / 500) % 100),
+        ValueType::Bool => (drawn.is_multiple_of(10)).to_string(),
+        ValueType::Timestamp => timestamp(NOW - drawn % YEAR),
+        ValueType::Date => timestamp(NOW - drawn % YEAR)[..10].to_owned(),
+        ValueType::Ulid => ulid(NOW - drawn % YEAR, drawn),
+        ValueType::Uuid => uuid(drawn),
+        ValueType::Ksuid => format!("{:0>27}", base(drawn as u128 * 0x1_0000_0001, 62)),
+        ValueType::Choice(choices) => {
+            // The first states of a life cycle are rarer than the last.
+            let weight = choices.len() * (choices.len() + 1) / 2;
+            let mut point = (drawn % weight.max(1) as u64) as usize;
+            let mut chosen = 0;
+            while chosen + 1 < choices.len() && point > chosen {
+                point -= chosen + 1;
+                chosen += 1;
+            }
+            choices[chosen].clone()
+        }
+        ValueType::Id => format!("{}-{}", WORDS[(drawn % 24) as usize], drawn / 24 % 100),
+        ValueType::String => words(name, drawn, number),
+        ValueType::Binary => "AAEC".to_owned(),
+        ValueType::List | ValueType::Map | ValueType::Set => WORDS[(drawn % 24) as usize].to_owned(),
+    }
+}
+
+fn words(name: &str, drawn: u64, number: u64) -> String {
+    let lower = name.to_lowercase();
+    let pick = |list: &[&'static str], turn: u64| list[(turn % list.len() as u64) as usize];
+    if lower.contains("email") {
+        return format!("{}.{number}@example.com", pick(&NAMES, drawn).to_lowercase());
+    }
+    if lower.contains("city") || lower.contains("address") {
+        return pick(&CITIES, drawn).to_owned();
+    }
+    if lower.ends_with("name") {
+        return format!("{} {}", pick(&NAMES, drawn), capital(pick(&WORDS, drawn / 16)));
+    }
+    if lower.contains("url") {
+        return format!("https://example.com/{}/{number}", pick(&WORDS, drawn));
+    }
+    format!("{} {}", capital(pick(&WORDS, drawn)), pick(&WORDS, drawn / 24))
+}
+
+fn capital(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// Formats seconds since 1970 as ISO 8601. `partita_value::calendar` cannot be used: this crate depends on no other.
+fn timestamp(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Converts days to a civil date by eras of 400 years that start in March.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+fn ulid(seconds: u64, drawn: u64) -> String {
+    let time = base(u128::from(seconds) * 1000, 32);
+    let random = base(u128::from(drawn) << 16 | u128::from(drawn >> 48), 32);
+    format!("{time:0>10}{random:0>16}")
+}
+
+fn uuid(drawn: u64) -> String {
+    let other = at(drawn, "uuid", 1);
+    format!(
+        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+        drawn >> 32,
+        drawn >> 16 & 0xFFFF,
+        drawn & 0xFFF,
+        0x8000 | other >> 50,
+        other & 0xFFFF_FFFF_FFFF
+    )
+}
+
+/// A number in base 32 (Crockford) or 62.
+fn base(mut number: u128, base: u128) -> String {
+    const DIGITS: [&[u8]; 2] = [
+        b"0123456789ABCDEFGHJKMNPQRSTVWXYZ",
+        b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    ];
+    let digits = DIGITS[usize::from(base != 32)];
+    let mut text = Vec::new();
+    while number > 0 {
+        text.push(digits[(number % base) as usize] as char);
+        number /= base;
+    }
+    text.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_iso_8601() {
+        assert_eq!(timestamp(0), "1970-01-01T00:00:00Z");
+        assert_eq!(timestamp(NOW), "2026-01-01T00:00:00Z");
+        assert_eq!(timestamp(951_827_696), "2000-02-29T12:34:56Z");
+    }
+
+    #[test]
+    fn identifiers_have_their_length() {
+        assert_eq!(ulid(NOW, u64::MAX).len(), 26);
+        assert_eq!(uuid(7).len(), 36);
+        assert_eq!(plain_value(&ValueType::Ksuid, "k", None, 99, 1).len(), 27);
+    }
+}

@@ -1,0 +1,214 @@
+//! How an entity's keys are built in the table or in an index, and which of its items are there.
+
+use crate::item::{Attributes, Value};
+use crate::model::condition::Condition;
+use crate::model::{Entity, Index, Model, Projection, Shard};
+use crate::template::{Format, Part, SHARD, Template};
+use std::collections::BTreeSet;
+
+/// The table, or one of its indexes.
+#[derive(Clone, Copy, Debug)]
+pub struct TableOrIndex<'m> {
+    /// The index; `None` is the table.
+    pub index: Option<&'m Index>,
+}
+
+/// How the keys of one entity are built in the table or in an index, and which of its items are there.
+#[derive(Clone, Debug)]
+pub struct KeyMapping<'m> {
+    /// The entity.
+    pub entity: &'m Entity,
+    /// The table or the index.
+    pub location: TableOrIndex<'m>,
+    /// One template for each key attribute.
+    pub key: &'m [Template],
+    /// The templates of the partition key, joined.
+    pub partition: Template,
+    /// The templates of the sort key, joined.
+    pub sort: Option<Template>,
+    /// The condition that items in a sparse index meet.
+    pub when: Condition,
+    /// How `{shard}` is chosen.
+    pub shard: Option<&'m Shard>,
+    /// The declared number of items here at a time.
+    pub count: Option<u64>,
+}
+
+impl<'m> TableOrIndex<'m> {
+    /// Returns the table, followed by its indexes.
+    pub fn all(model: &'m Model) -> Vec<TableOrIndex<'m>> {
+        let indexes = model.indexes.iter().map(|index| TableOrIndex { index: Some(index) });
+        std::iter::once(TableOrIndex { index: None }).chain(indexes).collect()
+    }
+
+    /// Returns the name of the index, or `the table`.
+    pub fn name(&self) -> &'m str {
+        self.index.map_or("the table", |index| index.name.as_str())
+    }
+
+    /// Returns the names of the key attributes.
+    pub fn key_names(&self, model: &'m Model) -> &'m [String] {
+        self.index.map_or(&model.table.keys, |index| &index.keys)
+    }
+
+    /// Returns the names of the partition key attributes and of the sort key attributes.
+    pub fn halves(&self, model: &'m Model) -> (&'m [String], &'m [String]) {
+        match self.index {
+            None => model.table.keys.split_at(model.table.keys.len().min(1)),
+            Some(index) => index.halves(),
+        }
+    }
+
+    /// Returns whether reads can be strongly consistent.
+    pub fn is_consistent(&self) -> bool {
+        self.index.is_none_or(|index| index.local)
+    }
+
+    /// Returns the keys of an entity here, if it is stored here.
+    pub fn mapping(&self, entity: &'m Entity) -> Option<KeyMapping<'m>> {
+        let (key, when, shard, count) = match self.index {
+            None => (&entity.key, Condition::default(), entity.shard.as_ref(), None),
+            Some(index) => {
+                let index_key = entity.index_key(&index.name)?;
+                let shard = index_key.shard.as_ref().or(entity.shard.as_ref());
+                (&index_key.key, index_key.when.clone(), shard, index_key.count)
+            }
+        };
+        let first = self.index.map_or(1, |index| index.partition_keys).min(key.len());
+        let (partition, sort) = key.split_at(first);
+        if partition.is_empty() {
+            return None;
+        }
+        let sort = (!sort.is_empty()).then(|| Template::joined(sort));
+        Some(KeyMapping {
+            entity,
+            location: *self,
+            key,
+            partition: Template::joined(partition),
+            sort,
+            when,
+            shard,
+            count,
+        })
+    }
+
+    /// Returns the keys of all entities stored here.
+    pub fn mappings(&self, model: &'m Model) -> Vec<KeyMapping<'m>> {
+        model.entities.iter().filter_map(|entity| self.mapping(entity)).collect()
+    }
+
+    /// Returns whether a key attribute holds numbers: every entity puts a bare number there.
+    pub fn key_is_number(&self, model: &'m Model, position: usize) -> bool {
+        model.lookup().is_number(*self, position)
+    }
+
+    /// Returns the value of a key attribute with this text: a number where the attribute holds numbers.
+    pub fn key_value(&self, model: &'m Model, position: usize, text: String) -> Value {
+        if self.key_is_number(model, position) { Value::Number(text) } else { Value::String(text) }
+    }
+
+    /// Computes [`Self::key_is_number`].
+    pub(crate) fn holds_numbers(&self, model: &'m Model, position: usize) -> bool {
+        let mappings = self.mappings(model);
+        !mappings.is_empty()
+            && mappings.iter().all(|mapping| {
+                let template = mapping.key.get(position);
+                let field =
+                    template.and_then(Template::bare_field).and_then(|name| mapping.entity.attribute(name));
+                field.is_some_and(|attribute| attribute.kind.is_number())
+            })
+    }
+}
+
+impl KeyMapping<'_> {
+    /// Returns whether the partition key consists of attributes under their own names.
+    pub fn is_semantic(&self, model: &Model) -> bool {
+        let (names, _) = self.location.halves(model);
+        names.iter().zip(self.key).all(|(name, template)| template.bare_field() == Some(name))
+    }
+
+    /// Returns whether a field has a numeric sort key attribute to itself, and so sorts as a number.
+    pub fn sorts_as_number(&self, model: &Model, field: &str) -> bool {
+        let first = self.location.halves(model).0.len();
+        let alone = |position: &usize| self.key[*position].bare_field() == Some(field);
+        (first..self.key.len()).filter(alone).any(|position| self.location.key_is_number(model, position))
+    }
+
+    /// Returns the number of shards that one logical partition key is spread over.
+    pub fn shards(&self) -> u64 {
+        let sharded = self.partition.has_field(SHARD);
+        self.shard.filter(|_| sharded).map_or(1, |shard| shard.count.max(1))
+    }
+
+    /// Returns whether an item with these attributes meets the condition of a sparse index.
+    pub fn includes(&self, attributes: &Attributes) -> bool {
+        self.when.tests.iter().all(|test| test.holds(attributes.get(test.attribute()).map(String::as_str)))
+    }
+
+    /// Returns whether only items that meet a condition are here.
+    pub fn is_sparse(&self) -> bool {
+        !self.when.is_empty()
+    }
+
+    /// Returns whether the partition key changes with time, so that no collection grows without bound.
+    pub fn has_time_bucket(&self) -> bool {
+        self.partition.parts.iter().any(|part| match part {
+            Part::Field { name, format } => {
+                matches!(format, Format::Bucket(_))
+                    || self.entity.attribute(name).is_some_and(|a| a.kind.is_time())
+            }
+            Part::Text(_) => false,
+        })
+    }
+
+    /// Returns the fields of the partition key and the sort key.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.partition.fields().chain(self.sort.iter().flat_map(Template::fields))
+    }
+
+    /// Returns the attributes that a read here returns: projected ones, and those that the keys contain.
+    pub fn available(&self) -> BTreeSet<&str> {
+        let whole = |part: &&Part| !matches!(part, Part::Field { format: Format::Bucket(_), .. });
+        let templates = self.entity.key.iter().chain([&self.partition]).chain(self.sort.iter());
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        for template in templates {
+            names.extend(template.parts.iter().filter(whole).filter_map(|part| match part {
+                Part::Field { name, .. } => {
+                    self.entity.attribute(name).map(|attribute| attribute.name.as_str())
+                }
+                Part::Text(_) => None,
+            }));
+        }
+        let fixed = self.when.tests.iter().filter(|test| self.when.fixed(test.attribute()).is_some());
+        names.extend(
+            fixed
+                .filter_map(|test| self.entity.attribute(test.attribute()))
+                .map(|attribute| attribute.name.as_str()),
+        );
+        let all = || self.entity.attributes.iter().map(|attribute| attribute.name.as_str());
+        match self.location.index.map(|index| &index.project) {
+            None | Some(Projection::All) => names.extend(all()),
+            Some(Projection::KeysOnly) => {}
+            Some(Projection::Include(included)) => {
+                names.extend(all().filter(|name| included.iter().any(|own| own == name)));
+            }
+        }
+        names
+    }
+
+    /// Returns the size of an item here.
+    pub fn bytes(&self) -> u64 {
+        let whole = self.entity.bytes();
+        let of = |name: &str| {
+            self.entity.attribute(name).map_or(0, |a| name.len() as u64 + a.kind.typical_bytes())
+        };
+        let keys = || -> u64 { (self.entity.key.len() as u64 + 2) * 34 };
+        match self.location.index.map(|index| &index.project) {
+            None | Some(Projection::All) => whole,
+            Some(Projection::KeysOnly) => keys().min(whole),
+            Some(Projection::Include(names)) => {
+                (keys() + names.iter().map(|name| of(name)).sum::<u64>()).min(whole)
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Attribute types of a model: the characters of their text, whether it sorts as the values do, the number of values.
+
+/// The type of an attribute, as the model declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// Any text.
+    String,
+    /// Text that never contains the delimiter; the writer guarantees it.
+    Id,
+    /// A whole number.
+    Int,
+    /// A number.
+    Decimal,
+    /// A boolean.
+    Bool,
+    /// Bytes.
+    Binary,
+    /// ISO 8601 in UTC: `2026-04-05T10:30:00Z`.
+    Timestamp,
+    /// `2026-04-05`.
+    Date,
+    /// A ULID.
+    Ulid,
+    /// A UUID.
+    Uuid,
+    /// A KSUID.
+    Ksuid,
+    /// One of several words: `PENDING|PAID`.
+    Choice(Vec<String>),
+    /// A list.
+    List,
+    /// A map.
+    Map,
+    /// A set.
+    Set,
+}
+
+const NAMES: [(&str, ValueType); 14] = [
+    ("string", ValueType::String),
+    ("id", ValueType::Id),
+    ("int", ValueType::Int),
+    ("decimal", ValueType::Decimal),
+    ("bool", ValueType::Bool),
+    ("binary", ValueType::Binary),
+    ("timestamp", ValueType::Timestamp),
+    ("date", ValueType::Date),
+    ("ulid", ValueType::Ulid),
+    ("uuid", ValueType::Uuid),
+    ("ksuid", ValueType::Ksuid),
+    ("list", ValueType::List),
+    ("map", ValueType::Map),
+    ("set", ValueType::Set),
+];
+
+impl ValueType {
+    /// Parses a type as a model writes it.
+    pub fn parse(text: &str) -> Option<ValueType> {
+        if text.contains('|') {
+            let choices: Vec<String> = text.split('|').map(|choice| choice.trim().to_owned()).collect();
+            return choices.iter().all(|choice| !choice.is_empty()).then_some(ValueType::Choice(choices));
+        }
+        let found = NAMES.iter().find(|(name, _)| *name == text);
+        found.map(|(_, kind)| kind.clone())
+    }
+
+    /// Returns the name of a type that other systems call differently.
+    pub fn synonym(text: &str) -> Option<&'static str> {
+        let known = [
+            ("decimal", ["number", "float", "double", "money", "n"]),
+            ("int", ["integer", "long", "counter", "u64", "epoch"]),
+            ("bool", ["boolean", "flag", "b", "bit", "yesno"]),
+            ("timestamp", ["datetime", "iso8601", "time", "instant", "iso"]),
+            ("string", ["text", "str", "s", "varchar", "email"]),
+            ("list", ["array", "l", "seq", "sequence", "tuple"]),
+            ("map", ["object", "m", "json", "dict", "struct"]),
+        ];
+        let lower = text.to_lowercase();
+        known.iter().find(|(_, others)| others.contains(&lower.as_str())).map(|(name, _)| *name)
+    }
+
+    /// Returns the names of all types but choices.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the type as a model writes it.
+    pub fn print(&self) -> String {
+        if let ValueType::Choice(choices) = self {
+            return choices.join("|");
+        }
+        let found = NAMES.iter().find(|(_, kind)| kind == self);
+        found.map(|(name, _)| (*name).to_owned()).unwrap_or_default()
+    }
+
+    /// Returns whether values are numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self, ValueType::Int | ValueType::Decimal)
+    }
+
+    /// Returns whether values are times or dates.
+    pub fn is_time(&self) -> bool {
+        matches!(self, ValueType::Timestamp | ValueType::Date)
+    }
+
+    /// Returns whether values can be part of a key.
+    pub fn is_scalar(&self) -> bool {
+        !matches!(self, ValueType::List | ValueType::Map | ValueType::Set | ValueType::Binary)
+    }
+
+    /// Returns whether values are generated to be globally unique.
+    pub fn is_globally_unique(&self) -> bool {
+        matches!(self, ValueType::Ulid | ValueType::Uuid | ValueType::Ksuid)
+    }
+
+    /// Returns whether all values have the same length, so that none is a prefix of another.
+    pub fn has_fixed_width(&self) -> bool {
+        self.is_globally_unique() || matches!(self, ValueType::Date)
+    }
+
+    /// Returns whether values sort as their text does.
+    pub fn sorts_as_text(&self) -> bool {
+        !self.is_number()
+    }
+
+    /// Returns the number of distinct values, if the type determines it.
+    pub fn distinct(&self) -> Option<u64> {
+        match self {
+            ValueType::Bool => Some(2),
+            ValueType::Choice(choices) => Some(choices.len() as u64),
+            ValueType::Date => Some(365),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the text of a value can contain `character`.
+    pub fn may_contain(&self, character: char) -> bool {
+        match self {
+            ValueType::String | ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => true,
+            ValueType::Id => character != '#',
+            ValueType::Int => character.is_ascii_digit() || character == '-',
+            ValueType::Decimal => {
+                character.is_ascii_digit() || matches!(character, '-' | '.' | 'e' | 'E' | '+')
+            }
+            ValueType::Bool => "truefalse".contains(character),
+            ValueType::Timestamp => {
+                character.is_ascii_digit() || matches!(character, '-' | ':' | '.' | 'T' | 'Z' | '+')
+            }
+            ValueType::Date => character.is_ascii_digit() || character == '-',
+            ValueType::Uuid => character.is_ascii_hexdigit() || character == '-',
+            ValueType::Ulid | ValueType::Ksuid => character.is_ascii_alphanumeric(),
+            ValueType::Choice(choices) => choices.iter().any(|choice| choice.contains(character)),
+        }
+    }
+
+    /// Returns the typical size of a value in bytes.
+    pub fn typical_bytes(&self) -> u64 {
+        match self {
+            ValueType::Int | ValueType::Decimal => 6,
+            ValueType::Bool => 1,
+            ValueType::Timestamp => 20,
+            ValueType::Date => 10,
+            ValueType::Ulid => 26,
+            ValueType::Uuid => 36,
+            ValueType::Ksuid => 27,
+            ValueType::Choice(choices) => {
+                choices.iter().map(|choice| choice.len() as u64).max().unwrap_or_default()
+            }
+            ValueType::String => 24,
+            ValueType::Id => 12,
+            ValueType::Binary | ValueType::List | ValueType::Map | ValueType::Set => 100,
+        }
+    }
+}

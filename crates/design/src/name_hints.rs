@@ -1,0 +1,98 @@
+//! What a name implies where the model declares nothing: a status has few values and changes, readings never end.
+//!
+//! Contains only names whose meaning is beyond doubt; a declaration always takes precedence.
+
+/// The usual number of values of an attribute with this name, if small.
+pub fn few_values(attribute: &str) -> Option<u64> {
+    let name = plain(attribute);
+    match name.as_str() {
+        "country" | "countrycode" => Some(200),
+        "gender" | "priority" | "severity" => Some(5),
+        _ => name.ends_with("status").then_some(5),
+    }
+}
+
+/// Returns whether an attribute is meant to change.
+pub fn changes(attribute: &str) -> bool {
+    let name = plain(attribute);
+    ["status", "stage", "phase"].iter().any(|end| name.ends_with(end))
+}
+
+/// Returns whether an attribute holds the creation time of the item.
+pub fn is_creation_time(attribute: &str) -> bool {
+    let names = ["createdat", "created", "createdon", "createdtime", "creationtime", "time", "timestamp"];
+    names.contains(&plain(attribute).as_str())
+}
+
+/// Returns whether an attribute identifies the tenant.
+pub fn is_tenant(attribute: &str) -> bool {
+    ["tenant", "tenantid"].contains(&plain(attribute).as_str())
+}
+
+/// Returns whether an attribute is bookkeeping that any item may have, not a copy of another item's data.
+pub fn is_bookkeeping(attribute: &str) -> bool {
+    let name = plain(attribute);
+    let stems = ["created", "updated", "modified", "deleted", "changed"];
+    let own = [
+        "version",
+        "revision",
+        "ttl",
+        "expiresat",
+        "expires",
+        "type",
+        "entitytype",
+        "kind",
+        "tenantid",
+        "etag",
+    ];
+    stems.iter().any(|stem| name.starts_with(stem)) || own.contains(&name.as_str())
+}
+
+/// Returns whether items of an entity arrive without end.
+pub fn is_stream(entity: &str) -> bool {
+    let streams = ["reading", "measurement", "telemetry", "metric", "sample", "heartbeat", "log", "logentry"];
+    streams.iter().any(|stream| plain(entity).ends_with(stream))
+}
+
+/// Returns whether an entity has one item a day or a month.
+pub fn is_periodic(entity: &str) -> bool {
+    let words = [
+        "day",
+        "daily",
+        "month",
+        "week",
+        "year",
+        "hour",
+        "summary",
+        "stat",
+        "total",
+        "count",
+        "aggregate",
+        "rate",
+        "price",
+        "quote",
+        "balance",
+        "snapshot",
+        "availability",
+        "calendar",
+        "attendance",
+        "usage",
+        "quota",
+        "report",
+        "schedule",
+        "slot",
+        "menu",
+        "inventory",
+        "forecast",
+        "streak",
+        "score",
+        "bucket",
+        "period",
+    ];
+    let name = plain(entity);
+    words.iter().any(|word| name.contains(word))
+}
+
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(['_', '-'], "")
+}

@@ -1,0 +1,289 @@
+//! The difference between two versions of a model: structure, items to rewrite, findings, cost.
+
+use crate::capacity::cost::{Cost, cost};
+use crate::capacity::estimate::count;
+use crate::capacity::prices::Prices;
+use crate::check::check;
+use crate::finding::Finding;
+use crate::formatting::format_number;
+use crate::keys::keyspace::Keyspace;
+use crate::model::{Entity, Model};
+use crate::plan::{Plan, Unserved, plans};
+use crate::report::summary;
+use crate::template::Template;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The difference between two versions of a model.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The changes of structure.
+    pub changes: Vec<Change>,
+    /// Errors and warnings that only the new version has.
+    pub appeared: Vec<Finding>,
+    /// Errors and warnings that only the old version has.
+    pub disappeared: Vec<Finding>,
+    /// The cost of the old version.
+    pub before: Cost,
+    /// The cost of the new version.
+    pub after: Cost,
+}
+
+/// A change of structure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// A description.
+    pub what: String,
+    /// The items that must be written for it.
+    pub rewrites: f64,
+}
+
+/// Compares two versions of a model.
+pub fn difference(old: &Model, new: &Model, prices: &Prices) -> Difference {
+    let mut changes = Vec::new();
+    tables(old, new, &mut changes);
+    indexes(old, new, &mut changes);
+    entities(old, new, &mut changes);
+    patterns(old, new, &mut changes);
+    writes(old, new, &mut changes);
+    let problems = |model: &Model| -> Vec<Finding> {
+        check(model).findings.into_iter().filter(Finding::is_problem).collect()
+    };
+    let (before, after) = (problems(old), problems(new));
+    let key = |finding: &Finding| (finding.code, finding.subject.clone());
+    let only = |mine: &[Finding], other: &[Finding]| -> Vec<Finding> {
+        let known: BTreeSet<_> = other.iter().map(key).collect();
+        mine.iter().filter(|finding| !known.contains(&key(finding))).cloned().collect()
+    };
+    Difference {
+        changes,
+        appeared: only(&after, &before),
+        disappeared: only(&before, &after),
+        before: cost(old, prices),
+        after: cost(new, prices),
+    }
+}
+
+fn push(changes: &mut Vec<Change>, what: String, rewrites: f64) {
+    changes.push(Change { what, rewrites });
+}
+
+fn tables(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    if old.table.keys != new.table.keys {
+        let all = old.entities.iter().map(|entity| count(old, entity)).sum();
+        push(
+            changes,
+            format!("table: keys {:?} become {:?}: a new table", old.table.keys, new.table.keys),
+            all,
+        );
+    }
+    if old.table.type_attribute != new.table.type_attribute {
+        let all = old.entities.iter().map(|entity| count(old, entity)).sum();
+        push(changes, "table: another type attribute".to_owned(), all);
+    }
+}
+
+fn indexes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    for index in &new.indexes {
+        match old.index(&index.name) {
+            None if index.local => {
+                push(changes, format!("+ index {}: local, so a new table", index.name), 0.0)
+            }
+            None => push(
+                changes,
+                format!("+ index {}: added online, backfilled by the database", index.name),
+                0.0,
+            ),
+            Some(before)
+                if before.halves() != index.halves()
+                    || before.project != index.project
+                    || before.local != index.local =>
+            {
+                push(changes, format!("~ index {}: must be removed and added again", index.name), 0.0);
+            }
+            Some(_) => {}
+        }
+    }
+    for index in old.indexes.iter().filter(|index| new.index(&index.name).is_none()) {
+        push(changes, format!("- index {}", index.name), 0.0);
+    }
+}
+
+fn entities(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    for entity in &new.entities {
+        let Some(before) = old.entity(&entity.name) else {
+            push(changes, format!("+ entity {}", entity.name), 0.0);
+            continue;
+        };
+        let items = count(old, before);
+        if before.key != entity.key {
+            let what =
+                format!("~ entity {}: key {} becomes {}", entity.name, keys(&before.key), keys(&entity.key));
+            push(changes, format!("{what}; every item is rewritten and the old one deleted"), items * 2.0);
+        }
+        index_entries(before, entity, items, changes);
+        let names = |entity: &Entity| -> BTreeSet<String> {
+            entity
+                .attributes
+                .iter()
+                .map(|attribute| format!("{} {}", attribute.name, attribute.kind.print()))
+                .collect()
+        };
+        let (was, is) = (names(before), names(entity));
+        for name in is.difference(&was) {
+            push(changes, format!("~ entity {}: + attribute {name}", entity.name), 0.0);
+        }
+        for name in was.difference(&is) {
+            push(changes, format!("~ entity {}: - attribute {name}", entity.name), 0.0);
+        }
+        if before.copies != entity.copies {
+            push(changes, format!("~ entity {}: copies change", entity.name), items);
+        }
+    }
+    for entity in old.entities.iter().filter(|entity| new.entity(&entity.name).is_none()) {
+        push(changes, format!("- entity {}", entity.name), count(old, entity));
+    }
+}
+
+fn index_entries(before: &Entity, entity: &Entity, items: f64, changes: &mut Vec<Change>) {
+    for index_key in &entity.indexes {
+        let known = before.index_key(&index_key.index);
+        let same = known.is_some_and(|known| {
+            known.key == index_key.key && known.when == index_key.when && known.shard == index_key.shard
+        });
+        if !same {
+            let sign = if known.is_some() { "~" } else { "+" };
+            let share = if index_key.when.is_empty() {
+                items
+            } else {
+                index_key.count.map_or(items, |count| count as f64)
+            };
+            let what = format!(
+                "{sign} entity {}: {} has key {}",
+                entity.name,
+                index_key.index,
+                keys(&index_key.key)
+            );
+            push(changes, format!("{what}; its items get these attributes"), share);
+        }
+    }
+    for index_key in before.indexes.iter().filter(|index_key| entity.index_key(&index_key.index).is_none()) {
+        push(changes, format!("- entity {}: leaves {}", entity.name, index_key.index), items);
+    }
+}
+
+fn keys(templates: &[Template]) -> String {
+    templates.iter().map(Template::to_string).collect::<Vec<_>>().join(" / ")
+}
+
+fn patterns(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    let [before, after] = [old, new].map(|model| plans(&Keyspace::new(model)));
+    let describe = |plan: &Result<Plan<'_>, Unserved<'_>>| match plan {
+        Ok(plan) => summary(plan),
+        Err(_) => "not served".to_owned(),
+    };
+    let names: BTreeSet<&str> =
+        old.patterns.iter().chain(&new.patterns).map(|pattern| pattern.name.as_str()).collect();
+    for name in names {
+        match (before.get(name).map(describe), after.get(name).map(describe)) {
+            (None, Some(after)) => push(changes, format!("+ pattern {name}: {after}"), 0.0),
+            (Some(_), None) => push(changes, format!("- pattern {name}"), 0.0),
+            (Some(before), Some(after)) if before != after => {
+                push(changes, format!("~ pattern {name}: {before} becomes {after}"), 0.0);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn writes(old: &Model, new: &Model, changes: &mut Vec<Change>) {
+    let units = |model: &Model, name: &str| {
+        let write = model.writes.iter().find(|write| write.name == name)?;
+        Some(crate::capacity::write_effects::units(model, write))
+    };
+    let names: BTreeSet<&str> =
+        old.writes.iter().chain(&new.writes).map(|write| write.name.as_str()).collect();
+    for name in names {
+        match (units(old, name), units(new, name)) {
+            (None, Some(after)) => {
+                push(changes, format!("+ write {name}: {} write units", format_number(after)), 0.0)
+            }
+            (Some(_), None) => push(changes, format!("- write {name}"), 0.0),
+            (Some(before), Some(after)) if before != after => {
+                push(
+                    changes,
+                    format!(
+                        "~ write {name}: {} write units become {}",
+                        format_number(before),
+                        format_number(after)
+                    ),
+                    0.0,
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Difference {
+    /// Returns whether an error or a warning appeared.
+    pub fn is_worse(&self) -> bool {
+        !self.appeared.is_empty()
+    }
+
+    /// Returns the number of items that must be written for all changes.
+    pub fn rewrites(&self) -> f64 {
+        self.changes.iter().map(|change| change.rewrites).sum()
+    }
+
+    /// Formats the difference as text.
+    pub fn text(&self, prices: &Prices) -> String {
+        let mut text = String::new();
+        for change in &self.changes {
+            let rewrites = if change.rewrites > 0.0 {
+                format!(" ({} writes)", format_number(change.rewrites))
+            } else {
+                String::new()
+            };
+            text.push_str(&format!("{}{rewrites}\n", change.what));
+        }
+        if self.changes.is_empty() {
+            text.push_str("no change in structure\n");
+        }
+        for (sign, findings) in [("new", &self.appeared), ("gone", &self.disappeared)] {
+            for finding in findings {
+                text.push_str(&format!(
+                    "{sign} {}[{}] {}: {}\n",
+                    finding.severity.name(),
+                    finding.code,
+                    finding.subject,
+                    finding.message
+                ));
+            }
+        }
+        let (before, after) =
+            (self.before.single_table.on_demand(prices), self.after.single_table.on_demand(prices));
+        text.push_str(&format!(
+            "\non demand {before:.2} → {after:.2} {} a month ({:+.2}); items to write for the change: {}\n",
+            prices.currency,
+            after - before,
+            format_number(self.rewrites())
+        ));
+        text
+    }
+
+    /// Formats the difference as JSON.
+    pub fn json(&self, prices: &Prices) -> Value {
+        let findings = |findings: &[Finding]| -> Vec<Value> {
+            let one = |f: &Finding| json!({ "code": f.code, "severity": f.severity.name(), "subject": f.subject, "message": f.message });
+            findings.iter().map(one).collect()
+        };
+        json!({
+            "changes": self.changes.iter().map(|change| json!({ "what": change.what, "writes": change.rewrites })).collect::<Vec<_>>(),
+            "appeared": findings(&self.appeared),
+            "disappeared": findings(&self.disappeared),
+            "before": crate::capacity::cost::json(&self.before, prices),
+            "after": crate::capacity::cost::json(&self.after, prices),
+        })
+    }
+}
