@@ -227,10 +227,10 @@ impl<S: Store> Pipeline<S> {
             }
         };
         self.models.after(under_way, &mut response);
-        let bytes = partita_wire::item_bytes(&response);
+        let bytes = partita_wire::total_item_size(&response);
         // It and its JSON are there together, until it is its turn to be written.
         count_answer(2 * bytes, only_reads, share)?;
-        let json = weighed(bytes, move || partita_wire::encode_behind(HEAD_ROOM, &response)).await?;
+        let json = weighed(bytes, move || partita_wire::encode_with_prefix(HEAD_ROOM, &response)).await?;
         count_answer(json.capacity(), only_reads, share)?;
         Ok(json)
     }

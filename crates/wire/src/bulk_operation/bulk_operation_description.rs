@@ -1,4 +1,4 @@
-//! A bulk operation, as the operations on bulk operations show it.
+//! `BulkOperationDescription` → JSON.
 
 use crate::exchange::{encode_failure, encode_location};
 use crate::json::{Seconds, Writer};
@@ -29,7 +29,7 @@ pub(crate) fn encode(operation: &BulkOperation, json: &mut Writer) {
     });
 }
 
-/// The members that a list shows of an operation.
+/// Encodes the members that a summary has as well.
 pub(crate) fn encode_summary_members(operation: &BulkOperation, json: &mut Writer) {
     json.member("BulkOperationArn", &operation.arn)
         .member("BulkOperationStatus", operation.status.name())
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_has_what_is_known() {
+    fn a_description_omits_unknown_members() {
         let output = DescribeBulkOperationOutput { operation: Box::new(operation()) };
         let json = encoded(Response::DescribeBulkOperation(output));
         for part in [

@@ -1,4 +1,4 @@
-//! StartBulkPutItems: a body → files, the table they go to and the report about them; and the operation that was started.
+//! StartBulkPutItems: decodes the source files, the table and the output for failed items; encodes the started operation.
 
 use crate::bulk_operation::bulk_operation_description;
 use crate::exchange::*;
@@ -13,7 +13,7 @@ use partita_api::exchange::{InputCompression, InputFormat, ObjectSource, ObjectT
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
-/// The slowest pace of an operation.
+/// The lowest write rate of an operation.
 const MIN_WRITE_UNITS: i64 = 1_024;
 
 /// The formats of bulk operations: those of imports, except CSV.
@@ -47,6 +47,7 @@ structure! {
 }
 
 structure! {
+    /// The files to read.
     struct InputMembers<'a> as "InputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
@@ -57,6 +58,7 @@ structure! {
 }
 
 structure! {
+    /// Where to write the items that were not put.
     struct OutputMembers<'a> as "OutputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
@@ -102,9 +104,9 @@ impl InputMembers<'_> {
 }
 
 impl OutputMembers<'_> {
-    /// The types of output, each once.
+    /// The types of output, without duplicates.
     fn types(&self) -> Vec<OutputType> {
-        let known = |sent: &Cow<'_, str>| OutputType::NAMES.iter().find(|(name, _)| name == sent);
+        let known = |text: &Cow<'_, str>| OutputType::NAMES.iter().find(|(name, _)| name == text);
         let known = self.types.iter().flatten().filter_map(known);
         let mut types: Vec<OutputType> = known.map(|(_, kind)| *kind).collect();
         types.sort();
@@ -112,7 +114,7 @@ impl OutputMembers<'_> {
         types
     }
 
-    /// The rules that the service model does not have.
+    /// Checks the rules that the service model does not have.
     fn resolve(self) -> Result<BulkOutput, Exception> {
         let types = self.types();
         let Some(bucket) = self.bucket else {
@@ -145,22 +147,12 @@ mod tests {
     use partita_api::bulk_operation::start_bulk_put_items::StartBulkPutItems;
     use partita_api::bulk_operation::{OutputType, PerformanceTier};
     use partita_api::exchange::{InputCompression, InputFormat};
-    use partita_api::{Operation, Request};
 
-    fn start(body: &str) -> StartBulkPutItems {
-        match decoded(Operation::StartBulkPutItems, body) {
-            Request::StartBulkPutItems(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::StartBulkPutItems, body)
-    }
+    operation_tests!(StartBulkPutItems);
 
     #[test]
-    fn what_is_left_out_has_defaults() {
-        let request = start(
+    fn omitted_members_have_defaults() {
+        let request = decoded(
             r#"{"TableName":"arn:aws:dynamodb:us-east-1:123456789012:table/Music",
                 "InputS3Configuration":{"S3Bucket":"in","InputFormat":"ION"},
                 "OutputS3Configuration":{"S3Bucket":"out","OutputType":["ERROR"]}}"#,
@@ -172,8 +164,8 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_read() {
-        let request = start(
+    fn every_member_is_read() {
+        let request = decoded(
             r#"{"TableName":"Music","ClientToken":"t","MaxWriteRequestUnits":1024,"PerformanceTier":"ACCELERATED",
                 "InputS3Configuration":{"S3Bucket":"in","S3BucketOwner":"123456789012","S3KeyPrefix":"a/","InputFormat":"DYNAMODB_JSON","InputCompressionType":"ZSTD"},
                 "OutputS3Configuration":{"S3Bucket":"out","S3BucketOwner":"123456789012","S3KeyPrefix":"b","S3SseAlgorithm":"KMS","S3SseKmsKeyId":"k",
@@ -186,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_together() {
+    fn errors_are_reported_together() {
         assert_eq!(
             refused("{}"),
             errors(&[
@@ -231,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_have_rules_of_their_own() {
+    fn outputs_have_rules_beyond_the_model() {
         let with = |output: &str| {
             refused(&format!(
                 r#"{{"TableName":"Music","InputS3Configuration":{{"S3Bucket":"in","InputFormat":"ION"}},"OutputS3Configuration":{output}}}"#

@@ -1,4 +1,4 @@
-//! An import, as the operations on imports show it.
+//! `ImportTableDescription` → JSON.
 
 use crate::exchange::{encode_failure, encode_location};
 use crate::json::{Seconds, Writer};

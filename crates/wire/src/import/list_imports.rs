@@ -1,4 +1,4 @@
-//! ListImports: a body → a page of imports, of one table or of all; and their summaries.
+//! ListImports: decodes the start and size of a page, of one table or of all; encodes a page of summaries.
 
 use crate::exchange::{encode_next_token, read_page};
 use crate::import::import_description::encode_source;

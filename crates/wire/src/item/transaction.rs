@@ -1,4 +1,4 @@
-//! What TransactGetItems, TransactWriteItems and ExecuteTransaction have in common.
+//! Members and parts of responses that TransactGetItems, TransactWriteItems and ExecuteTransaction share.
 
 use crate::attribute_value;
 use crate::json::Writer;
@@ -17,7 +17,7 @@ pub(crate) fn check_token(validation: &mut Validation, token: &Option<Cow<'_, st
     }
 }
 
-/// A hash by which a repeated transaction is recognised. Parts are hashed with their lengths, so that none runs into the next.
+/// A hash to recognise a repeated transaction. Each part is hashed with its length, so that parts cannot run into each other.
 #[derive(Default)]
 pub(crate) struct Fingerprint(SipHasher13);
 
@@ -39,7 +39,7 @@ impl Fingerprint {
     }
 }
 
-/// The member `Responses`: one for every action, with or without an item.
+/// Encodes the member `Responses`: an entry for every action, with or without an item.
 pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
     json.name("Responses").array(|json| {
         for item in responses {

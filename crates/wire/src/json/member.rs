@@ -7,14 +7,14 @@ use partita_value::names::TableName;
 pub(crate) trait Encode {
     fn encode(&self, json: &mut Writer);
 
-    /// Whether the member is left out.
+    /// Whether to omit the member.
     fn is_absent(&self) -> bool {
         false
     }
 }
 
 impl Writer {
-    /// A member of an object, unless it is absent.
+    /// Writes a member of an object, unless it is absent.
     pub(crate) fn member(&mut self, name: &str, value: &(impl Encode + ?Sized)) -> &mut Writer {
         if !value.is_absent() {
             value.encode(self.name(name));
@@ -93,7 +93,7 @@ impl Encode for f64 {
     }
 }
 
-/// A moment, given in milliseconds since 1970 and written in seconds.
+/// A time in milliseconds since 1970, written in seconds.
 pub(crate) struct Seconds(pub(crate) u64);
 
 impl Encode for Seconds {

@@ -1,8 +1,7 @@
-//! A table to create: the members of CreateTable, which an import has as well, with every rule checked that needs no stored table.
+//! A table to create: the members of CreateTable, which an import has as well, and every check that needs no stored table.
 //!
-//! The order of checks is AWS's: each member against the model, all failures together; then billing,
-//! the table's key, the keys of indexes, definitions that nothing uses, local indexes one by one,
-//! global indexes one by one, and at last the other settings.
+//! The order of the checks is AWS's: each member against the model, with all failures together; then billing, the key of the
+//! table, the keys of indexes, unused definitions, local indexes one by one, global indexes one by one, and the other settings.
 
 use crate::json::Reader;
 use crate::members::{Choice, chosen, read_request, required, structure, validate};
@@ -20,7 +19,7 @@ use partita_value::limits;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Largest resource policy.
+/// The maximum size of a resource policy.
 const POLICY_BYTES: usize = 20_480;
 
 structure! {
@@ -45,7 +44,7 @@ structure! {
     }
 }
 
-/// What rules between members look at, each part of it valid by itself.
+/// The members that rules between members need, valid individually.
 struct ValidTable {
     definitions: Vec<AttributeDefinition>,
     key: Vec<KeySchemaElement>,
@@ -81,7 +80,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
         on_demand,
         warm: new_warm(members.warm, Owner::Table, table.billing_mode, table.provisioned)?,
         stream: members.stream.as_ref().map(StreamSpecification::of_new_table).transpose()?.flatten(),
-        // An empty specification is as good as none.
+        // An empty specification counts as none.
         encryption: encryption.filter(|encryption| encryption.enabled),
         table_class: table_class(&members.table_class)?,
         deletion_protection: members.deletion_protection.unwrap_or(false),
@@ -123,7 +122,7 @@ fn check_billing(table: &ValidTable, on_demand: Option<OnDemandThroughput>) -> R
     }
 }
 
-/// The keys of the table and of all indexes; and that they use all definitions.
+/// Checks the keys of the table and of all indexes, and that they use all definitions.
 fn check_keys(table: &ValidTable, definitions: &Definitions<'_>) -> Result<(), Exception> {
     let ValidTable { key, local_indexes, global_indexes, .. } = table;
     check_table_key(key, definitions)?;
@@ -185,7 +184,7 @@ fn local_indexes<'c>(
     indexes.iter().map(definition).collect()
 }
 
-/// A local index has the table's partition key and a sort key of its own.
+/// Checks that a local index has the partition key of the table and a sort key.
 fn check_local_key(
     name: &str,
     key: &[KeySchemaElement],
@@ -237,7 +236,7 @@ fn global_indexes<'c>(
     indexes.iter().map(definition).collect()
 }
 
-/// A global index is billed as its table is.
+/// Checks that the throughput of a global index suits the billing mode of the table.
 fn check_index_billing(index: &ValidIndex, billing_mode: BillingMode) -> Result<(), Exception> {
     let (name, owner) = (&index.name, Owner::Index(&index.name));
     match billing_mode {
@@ -255,7 +254,7 @@ fn check_index_billing(index: &ValidIndex, billing_mode: BillingMode) -> Result<
     }
 }
 
-/// All indexes together project so many attributes by name.
+/// Checks the number of attributes that all indexes together project by name.
 fn check_projected_attributes<'i>(
     indexes: impl Iterator<Item = &'i IndexDefinition>,
 ) -> Result<(), Exception> {

@@ -1,4 +1,4 @@
-//! DescribeTimeToLive: a body → the name of a table; and whether and by which attribute its items expire.
+//! DescribeTimeToLive: decodes the name of a table; encodes whether its items expire, and by which attribute.
 
 use crate::json::{Reader, Writer};
 use crate::table::table_name::read_only_table_name;

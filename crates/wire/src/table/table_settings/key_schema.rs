@@ -1,7 +1,7 @@
 //! Attribute definitions and key schemas: their members, and the rules between them.
 //!
-//! Tables and local indexes have one HASH attribute and at most one RANGE attribute; global indexes
-//! have up to four of each, HASH ones first.
+//! Tables and local indexes have one HASH attribute and at most one RANGE attribute; global indexes have up to four of each, HASH
+//! attributes first.
 
 use super::invalid;
 use crate::members::{Choice, Named, Path, chosen, length, required, structure};
@@ -35,7 +35,7 @@ structure! {
     }
 }
 
-/// Valid definitions.
+/// Converts valid definitions.
 pub(crate) fn definitions(members: &Option<Vec<AttributeDefinitionMembers<'_>>>) -> Vec<AttributeDefinition> {
     let definition = |members: &AttributeDefinitionMembers<'_>| {
         Some(AttributeDefinition { name: members.name.as_deref()?.to_owned(), kind: chosen(&members.kind)? })
@@ -43,7 +43,7 @@ pub(crate) fn definitions(members: &Option<Vec<AttributeDefinitionMembers<'_>>>)
     members.iter().flatten().filter_map(definition).collect()
 }
 
-/// The elements of a valid key schema.
+/// Converts the elements of a valid key schema.
 pub(crate) fn key_elements(members: &Option<Vec<KeySchemaElementMembers<'_>>>) -> Vec<KeySchemaElement> {
     let element = |members: &KeySchemaElementMembers<'_>| {
         let (name, key_type) = (members.name.as_deref()?.to_owned(), chosen(&members.key_type)?);
@@ -52,7 +52,7 @@ pub(crate) fn key_elements(members: &Option<Vec<KeySchemaElementMembers<'_>>>) -
     members.iter().flatten().filter_map(element).collect()
 }
 
-/// A key has one attribute, and at most so many.
+/// Requires a key to have at least one and at most `max` attributes.
 pub(crate) fn key_length(
     path: &Path<'_>,
     value: &Option<Vec<KeySchemaElementMembers<'_>>>,
@@ -60,12 +60,12 @@ pub(crate) fn key_length(
     max: usize,
 ) {
     if let Some(elements) = value {
-        validation.length(path, shown(elements), elements.len(), 1, max);
+        validation.length(path, elements_text(elements), elements.len(), 1, max);
     }
 }
 
-/// A key schema as AWS repeats it in an error.
-fn shown(elements: &[KeySchemaElementMembers<'_>]) -> String {
+/// A key schema in the form in which AWS repeats it in errors.
+fn elements_text(elements: &[KeySchemaElementMembers<'_>]) -> String {
     let one = |element: &KeySchemaElementMembers<'_>| {
         let name = element.name.as_deref().unwrap_or("null");
         let key_type = element.key_type.as_ref().map_or("null", Choice::text);
@@ -74,14 +74,14 @@ fn shown(elements: &[KeySchemaElementMembers<'_>]) -> String {
     format!("[{}]", elements.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-/// The attributes that keys may be made of, found by name: a body may hold very many.
+/// The attribute definitions with an index by name, as a request may have very many.
 pub(crate) struct Definitions<'d> {
     list: &'d [AttributeDefinition],
     names: HashSet<&'d str>,
 }
 
 impl<'d> Definitions<'d> {
-    /// No attribute is defined twice.
+    /// Refuses duplicate definitions.
     pub(crate) fn new(list: &'d [AttributeDefinition]) -> Result<Definitions<'d>, Exception> {
         let mut names = HashSet::new();
         match list.iter().find(|definition| !names.insert(definition.name.as_str())) {
@@ -96,7 +96,7 @@ impl<'d> Definitions<'d> {
         self.list.len()
     }
 
-    /// Every attribute of a key has a definition.
+    /// Checks that every attribute of a key has a definition.
     pub(crate) fn check_key(&self, elements: &[KeySchemaElement]) -> Result<(), Exception> {
         if elements.iter().all(|element| self.names.contains(element.name.as_str())) {
             return Ok(());
@@ -108,7 +108,7 @@ impl<'d> Definitions<'d> {
         )))
     }
 
-    /// Every definition belongs to a key of the table or of one of its indexes.
+    /// Checks that every definition is used in a key of the table or of an index.
     pub(crate) fn refuse_unused<'k>(
         &self,
         keys: impl Iterator<Item = &'k KeySchemaElement> + Clone,
@@ -124,7 +124,7 @@ impl<'d> Definitions<'d> {
         )))
     }
 
-    /// The key with its types. All its attributes were found defined before.
+    /// The key with the types of its attributes, which were checked to be defined.
     pub(crate) fn resolve(&self, elements: &[KeySchemaElement]) -> Result<KeySchema, Exception> {
         let undefined = |name| Exception::internal(format!("The key attribute {name} was not checked"));
         KeySchema::resolve(elements, self.list).map_err(undefined)
@@ -138,7 +138,7 @@ fn name_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("[{}]", once.join(", "))
 }
 
-/// The rules of a table's own key.
+/// Checks the key of a table.
 pub(crate) fn check_table_key(
     elements: &[KeySchemaElement],
     definitions: &Definitions<'_>,
@@ -149,7 +149,7 @@ pub(crate) fn check_table_key(
     check_single_key(elements, definitions)
 }
 
-/// One HASH attribute and at most one RANGE attribute, all defined: tables and local indexes.
+/// Checks the key of a table or a local index: one HASH attribute and at most one RANGE attribute, both defined.
 pub(crate) fn check_single_key(
     elements: &[KeySchemaElement],
     definitions: &Definitions<'_>,
@@ -169,7 +169,7 @@ pub(crate) fn check_single_key(
     }
 }
 
-/// The order and number of a global index's key attributes.
+/// Checks the order and number of the key attributes of a global index.
 pub(crate) fn check_global_key(elements: &[KeySchemaElement]) -> Result<(), Exception> {
     if let [first, second] = elements
         && first.name == second.name
