@@ -2,18 +2,18 @@
 //!
 //! Text rarely has a character that JSON escapes. So a value is first written without escapes: names and texts are copied. One
 //! pass over the output then checks the assumption: it must have the expected number of quotes, and no backslash or control
-//! character. Otherwise the value is written again with escapes. Nothing else in this crate writes JSON without the
-//! [`Writer`](crate::json::Writer).
+//! character. Otherwise the value is written again with escapes. Apart from the lines of exports, nothing else in this crate writes
+//! JSON without the [`Writer`](crate::json::Writer).
 
 use crate::json::{quotes_if_plain, write_base64, write_text};
 use partita_value::{ListRef, MapRef, SetRef, ValueRef};
 
-/// `{"name":{"S":"…"},…}`
+/// Writes `{"name":{"S":"…"},…}`.
 pub(crate) fn write_map(out: &mut Vec<u8>, map: MapRef<'_>) {
     write(out, |writer| writer.map(map), |writer| writer.map(map));
 }
 
-/// `{"S":"…"}`
+/// Writes `{"S":"…"}`.
 pub(crate) fn write_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     write(out, |writer| writer.value(value), |writer| writer.value(value));
 }

@@ -17,7 +17,8 @@
 //! It expands to a struct with an `Option` for each member, the code that reads it ([`read_request`]; a wrong JSON type is a
 //! `SerializationException`), and the code that validates it ([`Structure::check_members`]; all failures are collected). A
 //! constraint is any function with the signature of [`required`]. The constraints of the type itself (a known enum value, the
-//! members of a nested structure) are checked last. Rules between members are left to the operation.
+//! members of a nested structure) are checked last. [`enum_names!`] declares the values of an enum. Rules between members are left
+//! to the operation.
 //!
 //! Operations on the hot path do not use this form: they read their members by hand.
 
@@ -104,28 +105,22 @@ pub(crate) fn read_structure<'a, T: Structure<'a>>(reader: &mut Reader<'a>) -> R
     Ok(present.then_some(value))
 }
 
-impl<'a> Member<'a> for Cow<'a, str> {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.text()
-    }
+macro_rules! members {
+    ($($type:ty: $read:ident;)*) => {
+        $(impl<'a> Member<'a> for $type {
+            fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
+                reader.$read()
+            }
+        })*
+    };
 }
 
-impl<'a> Member<'a> for bool {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.boolean()
-    }
-}
-
-impl<'a> Member<'a> for i32 {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.integer()
-    }
-}
-
-impl<'a> Member<'a> for i64 {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.long()
-    }
+members! {
+    Cow<'a, str>: text;
+    Vec<Cow<'a, str>>: text_list;
+    bool: boolean;
+    i32: integer;
+    i64: long;
 }
 
 /// A time in milliseconds since 1970.
@@ -135,12 +130,6 @@ pub(crate) struct Millis(pub(crate) i64);
 impl<'a> Member<'a> for Millis {
     fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
         Ok(reader.time()?.map(Millis))
-    }
-}
-
-impl<'a> Member<'a> for Vec<Cow<'a, str>> {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.text_list()
     }
 }
 
@@ -166,6 +155,17 @@ pub(crate) trait Named: Copy + 'static {
     /// All values with their names, in AWS's order.
     const NAMES: &'static [(&'static str, Self)];
 }
+
+/// Declares the names of the values of an enum, in AWS's order: `enum_names!(KeyType: "HASH" = Hash, "RANGE" = Range);`.
+macro_rules! enum_names {
+    ($type:ident: $($name:literal = $value:ident),*) => {
+        impl $crate::members::Named for $type {
+            const NAMES: &'static [(&'static str, $type)] = &[$(($name, $type::$value)),*];
+        }
+    };
+}
+
+pub(crate) use enum_names;
 
 /// An enum member, which may have an unknown value until it is validated.
 pub(crate) struct Choice<'a, T> {
@@ -241,22 +241,27 @@ pub(crate) fn at_least<N: PartialOrd + fmt::Display + Copy>(
     validation.at_least(path, *value, min);
 }
 
-/// Declares the members of a request or of a nested structure. See the [module](self).
+/// Declares the members of requests and of nested structures. See the [module](self).
 ///
 /// `as "Class"` is AWS's class of a nested structure. `..field: Type;` includes the members of another structure, which are
 /// checked last.
 macro_rules! structure {
+    () => {};
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident<$life:lifetime> $(as $class:literal)? { $($members:tt)* }
+        $($rest:tt)*
     ) => {
         $crate::members::structure! { @parse [$(#[$attribute])*] [$visibility] [$name] [<$life>] [$life] [$($class)?] [] [] $($members)* }
+        $crate::members::structure! { $($rest)* }
     };
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident $(as $class:literal)? { $($members:tt)* }
+        $($rest:tt)*
     ) => {
         $crate::members::structure! { @parse [$(#[$attribute])*] [$visibility] [$name] [] ['r] [$($class)?] [] [] $($members)* }
+        $crate::members::structure! { $($rest)* }
     };
     // One member with its constraints.
     (@parse $attributes:tt $visibility:tt $name:tt $generics:tt $life:tt $class:tt [$($plain:tt)*] $flat:tt
@@ -349,24 +354,18 @@ mod tests {
         Blue,
     }
 
-    impl Named for Colour {
-        const NAMES: &'static [(&'static str, Colour)] = &[("RED", Colour::Red), ("BLUE", Colour::Blue)];
-    }
+    enum_names!(Colour: "RED" = Red, "BLUE" = Blue);
 
     structure! {
         struct Paint<'a> as "Paint" {
             colour: Choice<'a, Colour> = "Colour", required;
             litres: i64 = "SSELitres", at_least(1);
         }
-    }
 
-    structure! {
         struct Walls as "Walls" {
             count: i32 = "Count", range(1, 4);
         }
-    }
 
-    structure! {
         /// A request with every feature of a declaration.
         struct House<'a> {
             name: Cow<'a, str> = "Name", required, length(2, 3);
@@ -407,14 +406,14 @@ mod tests {
                 r#"{"Count": 5, "Paints": [{"Colour": "RED"}, {"SSELitres": 0}, {"Colour": "red"}], "Name": "x"}"#
             ),
             crate::testing::errors(&[
-                ("'x'", "name", "Member must have length greater than or equal to 2"),
-                ("null", "paints.2.member.colour", "Member must not be null"),
-                ("'0'", "paints.2.member.sSELitres", "Member must have value greater than or equal to 1"),
-                ("'red'", "paints.3.member.colour", "Member must satisfy enum value set: [RED, BLUE]"),
-                ("'5'", "count", "Member must have value less than or equal to 4"),
+                ("'x'", "name", "have length greater than or equal to 2"),
+                ("null", "paints.2.member.colour", "not be null"),
+                ("'0'", "paints.2.member.sSELitres", "have value greater than or equal to 1"),
+                ("'red'", "paints.3.member.colour", "satisfy enum value set: [RED, BLUE]"),
+                ("'5'", "count", "have value less than or equal to 4"),
             ])
         );
-        assert_eq!(text("{}"), crate::testing::errors(&[("null", "name", "Member must not be null")]));
+        assert_eq!(text("{}"), crate::testing::errors(&[("null", "name", "not be null")]));
     }
 
     #[test]

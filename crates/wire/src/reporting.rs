@@ -46,7 +46,7 @@ pub(crate) fn return_item_on_condition_failure(
     validation.one_of(path, value, &[("ALL_OLD", true), ("NONE", false)]).unwrap_or_default()
 }
 
-/// The member `ConsumedCapacity` of an operation on one table.
+/// Encodes the member `ConsumedCapacity` of an operation on one table.
 pub(crate) fn encode_consumed_capacity(json: &mut Writer, capacity: Option<&ConsumedCapacity>) {
     if let Some(capacity) = capacity {
         json.name("ConsumedCapacity");
@@ -54,7 +54,7 @@ pub(crate) fn encode_consumed_capacity(json: &mut Writer, capacity: Option<&Cons
     }
 }
 
-/// The member `ConsumedCapacity` of an operation on several tables.
+/// Encodes the member `ConsumedCapacity` of an operation on several tables.
 pub(crate) fn encode_consumed_capacities(json: &mut Writer, capacities: Option<&Vec<ConsumedCapacity>>) {
     if let Some(capacities) = capacities {
         json.name("ConsumedCapacity")
@@ -95,7 +95,7 @@ fn encode_units(json: &mut Writer, units: Units, transaction: Option<Transaction
     }
 }
 
-/// The member `ItemCollectionMetrics` of an operation on one item.
+/// Encodes the member `ItemCollectionMetrics` of an operation on one item.
 pub(crate) fn encode_item_collection(json: &mut Writer, metrics: Option<&ItemCollectionMetrics>) {
     if let Some(metrics) = metrics {
         json.name("ItemCollectionMetrics");
@@ -103,7 +103,7 @@ pub(crate) fn encode_item_collection(json: &mut Writer, metrics: Option<&ItemCol
     }
 }
 
-/// The member `ItemCollectionMetrics` of an operation on several tables.
+/// Encodes the member `ItemCollectionMetrics` of an operation on several tables.
 pub(crate) fn encode_item_collections(
     json: &mut Writer,
     metrics: Option<&Vec<(TableName, Vec<ItemCollectionMetrics>)>>,

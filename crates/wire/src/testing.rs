@@ -57,16 +57,16 @@ pub(crate) fn encoded(response: Response) -> String {
     String::from_utf8(encode(&response)).expect("JSON is UTF-8")
 }
 
-/// `2 validation errors detected: …; …`, each error being value, path and constraint.
+/// The message for validation errors, each of which is a value, its path, and what the member must satisfy.
 pub(crate) fn errors(errors: &[(&str, &str, &str)]) -> String {
     let texts: Vec<_> = errors
         .iter()
         .map(|(value, path, constraint)| {
-            format!("Value {value} at '{path}' failed to satisfy constraint: {constraint}")
+            format!("Value {value} at '{path}' failed to satisfy constraint: Member must {constraint}")
         })
         .collect();
     let plural = if errors.len() == 1 { "" } else { "s" };
     format!("{} validation error{plural} detected: {}", errors.len(), texts.join("; "))
 }
 
-pub(crate) const NOT_NULL: &str = "Member must not be null";
+pub(crate) const NOT_NULL: &str = "not be null";

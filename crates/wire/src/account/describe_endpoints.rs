@@ -11,11 +11,9 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &DescribeEndpointsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Endpoints").array(|json| {
-            json.object(|json| {
-                json.member("Address", &output.address)
-                    .member("CachePeriodInMinutes", &output.cache_period_minutes);
-            });
+        json.objects("Endpoints", [output], |output, json| {
+            json.member("Address", &output.address)
+                .member("CachePeriodInMinutes", &output.cache_period_minutes);
         });
     });
 }

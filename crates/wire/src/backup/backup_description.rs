@@ -78,19 +78,15 @@ fn encode_indexes(list: &str, indexes: &[IndexDescription], table: &TableDescrip
     if indexes.is_empty() {
         return;
     }
-    json.name(list).array(|json| {
-        for IndexDescription { definition, global, .. } in indexes {
-            json.object(|json| {
-                json.member("IndexName", &definition.name);
-                encode_key(&definition.key, json);
-                encode_projection(&definition.projection, json);
-                if global.is_some() {
-                    json.name("ProvisionedThroughput").object(|json| {
-                        encode_units(described_units(table.billing_mode, definition.throughput), json);
-                    });
-                    encode_on_demand(definition.on_demand, json);
-                }
+    json.objects(list, indexes, |IndexDescription { definition, global, .. }, json| {
+        json.member("IndexName", &definition.name);
+        encode_key(&definition.key, json);
+        encode_projection(&definition.projection, json);
+        if global.is_some() {
+            json.name("ProvisionedThroughput").object(|json| {
+                encode_units(described_units(table.billing_mode, definition.throughput), json);
             });
+            encode_on_demand(definition.on_demand, json);
         }
     });
 }

@@ -57,9 +57,9 @@ mod tests {
         assert_eq!(
             refused(r#"{"TableName": "a b c", "BackupName": "a$"}"#),
             errors(&[
-                ("'a b c'", "tableName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-                ("'a$'", "backupName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-                ("'a$'", "backupName", "Member must have length greater than or equal to 3"),
+                ("'a b c'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a$'", "backupName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a$'", "backupName", "have length greater than or equal to 3"),
             ])
         );
     }

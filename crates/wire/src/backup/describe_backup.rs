@@ -39,7 +39,7 @@ mod tests {
             assert_eq!(refusal(operation, "{}"), errors(&[("null", "backupArn", NOT_NULL)]));
             assert_eq!(
                 refusal(operation, r#"{"BackupArn": "x"}"#),
-                errors(&[("'x'", "backupArn", "Member must have length greater than or equal to 37")])
+                errors(&[("'x'", "backupArn", "have length greater than or equal to 37")])
             );
             for arn in [
                 "arn:aws:dynamodb:eu-west-1:000000000000:table/Music",

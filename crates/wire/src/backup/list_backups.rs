@@ -59,15 +59,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListBackupsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("BackupSummaries").array(|json| {
-            for backup in &output.backups {
-                json.object(|json| {
-                    json.member("TableName", &backup.table_name)
-                        .member("TableId", &backup.table_id)
-                        .member("TableArn", &backup.table_arn);
-                    encode_details(&backup.details, json);
-                });
-            }
+        json.objects("BackupSummaries", &output.backups, |backup, json| {
+            json.member("TableName", &backup.table_name)
+                .member("TableId", &backup.table_id)
+                .member("TableArn", &backup.table_arn);
+            encode_details(&backup.details, json);
         });
         json.member("LastEvaluatedBackupArn", &output.last);
     });
@@ -111,13 +107,9 @@ mod tests {
         assert_eq!(
             refused(r#"{"Limit": 101, "ExclusiveStartBackupArn": "x", "BackupType": "user"}"#),
             errors(&[
-                ("'101'", "limit", "Member must have value less than or equal to 100"),
-                ("'x'", "exclusiveStartBackupArn", "Member must have length greater than or equal to 37"),
-                (
-                    "'user'",
-                    "backupType",
-                    "Member must satisfy enum value set: [USER, SYSTEM, AWS_BACKUP, ALL]"
-                ),
+                ("'101'", "limit", "have value less than or equal to 100"),
+                ("'x'", "exclusiveStartBackupArn", "have length greater than or equal to 37"),
+                ("'user'", "backupType", "satisfy enum value set: [USER, SYSTEM, AWS_BACKUP, ALL]"),
             ])
         );
         assert_eq!(
@@ -129,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_page_has_no_start_of_the_next() {
+    fn the_last_page_has_no_continuation() {
         let backups = vec![BackupSummary {
             details: details(),
             table_name: TableName::new("Music"),

@@ -94,18 +94,10 @@ mod tests {
         assert_eq!(
             refused(body),
             errors(&[
-                (
-                    "'a!'",
-                    "targetTableName",
-                    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
-                ),
-                ("'a!'", "targetTableName", "Member must have length greater than or equal to 3"),
+                ("'a!'", "targetTableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a!'", "targetTableName", "have length greater than or equal to 3"),
                 ("null", "backupArn", NOT_NULL),
-                (
-                    "'x'",
-                    "billingModeOverride",
-                    "Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"
-                ),
+                ("'x'", "billingModeOverride", "satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"),
                 ("null", &format!("{index}.indexName"), NOT_NULL),
                 ("null", &format!("{index}.keySchema"), NOT_NULL),
                 ("null", &format!("{index}.projection"), NOT_NULL),
@@ -113,13 +105,9 @@ mod tests {
                 (
                     "'0'",
                     "provisionedThroughputOverride.readCapacityUnits",
-                    "Member must have value greater than or equal to 1"
+                    "have value greater than or equal to 1"
                 ),
-                (
-                    "'x'",
-                    "sSESpecificationOverride.sSEType",
-                    "Member must satisfy enum value set: [AES256, KMS]"
-                ),
+                ("'x'", "sSESpecificationOverride.sSEType", "satisfy enum value set: [AES256, KMS]"),
             ])
         );
     }

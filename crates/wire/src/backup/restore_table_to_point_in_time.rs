@@ -92,8 +92,8 @@ mod tests {
         assert_eq!(
             refused(r#"{"SourceTableArn": "", "SourceTableName": "ab"}"#),
             errors(&[
-                ("''", "sourceTableArn", "Member must have length greater than or equal to 1"),
-                ("'ab'", "sourceTableName", "Member must have length greater than or equal to 3"),
+                ("''", "sourceTableArn", "have length greater than or equal to 1"),
+                ("'ab'", "sourceTableName", "have length greater than or equal to 3"),
                 ("null", "targetTableName", NOT_NULL),
             ])
         );

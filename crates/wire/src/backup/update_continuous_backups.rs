@@ -17,9 +17,7 @@ structure! {
         table: TableReference<'a> = "TableName";
         specification: RecoverySpecification = "PointInTimeRecoverySpecification", required;
     }
-}
 
-structure! {
     struct RecoverySpecification as "PointInTimeRecoverySpecification" {
         enabled: bool = "PointInTimeRecoveryEnabled", required;
         days: i32 = "RecoveryPeriodInDays", range(1, MAX_DAYS);
@@ -80,12 +78,12 @@ mod tests {
             refused(&body(r#"{"RecoveryPeriodInDays": 36}"#)),
             errors(&[
                 ("null", &format!("{path}.pointInTimeRecoveryEnabled"), NOT_NULL),
-                ("'36'", &days, "Member must have value less than or equal to 35"),
+                ("'36'", &days, "have value less than or equal to 35"),
             ])
         );
         assert_eq!(
             refused(&body(r#"{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 0}"#)),
-            errors(&[("'0'", &days, "Member must have value greater than or equal to 1")])
+            errors(&[("'0'", &days, "have value greater than or equal to 1")])
         );
         assert_eq!(
             refused(&body(r#"{"PointInTimeRecoveryEnabled": false, "RecoveryPeriodInDays": 7}"#)),

@@ -9,10 +9,8 @@ pub(crate) fn encode(operation: &BulkOperation, json: &mut Writer) {
     json.object(|json| {
         json.name("BulkOperationDescription").object(|json| {
             encode_summary_members(operation, json);
-            json.name("TableDetails").array(|json| {
-                json.object(|json| {
-                    json.member("TableName", &operation.table_name).member("TableId", &operation.table_id);
-                });
+            json.objects("TableDetails", [operation], |operation, json| {
+                json.member("TableName", &operation.table_name).member("TableId", &operation.table_id);
             });
             json.member("ClientToken", &operation.client_token);
             encode_input(&operation.input, json);
@@ -51,21 +49,16 @@ fn encode_output(output: &BulkOutput, json: &mut Writer) {
         let target = &output.target;
         encode_location(&target.bucket, &target.bucket_owner, &target.prefix, json);
         json.member("S3SseAlgorithm", &target.sse_algorithm).member("S3SseKmsKeyId", &target.kms_key);
-        json.name("OutputType").array(|json| {
-            output.types.iter().for_each(|kind| json.string(kind.name()));
-        });
+        json.strings("OutputType", output.types.iter().map(|kind| kind.name()));
     });
 }
 
 fn encode_usage(operation: &BulkOperation, json: &mut Writer) {
-    let usage = &operation.usage;
-    json.name("BulkOperationUsage").array(|json| {
-        json.object(|json| {
-            json.member("TableName", &operation.table_name).member("BulkPutBytes", &usage.total());
-            json.name("Table").object(|json| json.name("BulkPutBytes").integer(usage.table));
-            encode_index_usage("LocalSecondaryIndexes", &usage.local_indexes, json);
-            encode_index_usage("GlobalSecondaryIndexes", &usage.global_indexes, json);
-        });
+    json.objects("BulkOperationUsage", [&operation.usage], |usage, json| {
+        json.member("TableName", &operation.table_name).member("BulkPutBytes", &usage.total());
+        json.name("Table").object(|json| json.name("BulkPutBytes").integer(usage.table));
+        encode_index_usage("LocalSecondaryIndexes", &usage.local_indexes, json);
+        encode_index_usage("GlobalSecondaryIndexes", &usage.global_indexes, json);
     });
 }
 

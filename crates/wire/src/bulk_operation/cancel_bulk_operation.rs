@@ -28,7 +28,7 @@ mod tests {
         assert_eq!(refused("{}"), errors(&[("null", "bulkOperationArn", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"BulkOperationArn":"x"}"#),
-            errors(&[("'x'", "bulkOperationArn", "Member must have length greater than or equal to 37")])
+            errors(&[("'x'", "bulkOperationArn", "have length greater than or equal to 37")])
         );
     }
 }

@@ -40,11 +40,7 @@ fn token_digits(path: &Path<'_>, token: &Option<Cow<'_, str>>, validation: &mut 
 
 pub(crate) fn encode(output: &ListBulkOperationsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("BulkOperationsSummaryList").array(|json| {
-            for operation in &output.operations {
-                json.object(|json| encode_summary_members(operation, json));
-            }
-        });
+        json.objects("BulkOperationsSummaryList", &output.operations, encode_summary_members);
         encode_next_token(output.next.as_ref(), json);
     });
 }
@@ -64,8 +60,8 @@ mod tests {
         assert_eq!(
             refused(body),
             errors(&[
-                ("'26'", "maxResults", "Member must have value less than or equal to 25"),
-                ("'00'", "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"),
+                ("'26'", "maxResults", "have value less than or equal to 25"),
+                ("'00'", "nextToken", "satisfy regular expression pattern: ([0-9a-f]{16})+"),
             ])
         );
     }

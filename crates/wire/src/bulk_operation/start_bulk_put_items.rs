@@ -25,15 +25,8 @@ impl Named for BulkFormat {
         &[("DYNAMODB_JSON", BulkFormat(InputFormat::DynamoDbJson)), ("ION", BulkFormat(InputFormat::Ion))];
 }
 
-impl Named for PerformanceTier {
-    const NAMES: &'static [(&'static str, PerformanceTier)] =
-        &[("STANDARD", PerformanceTier::Standard), ("ACCELERATED", PerformanceTier::Accelerated)];
-}
-
-impl Named for OutputType {
-    const NAMES: &'static [(&'static str, OutputType)] =
-        &[("ERROR", OutputType::Error), ("CONDITION_CHECK_FAILURE", OutputType::ConditionCheckFailure)];
-}
+enum_names!(PerformanceTier: "STANDARD" = Standard, "ACCELERATED" = Accelerated);
+enum_names!(OutputType: "ERROR" = Error, "CONDITION_CHECK_FAILURE" = ConditionCheckFailure);
 
 structure! {
     struct StartBulkPutItemsMembers<'a> {
@@ -44,9 +37,7 @@ structure! {
         max_write_units: i64 = "MaxWriteRequestUnits", at_least(MIN_WRITE_UNITS);
         tier: Choice<'a, PerformanceTier> = "PerformanceTier";
     }
-}
 
-structure! {
     /// The files to read.
     struct InputMembers<'a> as "InputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
@@ -55,9 +46,7 @@ structure! {
         format: Choice<'a, BulkFormat> = "InputFormat", required;
         compression: Choice<'a, InputCompression> = "InputCompressionType";
     }
-}
 
-structure! {
     /// Where to write the items that were not put.
     struct OutputMembers<'a> as "OutputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", bucket_name;
@@ -194,30 +183,22 @@ mod tests {
                     "OutputS3Configuration":{"S3SseAlgorithm":"X","OutputType":["ERROR","ALL"]}}"#
             ),
             errors(&[
-                ("'$'", "clientToken", "Member must satisfy regular expression pattern: ^[^\\$]+$"),
+                ("'$'", "clientToken", "satisfy regular expression pattern: ^[^\\$]+$"),
                 ("null", "inputS3Configuration.s3Bucket", NOT_NULL),
-                (
-                    "'CSV'",
-                    "inputS3Configuration.inputFormat",
-                    "Member must satisfy enum value set: [DYNAMODB_JSON, ION]"
-                ),
+                ("'CSV'", "inputS3Configuration.inputFormat", "satisfy enum value set: [DYNAMODB_JSON, ION]"),
                 (
                     "'LZ4'",
                     "inputS3Configuration.inputCompressionType",
-                    "Member must satisfy enum value set: [GZIP, ZSTD, NONE]"
+                    "satisfy enum value set: [GZIP, ZSTD, NONE]"
                 ),
-                (
-                    "'X'",
-                    "outputS3Configuration.s3SseAlgorithm",
-                    "Member must satisfy enum value set: [AES256, KMS]"
-                ),
+                ("'X'", "outputS3Configuration.s3SseAlgorithm", "satisfy enum value set: [AES256, KMS]"),
                 (
                     "'ALL'",
                     "outputS3Configuration.outputType.2.member",
-                    "Member must satisfy enum value set: [ERROR, CONDITION_CHECK_FAILURE]"
+                    "satisfy enum value set: [ERROR, CONDITION_CHECK_FAILURE]"
                 ),
-                ("'1023'", "maxWriteRequestUnits", "Member must have value greater than or equal to 1024"),
-                ("'FAST'", "performanceTier", "Member must satisfy enum value set: [STANDARD, ACCELERATED]"),
+                ("'1023'", "maxWriteRequestUnits", "have value greater than or equal to 1024"),
+                ("'FAST'", "performanceTier", "satisfy enum value set: [STANDARD, ACCELERATED]"),
             ])
         );
     }

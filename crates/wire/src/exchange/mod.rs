@@ -4,7 +4,7 @@ pub mod change_line;
 pub mod item_line;
 
 use crate::json::{Reader, Writer};
-use crate::members::{Named, Path, length, range, required};
+use crate::members::{Path, enum_names, length, range, required};
 use crate::validation::{Validation, present};
 use partita_api::Exception;
 use partita_api::exchange::{ExchangeFailure, InputCompression, ListPage};
@@ -17,13 +17,7 @@ pub(crate) const PREFIX_CHARACTERS: usize = 1_024;
 /// The maximum length of the id of a KMS key.
 pub(crate) const KMS_KEY_CHARACTERS: usize = 2_048;
 
-impl Named for InputCompression {
-    const NAMES: &'static [(&'static str, InputCompression)] = &[
-        ("GZIP", InputCompression::Gzip),
-        ("ZSTD", InputCompression::Zstd),
-        ("NONE", InputCompression::None),
-    ];
-}
+enum_names!(InputCompression: "GZIP" = Gzip, "ZSTD" = Zstd, "NONE" = None);
 
 /// The encryption of written objects.
 #[derive(Clone, Copy, PartialEq)]
@@ -32,10 +26,7 @@ pub(crate) enum ObjectEncryption {
     Kms,
 }
 
-impl Named for ObjectEncryption {
-    const NAMES: &'static [(&'static str, ObjectEncryption)] =
-        &[("AES256", ObjectEncryption::Aes256), ("KMS", ObjectEncryption::Kms)];
-}
+enum_names!(ObjectEncryption: "AES256" = Aes256, "KMS" = Kms);
 
 /// Requires a valid bucket name.
 pub(crate) fn bucket_name(path: &Path<'_>, bucket: &Option<Cow<'_, str>>, validation: &mut Validation) {

@@ -4,7 +4,7 @@ use crate::exchange::*;
 use crate::export::export_description;
 use crate::export::export_filter::FilterMembers;
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Millis, Named, chosen, length, read_valid_request, required, structure};
+use crate::members::{Choice, Millis, chosen, enum_names, length, read_valid_request, required, structure};
 use crate::table::table_settings::{invalid, invalid_request};
 use crate::validation::present;
 use partita_api::exchange::ObjectTarget;
@@ -20,20 +20,9 @@ enum ExportType {
     Incremental,
 }
 
-impl Named for ExportType {
-    const NAMES: &'static [(&'static str, ExportType)] =
-        &[("FULL_EXPORT", ExportType::Full), ("INCREMENTAL_EXPORT", ExportType::Incremental)];
-}
-
-impl Named for ExportFormat {
-    const NAMES: &'static [(&'static str, ExportFormat)] =
-        &[("DYNAMODB_JSON", ExportFormat::DynamoDbJson), ("ION", ExportFormat::Ion)];
-}
-
-impl Named for ExportView {
-    const NAMES: &'static [(&'static str, ExportView)] =
-        &[("NEW_IMAGE", ExportView::NewImage), ("NEW_AND_OLD_IMAGES", ExportView::NewAndOldImages)];
-}
+enum_names!(ExportType: "FULL_EXPORT" = Full, "INCREMENTAL_EXPORT" = Incremental);
+enum_names!(ExportFormat: "DYNAMODB_JSON" = DynamoDbJson, "ION" = Ion);
+enum_names!(ExportView: "NEW_IMAGE" = NewImage, "NEW_AND_OLD_IMAGES" = NewAndOldImages);
 
 structure! {
     struct ExportMembers<'a> {
@@ -50,9 +39,7 @@ structure! {
         time: Millis = "ExportTime";
         filter: FilterMembers<'a> = "FilterSpecification";
     }
-}
 
-structure! {
     struct IncrementalSpecification<'a> as "IncrementalExportSpecification" {
         from: Millis = "ExportFromTime";
         to: Millis = "ExportToTime";

@@ -11,14 +11,10 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("ExportSummaries").array(|json| {
-            for export in &output.exports {
-                json.object(|json| {
-                    json.member("ExportArn", &export.arn)
-                        .member("ExportStatus", export.status.name())
-                        .member("ExportType", export.scope.name());
-                });
-            }
+        json.objects("ExportSummaries", &output.exports, |export, json| {
+            json.member("ExportArn", &export.arn)
+                .member("ExportStatus", export.status.name())
+                .member("ExportType", export.scope.name());
         });
         encode_next_token(output.next.as_ref(), json);
     });

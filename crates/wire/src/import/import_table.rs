@@ -15,10 +15,7 @@ use partita_api::{Exception, ExceptionKind, Request};
 use partita_value::limits;
 use std::borrow::Cow;
 
-impl Named for InputFormat {
-    const NAMES: &'static [(&'static str, InputFormat)] =
-        &[("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion), ("CSV", InputFormat::Csv)];
-}
+enum_names!(InputFormat: "DYNAMODB_JSON" = DynamoDbJson, "ION" = Ion, "CSV" = Csv);
 
 structure! {
     struct ImportTableMembers<'a> {
@@ -29,24 +26,18 @@ structure! {
         options: FormatOptions<'a> = "InputFormatOptions";
         table: TableParameters<'a> = "TableCreationParameters", required;
     }
-}
 
-structure! {
     /// The files to import.
     struct SourceMembers<'a> as "S3BucketSource" {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
     }
-}
 
-structure! {
     struct FormatOptions<'a> as "InputFormatOptions" {
         csv: CsvMembers<'a> = "Csv";
     }
-}
 
-structure! {
     struct CsvMembers<'a> as "CsvOptions" {
         delimiter: Cow<'a, str> = "Delimiter", csv_delimiter;
         header: Vec<Cow<'a, str>> = "HeaderList", csv_header;

@@ -12,18 +12,14 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListImportsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("ImportSummaryList").array(|json| {
-            for import in &output.imports {
-                json.object(|json| {
-                    json.member("ImportArn", &import.arn)
-                        .member("ImportStatus", import.status.name())
-                        .member("TableArn", &import.table_arn);
-                    encode_source(&import.source, json);
-                    json.member("InputFormat", import.format.name())
-                        .member("StartTime", &Seconds(import.started_millis))
-                        .member("EndTime", &import.ended_millis.map(Seconds));
-                });
-            }
+        json.objects("ImportSummaryList", &output.imports, |import, json| {
+            json.member("ImportArn", &import.arn)
+                .member("ImportStatus", import.status.name())
+                .member("TableArn", &import.table_arn);
+            encode_source(&import.source, json);
+            json.member("InputFormat", import.format.name())
+                .member("StartTime", &Seconds(import.started_millis))
+                .member("EndTime", &import.ended_millis.map(Seconds));
         });
         encode_next_token(output.next.as_ref(), json);
     });

@@ -238,11 +238,7 @@ mod tests {
         );
         assert_eq!(
             refused(r#"{"RequestItems":{"abc":{"Keys":[]}}}"#),
-            errors(&[(
-                "'[]'",
-                "requestItems.abc.member.keys",
-                "Member must have length greater than or equal to 1"
-            )])
+            errors(&[("'[]'", "requestItems.abc.member.keys", "have length greater than or equal to 1")])
         );
     }
 

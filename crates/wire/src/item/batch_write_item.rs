@@ -13,7 +13,7 @@ use partita_value::limits;
 
 const CLASS: &str = "WriteRequest";
 
-/// The members of one write. Both requests are optional, and the member inside of either may be missing.
+/// The members of one write. Both requests are optional, and the member inside either may be missing.
 #[derive(Debug, Default)]
 struct WriteRequestMembers {
     put: Option<Option<Attributes>>,
@@ -46,7 +46,7 @@ fn read_write(reader: &mut Reader<'_>) -> Result<WriteRequestMembers, Exception>
     Ok(members)
 }
 
-/// `{"PutRequest": {"Item": …}}` or `{"DeleteRequest": {"Key": …}}`.
+/// Reads `{"PutRequest": {"Item": …}}` or `{"DeleteRequest": {"Key": …}}`.
 fn read_request(
     reader: &mut Reader<'_>,
     class: &'static str,

@@ -98,7 +98,7 @@ mod tests {
         let body = r#"{"TableName":"abc","Key":{},"ConditionalOperator":"XOR"}"#;
         assert_eq!(
             refused(body),
-            errors(&[("'XOR'", "conditionalOperator", "Member must satisfy enum value set: [OR, AND]")])
+            errors(&[("'XOR'", "conditionalOperator", "satisfy enum value set: [OR, AND]")])
         );
     }
 }

@@ -119,12 +119,8 @@ mod tests {
         assert_eq!(
             refused(r#"{"AttributesToGet":[],"ReturnConsumedCapacity":"hi"}"#),
             errors(&[
-                (
-                    "'hi'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
-                ("'[]'", "attributesToGet", "Member must have length greater than or equal to 1"),
+                ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+                ("'[]'", "attributesToGet", "have length greater than or equal to 1"),
                 ("null", "tableName", NOT_NULL),
                 ("null", "key", NOT_NULL),
             ])

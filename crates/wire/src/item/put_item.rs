@@ -95,25 +95,21 @@ mod tests {
         assert_eq!(
             refused(body),
             errors(&[
-                (
-                    "'hi'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
+                ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
                 ("null", "item", NOT_NULL),
                 (
                     "'hi'",
                     "returnValues",
-                    "Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+                    "satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
                 ),
-                ("'hi'", "returnItemCollectionMetrics", "Member must satisfy enum value set: [SIZE, NONE]"),
+                ("'hi'", "returnItemCollectionMetrics", "satisfy enum value set: [SIZE, NONE]"),
             ])
         );
     }
 
     #[test]
     fn a_bad_table_name_is_reported_alone() {
-        let constraint = "Member must have length greater than or equal to 1";
+        let constraint = "have length greater than or equal to 1";
         assert_eq!(
             refused(r#"{"TableName":"","ReturnValues":"hi","Item":{}}"#),
             errors(&[("''", "tableName", constraint)])

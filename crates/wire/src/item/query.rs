@@ -124,21 +124,21 @@ mod tests {
         let body = r#"{"ReturnConsumedCapacity":"hi","AttributesToGet":[],"IndexName":"abc;","Select":"hi","Limit":-1,
             "KeyConditions":{"a":{},"b":{"ComparisonOperator":""}},"ConditionalOperator":"AN",
             "QueryFilter":{"a":{},"b":{"ComparisonOperator":""}}}"#;
-        let operators = "Member must satisfy enum value set: [IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, BEGINS_WITH, GE, CONTAINS]";
+        let operators = "satisfy enum value set: [IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, BEGINS_WITH, GE, CONTAINS]";
         let expected = errors(&[
             (
                 "'hi'",
                 "select",
-                "Member must satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
+                "satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
             ),
-            ("'abc;'", "indexName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-            ("'hi'", "returnConsumedCapacity", "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+            ("'abc;'", "indexName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+            ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
             ("null", "queryFilter.a.member.comparisonOperator", NOT_NULL),
             ("''", "queryFilter.b.member.comparisonOperator", operators),
             ("null", "tableName", NOT_NULL),
-            ("'AN'", "conditionalOperator", "Member must satisfy enum value set: [OR, AND]"),
-            ("'[]'", "attributesToGet", "Member must have length greater than or equal to 1"),
-            ("LIMIT", "limit", "Member must have value greater than or equal to 1"),
+            ("'AN'", "conditionalOperator", "satisfy enum value set: [OR, AND]"),
+            ("'[]'", "attributesToGet", "have length greater than or equal to 1"),
+            ("LIMIT", "limit", "have value greater than or equal to 1"),
             ("null", "keyConditions.a.member.comparisonOperator", NOT_NULL),
         ]);
         assert_eq!(refused(body), expected.replace("Value LIMIT at 'limit'", "Value at 'Limit'"));

@@ -135,10 +135,10 @@ mod tests {
         assert_eq!(
             refused(r#"{"TotalSegments":0,"Segment":-1,"Limit":0}"#),
             errors(&[
-                ("'0'", "totalSegments", "Member must have value greater than or equal to 1"),
+                ("'0'", "totalSegments", "have value greater than or equal to 1"),
                 ("null", "tableName", NOT_NULL),
-                ("'-1'", "segment", "Member must have value greater than or equal to 0"),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
+                ("'-1'", "segment", "have value greater than or equal to 0"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
             ])
         );
     }

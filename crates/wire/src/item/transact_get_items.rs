@@ -119,7 +119,7 @@ mod tests {
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![get; count].join(","));
         assert_eq!(
             refused(&body(0)),
-            errors(&[("'[]'", "transactItems", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "transactItems", "have length greater than or equal to 1")])
         );
         let message = refused(&body(101));
         assert!(message.starts_with("1 validation error detected: Value '[{"));

@@ -206,7 +206,7 @@ fn validate_action(
     Ok(())
 }
 
-/// Checks the one action of an element.
+/// Checks the one action of an element. Elements are checked in order; the first error is reported.
 fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exception> {
     let mut actions = actions.into_iter();
     let (Some(members), None) = (actions.next(), actions.next()) else {
@@ -344,7 +344,7 @@ mod tests {
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![put; count].join(","));
         assert_eq!(
             refused(&body(0)),
-            errors(&[("'[]'", "transactItems", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "transactItems", "have length greater than or equal to 1")])
         );
         assert!(refused(&body(101)).ends_with("Member must have length less than or equal to 100"));
         assert_eq!(decoded(&body(100)).actions.len(), 100);
@@ -376,13 +376,9 @@ mod tests {
                 (
                     "'x'",
                     "transactItems.3.member.conditionCheck.returnValuesOnConditionCheckFailure",
-                    "Member must satisfy enum value set: [ALL_OLD, NONE]"
+                    "satisfy enum value set: [ALL_OLD, NONE]"
                 ),
-                (
-                    &format!("'{token}'"),
-                    "clientRequestToken",
-                    "Member must have length less than or equal to 36"
-                ),
+                (&format!("'{token}'"), "clientRequestToken", "have length less than or equal to 36"),
             ])
         );
     }

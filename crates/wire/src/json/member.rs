@@ -21,6 +21,29 @@ impl Writer {
         }
         self
     }
+
+    /// Writes a member that is an array of objects, whose members `write` writes.
+    pub(crate) fn objects<T>(
+        &mut self,
+        name: &str,
+        elements: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(T, &mut Writer),
+    ) -> &mut Writer {
+        self.name(name).array(|json| {
+            elements.into_iter().for_each(|element| json.object(|json| write(element, json)));
+        });
+        self
+    }
+
+    /// Writes a member that is an array of strings.
+    pub(crate) fn strings<'s>(
+        &mut self,
+        name: &str,
+        texts: impl IntoIterator<Item = &'s str>,
+    ) -> &mut Writer {
+        self.name(name).array(|json| texts.into_iter().for_each(|text| json.string(text)));
+        self
+    }
 }
 
 impl<T: Encode + ?Sized> Encode for &T {
@@ -45,59 +68,28 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
-impl Encode for str {
-    fn encode(&self, json: &mut Writer) {
-        json.string(self);
-    }
-}
-
-impl Encode for String {
-    fn encode(&self, json: &mut Writer) {
-        json.string(self);
-    }
-}
-
-impl Encode for TableName {
-    fn encode(&self, json: &mut Writer) {
-        json.string(self.as_str());
-    }
-}
-
-impl Encode for bool {
-    fn encode(&self, json: &mut Writer) {
-        json.boolean(*self);
-    }
-}
-
-impl Encode for u32 {
-    fn encode(&self, json: &mut Writer) {
-        json.integer(*self);
-    }
-}
-
-impl Encode for u64 {
-    fn encode(&self, json: &mut Writer) {
-        json.integer(*self);
-    }
-}
-
-impl Encode for i64 {
-    fn encode(&self, json: &mut Writer) {
-        json.integer(*self);
-    }
-}
-
-impl Encode for f64 {
-    fn encode(&self, json: &mut Writer) {
-        json.double(*self);
-    }
-}
-
 /// A time in milliseconds since 1970, written in seconds.
 pub(crate) struct Seconds(pub(crate) u64);
 
-impl Encode for Seconds {
-    fn encode(&self, json: &mut Writer) {
-        json.double(self.0 as f64 / 1_000.0);
-    }
+macro_rules! encode {
+    ($($type:ty: |$value:ident| $write:ident($argument:expr);)*) => {
+        $(impl Encode for $type {
+            fn encode(&self, json: &mut Writer) {
+                let $value = self;
+                json.$write($argument);
+            }
+        })*
+    };
+}
+
+encode! {
+    str: |text| string(text);
+    String: |text| string(text);
+    TableName: |name| string(name.as_str());
+    bool: |value| boolean(*value);
+    u32: |number| integer(*number);
+    u64: |number| integer(*number);
+    i64: |number| integer(*number);
+    f64: |number| double(*number);
+    Seconds: |millis| double(millis.0 as f64 / 1_000.0);
 }

@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(refused("{}"), errors(&[("null", "statements", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"Statements":[]}"#),
-            errors(&[("'[]'", "statements", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "statements", "have length greater than or equal to 1")])
         );
         assert_eq!(
             refused(r#"{"Statements":[{}]}"#),

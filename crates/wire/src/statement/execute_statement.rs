@@ -104,20 +104,12 @@ mod tests {
         assert_eq!(
             refused(body),
             errors(&[
-                (
-                    "'x'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
-                ("'[]'", "parameters", "Member must have length greater than or equal to 1"),
-                (
-                    "'x'",
-                    "returnValuesOnConditionCheckFailure",
-                    "Member must satisfy enum value set: [ALL_OLD, NONE]"
-                ),
-                ("''", "statement", "Member must have length greater than or equal to 1"),
-                ("''", "nextToken", "Member must have length greater than or equal to 1"),
+                ("'x'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
+                ("'[]'", "parameters", "have length greater than or equal to 1"),
+                ("'x'", "returnValuesOnConditionCheckFailure", "satisfy enum value set: [ALL_OLD, NONE]"),
+                ("''", "statement", "have length greater than or equal to 1"),
+                ("''", "nextToken", "have length greater than or equal to 1"),
             ])
         );
         let long = format!(r#"{{"Statement":"{}"}}"#, "x".repeat(8_193));

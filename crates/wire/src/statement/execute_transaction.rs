@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(
             refused(r#"{"TransactStatements":[],"ClientRequestToken":""}"#),
             errors(&[
-                ("'[]'", "transactStatements", "Member must have length greater than or equal to 1"),
-                ("''", "clientRequestToken", "Member must have length greater than or equal to 1"),
+                ("'[]'", "transactStatements", "have length greater than or equal to 1"),
+                ("''", "clientRequestToken", "have length greater than or equal to 1"),
             ])
         );
         let many = vec![r#"{"Statement":"x"}"#; 101].join(",");

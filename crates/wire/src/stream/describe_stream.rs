@@ -1,7 +1,7 @@
 //! DescribeStream: decodes a stream and a page or filter of its shards; encodes its description.
 
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Named, range, read_valid_request, required, structure};
+use crate::members::{Choice, enum_names, range, read_valid_request, required, structure};
 use crate::stream::stream_arn::{self, arn_length, shard_id_length};
 use crate::table::table_description::encode_key;
 use crate::validation::present;
@@ -17,10 +17,7 @@ enum ShardFilterType {
     ChildShards,
 }
 
-impl Named for ShardFilterType {
-    const NAMES: &'static [(&'static str, ShardFilterType)] =
-        &[("CHILD_SHARDS", ShardFilterType::ChildShards)];
-}
+enum_names!(ShardFilterType: "CHILD_SHARDS" = ChildShards);
 
 structure! {
     struct DescribeStreamMembers<'a> {
@@ -29,9 +26,7 @@ structure! {
         limit: i32 = "Limit", range(1, MAX_SHARDS);
         filter: ShardFilter<'a> = "ShardFilter";
     }
-}
 
-structure! {
     struct ShardFilter<'a> as "ShardFilter" {
         kind: Choice<'a, ShardFilterType> = "Type", required;
         shard: Cow<'a, str> = "ShardId", required, shard_id_length;
@@ -60,23 +55,19 @@ pub(crate) fn encode(output: &DescribeStreamOutput, json: &mut Writer) {
                 .member("CreationRequestDateTime", &output.created_at)
                 .member("TableName", &output.name.table);
             encode_key(&output.key, json);
-            json.name("Shards").array(|json| {
-                output.shards.iter().for_each(|shard| encode_shard(shard, json));
-            });
-            json.member("LastEvaluatedShardId", &output.last_evaluated);
+            json.objects("Shards", &output.shards, encode_shard)
+                .member("LastEvaluatedShardId", &output.last_evaluated);
         });
     });
 }
 
 fn encode_shard(shard: &ShardDescription, json: &mut Writer) {
-    json.object(|json| {
-        json.member("ShardId", &shard.id);
-        json.name("SequenceNumberRange").object(|json| {
-            json.member("StartingSequenceNumber", &shard.first.to_string())
-                .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
-        });
-        json.member("ParentShardId", &shard.parent);
+    json.member("ShardId", &shard.id);
+    json.name("SequenceNumberRange").object(|json| {
+        json.member("StartingSequenceNumber", &shard.first.to_string())
+            .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
     });
+    json.member("ParentShardId", &shard.parent);
 }
 
 #[cfg(test)]
@@ -114,9 +105,9 @@ mod tests {
             refused(body),
             errors(&[
                 ("null", "streamArn", NOT_NULL),
-                ("'x'", "exclusiveStartShardId", "Member must have length greater than or equal to 28"),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
-                ("'foo'", "shardFilter.type", "Member must satisfy enum value set: [CHILD_SHARDS]"),
+                ("'x'", "exclusiveStartShardId", "have length greater than or equal to 28"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
+                ("'foo'", "shardFilter.type", "satisfy enum value set: [CHILD_SHARDS]"),
                 ("null", "shardFilter.shardId", NOT_NULL),
             ])
         );

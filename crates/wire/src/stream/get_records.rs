@@ -94,7 +94,7 @@ mod tests {
             refused(r#"{"Limit": 1001}"#),
             errors(&[
                 ("null", "shardIterator", NOT_NULL),
-                ("'1001'", "limit", "Member must have value less than or equal to 1000"),
+                ("'1001'", "limit", "have value less than or equal to 1000"),
             ])
         );
         assert_eq!(refused(r#"{"ShardIterator": "?"}"#), "Invalid ShardIterator");

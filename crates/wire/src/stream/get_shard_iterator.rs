@@ -1,7 +1,7 @@
 //! GetShardIterator: decodes a shard and a position in it; encodes the iterator.
 
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Named, length, read_valid_request, required, structure};
+use crate::members::{Choice, enum_names, length, read_valid_request, required, structure};
 use crate::stream::stream_arn::{self, arn_length, shard_id_length};
 use crate::table::table_settings::invalid;
 use crate::validation::present;
@@ -20,15 +20,10 @@ enum IteratorType {
     AtTimestamp,
 }
 
-impl Named for IteratorType {
-    const NAMES: &'static [(&'static str, IteratorType)] = &[
-        ("TRIM_HORIZON", IteratorType::TrimHorizon),
-        ("LATEST", IteratorType::Latest),
-        ("AT_SEQUENCE_NUMBER", IteratorType::AtSequenceNumber),
-        ("AFTER_SEQUENCE_NUMBER", IteratorType::AfterSequenceNumber),
-        ("AT_TIMESTAMP", IteratorType::AtTimestamp),
-    ];
-}
+enum_names!(IteratorType:
+    "TRIM_HORIZON" = TrimHorizon, "LATEST" = Latest, "AT_SEQUENCE_NUMBER" = AtSequenceNumber,
+    "AFTER_SEQUENCE_NUMBER" = AfterSequenceNumber, "AT_TIMESTAMP" = AtTimestamp
+);
 
 structure! {
     struct GetShardIteratorMembers<'a> {
@@ -161,7 +156,7 @@ mod tests {
                 ("null", "streamArn", NOT_NULL),
                 ("null", "shardId", NOT_NULL),
                 ("null", "shardIteratorType", NOT_NULL),
-                ("'1'", "sequenceNumber", "Member must have length greater than or equal to 21"),
+                ("'1'", "sequenceNumber", "have length greater than or equal to 21"),
             ])
         );
     }

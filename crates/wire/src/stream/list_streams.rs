@@ -30,14 +30,10 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListStreamsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Streams").array(|json| {
-            for stream in &output.streams {
-                json.object(|json| {
-                    json.member("StreamArn", &stream.arn)
-                        .member("TableName", &stream.name.table)
-                        .member("StreamLabel", &stream.name.label);
-                });
-            }
+        json.objects("Streams", &output.streams, |stream, json| {
+            json.member("StreamArn", &stream.arn)
+                .member("TableName", &stream.name.table)
+                .member("StreamLabel", &stream.name.label);
         });
         json.member("LastEvaluatedStreamArn", &output.last_evaluated);
     });
@@ -72,8 +68,8 @@ mod tests {
         assert_eq!(
             refused(r#"{"ExclusiveStartStreamArn": "arn", "Limit": 101}"#),
             errors(&[
-                ("'arn'", "exclusiveStartStreamArn", "Member must have length greater than or equal to 37"),
-                ("'101'", "limit", "Member must have value less than or equal to 100"),
+                ("'arn'", "exclusiveStartStreamArn", "have length greater than or equal to 37"),
+                ("'101'", "limit", "have value less than or equal to 100"),
             ])
         );
         let no_arn = format!(r#"{{"ExclusiveStartStreamArn": "{}"}}"#, "x".repeat(40));

@@ -25,10 +25,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListTablesOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("TableNames").array(|json| {
-            output.names.iter().for_each(|name| json.string(name.as_str()));
-        });
-        json.member("LastEvaluatedTableName", &output.last_evaluated);
+        json.strings("TableNames", output.names.iter().map(|name| name.as_str()))
+            .member("LastEvaluatedTableName", &output.last_evaluated);
     });
 }
 
@@ -71,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_page_has_no_start_of_the_next() {
+    fn the_last_page_has_no_continuation() {
         let page = |last_evaluated| {
             let names = vec![TableName::new("abc"), TableName::new("abd")];
             encoded(Response::ListTables(ListTablesOutput { names, last_evaluated }))

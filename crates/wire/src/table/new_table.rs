@@ -13,7 +13,7 @@ use crate::table::table_settings::*;
 use crate::tag::tags::{TagMembers, check_tags};
 use partita_api::key_schema::{AttributeDefinition, KeySchemaElement};
 use partita_api::table::create_table::CreateTable;
-use partita_api::table::{BillingMode, IndexDefinition, IndexProjection, OnDemandThroughput, Throughput};
+use partita_api::table::*;
 use partita_api::{Exception, messages};
 use partita_value::limits;
 use std::borrow::Cow;
@@ -171,17 +171,7 @@ fn local_indexes<'c>(
             limits::LOCAL_INDEXES
         )));
     }
-    let definition = |index: &ValidIndex| {
-        Ok(IndexDefinition {
-            name: index.name.clone(),
-            key: definitions.resolve(&index.key)?,
-            projection: index.projection()?,
-            throughput: None,
-            on_demand: None,
-            warm: None,
-        })
-    };
-    indexes.iter().map(definition).collect()
+    indexes.iter().map(|index| index_definition(index, definitions, None)).collect()
 }
 
 /// Checks that a local index has the partition key of the table and a sort key.
@@ -223,17 +213,22 @@ fn global_indexes<'c>(
             limits::GLOBAL_INDEXES
         )));
     }
-    let definition = |index: &ValidIndex| {
-        Ok(IndexDefinition {
-            name: index.name.clone(),
-            key: definitions.resolve(&index.key)?,
-            projection: index.projection()?,
-            throughput: index.provisioned,
-            on_demand: index.on_demand,
-            warm: warm(index)?,
-        })
-    };
-    indexes.iter().map(definition).collect()
+    indexes.iter().map(|index| index_definition(index, definitions, warm(index)?)).collect()
+}
+
+fn index_definition(
+    index: &ValidIndex,
+    definitions: &Definitions<'_>,
+    warm: Option<WarmThroughput>,
+) -> Result<IndexDefinition, Exception> {
+    Ok(IndexDefinition {
+        name: index.name.clone(),
+        key: definitions.resolve(&index.key)?,
+        projection: index.projection()?,
+        throughput: index.provisioned,
+        on_demand: index.on_demand,
+        warm,
+    })
 }
 
 /// Checks that the throughput of a global index suits the billing mode of the table.

@@ -20,9 +20,7 @@ pub(crate) fn encoded(table: &CreateTable) -> String {
         encode_on_demand(table.on_demand, json);
         encode_encryption(table.encryption.as_ref(), json);
         if !table.global_indexes.is_empty() {
-            let indexes = table.global_indexes.iter();
-            json.name("GlobalSecondaryIndexes")
-                .array(|json| indexes.for_each(|index| json.object(|json| encode_index(index, json))));
+            json.objects("GlobalSecondaryIndexes", &table.global_indexes, encode_index);
         }
     });
     json.finish_text()
@@ -46,21 +44,16 @@ fn encode_provisioned(throughput: Option<Throughput>, json: &mut Writer) {
 fn encode_warm(warm: Option<WarmThroughput>, json: &mut Writer) {
     let Some(warm) = warm else { return };
     json.name("WarmThroughput").object(|json| {
-        for (name, units) in [("ReadUnitsPerSecond", warm.read), ("WriteUnitsPerSecond", warm.write)] {
-            if let Some(units) = units {
-                json.name(name).integer(units);
-            }
-        }
+        json.member("ReadUnitsPerSecond", &warm.read).member("WriteUnitsPerSecond", &warm.write);
     });
 }
 
 fn encode_encryption(encryption: Option<&Encryption>, json: &mut Writer) {
     let Some(encryption) = encryption else { return };
     json.name("SSESpecification").object(|json| {
-        json.member("Enabled", &encryption.enabled).member("SSEType", "KMS");
-        if let Some(key) = &encryption.kms_key {
-            json.member("KMSMasterKeyId", key);
-        }
+        json.member("Enabled", &encryption.enabled)
+            .member("SSEType", "KMS")
+            .member("KMSMasterKeyId", &encryption.kms_key);
     });
 }
 

@@ -53,25 +53,16 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
 }
 
 pub(crate) fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
-    json.name("AttributeDefinitions").array(|json| {
-        for definition in definitions {
-            json.object(|json| {
-                json.member("AttributeName", &definition.name)
-                    .member("AttributeType", definition.kind.name());
-            });
-        }
+    json.objects("AttributeDefinitions", definitions, |definition, json| {
+        json.member("AttributeName", &definition.name).member("AttributeType", definition.kind.name());
     });
 }
 
 pub(crate) fn encode_key(key: &KeySchema, json: &mut Writer) {
-    json.name("KeySchema").array(|json| {
-        for (attributes, key_type) in [(&key.partition, "HASH"), (&key.sort, "RANGE")] {
-            for attribute in attributes {
-                json.object(|json| {
-                    json.member("AttributeName", &attribute.name).member("KeyType", key_type);
-                });
-            }
-        }
+    let partition = key.partition.iter().map(|attribute| (attribute, "HASH"));
+    let sort = key.sort.iter().map(|attribute| (attribute, "RANGE"));
+    json.objects("KeySchema", partition.chain(sort), |(attribute, key_type), json| {
+        json.member("AttributeName", &attribute.name).member("KeyType", key_type);
     });
 }
 
@@ -114,38 +105,33 @@ fn encode_billing(table: &TableDescription, json: &mut Writer) {
 }
 
 fn encode_indexes(list: &str, indexes: &[IndexDescription], billing_mode: BillingMode, json: &mut Writer) {
-    if indexes.is_empty() {
-        return;
+    if !indexes.is_empty() {
+        json.objects(list, indexes, |index, json| encode_index(index, billing_mode, json));
     }
-    json.name(list).array(|json| {
-        indexes.iter().for_each(|index| encode_index(index, billing_mode, json));
-    });
 }
 
 fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut Writer) {
     let definition = &index.definition;
-    json.object(|json| {
-        json.member("IndexName", &definition.name);
-        encode_key(&definition.key, json);
-        encode_projection(&definition.projection, json);
-        if let Some(state) = index.global {
-            json.member("IndexStatus", state.status.name());
-            // An index that was created with its table is not backfilled.
-            let is_backfilling = state.status == ResourceStatus::Creating && state.backfilling;
-            json.member("Backfilling", &is_backfilling.then_some(true));
-            let units = described_units(billing_mode, definition.throughput);
-            encode_provisioned(state.throughput_changes, units, json);
+    json.member("IndexName", &definition.name);
+    encode_key(&definition.key, json);
+    encode_projection(&definition.projection, json);
+    if let Some(state) = index.global {
+        json.member("IndexStatus", state.status.name());
+        // An index that was created with its table is not backfilled.
+        let is_backfilling = state.status == ResourceStatus::Creating && state.backfilling;
+        json.member("Backfilling", &is_backfilling.then_some(true));
+        let units = described_units(billing_mode, definition.throughput);
+        encode_provisioned(state.throughput_changes, units, json);
+    }
+    json.member("IndexSizeBytes", &index.size_bytes)
+        .member("ItemCount", &index.item_count)
+        .member("IndexArn", &index.arn);
+    if let Some(state) = index.global {
+        encode_on_demand(definition.on_demand, json);
+        if state.status != ResourceStatus::Creating || definition.warm.is_some() {
+            encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
         }
-        json.member("IndexSizeBytes", &index.size_bytes)
-            .member("ItemCount", &index.item_count)
-            .member("IndexArn", &index.arn);
-        if let Some(state) = index.global {
-            encode_on_demand(definition.on_demand, json);
-            if state.status != ResourceStatus::Creating || definition.warm.is_some() {
-                encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
-            }
-        }
-    });
+    }
 }
 
 pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
@@ -153,8 +139,8 @@ pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer)
         IndexProjection::All => json.name("ProjectionType").string("ALL"),
         IndexProjection::KeysOnly => json.name("ProjectionType").string("KEYS_ONLY"),
         IndexProjection::Include(names) => {
-            json.member("ProjectionType", "INCLUDE");
-            json.name("NonKeyAttributes").array(|json| names.iter().for_each(|name| json.string(name)));
+            json.member("ProjectionType", "INCLUDE")
+                .strings("NonKeyAttributes", names.iter().map(String::as_str));
         }
     });
 }

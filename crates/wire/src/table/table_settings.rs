@@ -8,7 +8,7 @@ pub(crate) mod secondary_index;
 pub(crate) mod throughput;
 
 use crate::exchange::KMS_KEY_CHARACTERS;
-use crate::members::{Choice, Named, chosen, length, required, structure};
+use crate::members::{Choice, Named, chosen, enum_names, length, required, structure};
 use partita_api::Exception;
 use partita_api::table::update_table::StreamUpdate;
 use partita_api::table::{BillingMode, Encryption, StreamViewType, TableClass};
@@ -33,10 +33,7 @@ pub(crate) fn refuse_global_tables(member: &str, is_set: bool) -> Result<(), Exc
     Ok(())
 }
 
-impl Named for BillingMode {
-    const NAMES: &'static [(&'static str, BillingMode)] =
-        &[("PROVISIONED", BillingMode::Provisioned), ("PAY_PER_REQUEST", BillingMode::PayPerRequest)];
-}
+enum_names!(BillingMode: "PROVISIONED" = Provisioned, "PAY_PER_REQUEST" = PayPerRequest);
 
 /// Checks the table class. AWS does not collect its error with others; it has a text of its own.
 pub(crate) fn table_class(class: &Option<Cow<'_, str>>) -> Result<Option<TableClass>, Exception> {
@@ -62,14 +59,10 @@ impl Named for SettingsReplicationMode {
     ];
 }
 
-impl Named for StreamViewType {
-    const NAMES: &'static [(&'static str, StreamViewType)] = &[
-        ("OLD_IMAGE", StreamViewType::OldImage),
-        ("KEYS_ONLY", StreamViewType::KeysOnly),
-        ("NEW_AND_OLD_IMAGES", StreamViewType::NewAndOldImages),
-        ("NEW_IMAGE", StreamViewType::NewImage),
-    ];
-}
+enum_names!(StreamViewType:
+    "OLD_IMAGE" = OldImage, "KEYS_ONLY" = KeysOnly, "NEW_AND_OLD_IMAGES" = NewAndOldImages,
+    "NEW_IMAGE" = NewImage
+);
 
 structure! {
     pub(crate) struct StreamSpecification<'a> as "StreamSpecification" {
@@ -112,10 +105,7 @@ pub(crate) enum EncryptionType {
     Kms,
 }
 
-impl Named for EncryptionType {
-    const NAMES: &'static [(&'static str, EncryptionType)] =
-        &[("AES256", EncryptionType::Aes256), ("KMS", EncryptionType::Kms)];
-}
+enum_names!(EncryptionType: "AES256" = Aes256, "KMS" = Kms);
 
 structure! {
     pub(crate) struct EncryptionSpecification<'a> as "SSESpecification" {

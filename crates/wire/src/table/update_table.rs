@@ -35,33 +35,25 @@ structure! {
         witness_updates: IgnoredList = "GlobalTableWitnessUpdates";
         multi_region_consistency: Cow<'a, str> = "MultiRegionConsistency";
     }
-}
 
-structure! {
     /// An update of one index, which has exactly one of these members.
     struct IndexUpdateMembers<'a> as "GlobalSecondaryIndexUpdate" {
         update: UpdateIndexMembers<'a> = "Update";
         create: CreateIndexMembers<'a> = "Create";
         delete: DeleteIndexMembers<'a> = "Delete";
     }
-}
 
-structure! {
     struct UpdateIndexMembers<'a> as "UpdateGlobalSecondaryIndexAction" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
         provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
         on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
         warm: WarmThroughputMembers = "WarmThroughput";
     }
-}
 
-structure! {
     struct CreateIndexMembers<'a> as "CreateGlobalSecondaryIndexAction" {
         ..index: GlobalIndexMembers<'a>;
     }
-}
 
-structure! {
     struct DeleteIndexMembers<'a> as "DeleteGlobalSecondaryIndexAction" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
     }

@@ -24,12 +24,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListTagsOfResourceOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Tags").array(|json| {
-            for tag in &output.tags {
-                json.object(|json| {
-                    json.member("Key", &tag.key).member("Value", &tag.value);
-                });
-            }
+        json.objects("Tags", &output.tags, |tag, json| {
+            json.member("Key", &tag.key).member("Value", &tag.value);
         });
         json.member("NextToken", &output.next_token);
     });

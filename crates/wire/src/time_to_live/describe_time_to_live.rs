@@ -12,10 +12,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 pub(crate) fn encode(output: &DescribeTimeToLiveOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("TimeToLiveDescription").object(|json| {
-            json.member("TimeToLiveStatus", output.status.name());
-            if let Some(attribute) = &output.attribute {
-                json.member("AttributeName", attribute);
-            }
+            json.member("TimeToLiveStatus", output.status.name()).member("AttributeName", &output.attribute);
         });
     });
 }

@@ -14,9 +14,7 @@ structure! {
         table: TableReference<'a> = "TableName";
         specification: TimeToLiveSpecification<'a> = "TimeToLiveSpecification", required;
     }
-}
 
-structure! {
     struct TimeToLiveSpecification<'a> as "TimeToLiveSpecification" {
         attribute: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
         enabled: bool = "Enabled", required;

@@ -4,7 +4,7 @@
 //! attributes first.
 
 use super::invalid;
-use crate::members::{Choice, Named, Path, chosen, length, required, structure};
+use crate::members::{Choice, Path, chosen, enum_names, length, required, structure};
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::{AttributeDefinition, KeySchema, KeySchemaElement, KeyType};
@@ -12,23 +12,15 @@ use partita_value::{ScalarType, limits};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-impl Named for ScalarType {
-    const NAMES: &'static [(&'static str, ScalarType)] =
-        &[("B", ScalarType::B), ("N", ScalarType::N), ("S", ScalarType::S)];
-}
-
-impl Named for KeyType {
-    const NAMES: &'static [(&'static str, KeyType)] = &[("HASH", KeyType::Hash), ("RANGE", KeyType::Range)];
-}
+enum_names!(ScalarType: "B" = B, "N" = N, "S" = S);
+enum_names!(KeyType: "HASH" = Hash, "RANGE" = Range);
 
 structure! {
     pub(crate) struct AttributeDefinitionMembers<'a> as "AttributeDefinition" {
         kind: Choice<'a, ScalarType> = "AttributeType", required;
         name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
     }
-}
 
-structure! {
     pub(crate) struct KeySchemaElementMembers<'a> as "KeySchemaElement" {
         name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
         key_type: Choice<'a, KeyType> = "KeyType", required;

@@ -3,7 +3,7 @@
 use super::invalid;
 use super::key_schema::{KeySchemaElementMembers, key_elements, key_length};
 use super::throughput::*;
-use crate::members::{Choice, Named, Path, chosen, required, structure};
+use crate::members::{Choice, Path, chosen, enum_names, required, structure};
 use crate::table::table_name::resource_name;
 use crate::validation::Validation;
 use partita_api::Exception;
@@ -28,13 +28,7 @@ pub(crate) enum ProjectionType {
     Include,
 }
 
-impl Named for ProjectionType {
-    const NAMES: &'static [(&'static str, ProjectionType)] = &[
-        ("ALL", ProjectionType::All),
-        ("INCLUDE", ProjectionType::Include),
-        ("KEYS_ONLY", ProjectionType::KeysOnly),
-    ];
-}
+enum_names!(ProjectionType: "ALL" = All, "INCLUDE" = Include, "KEYS_ONLY" = KeysOnly);
 
 structure! {
     pub(crate) struct LocalIndexMembers<'a> as "LocalSecondaryIndex" {
@@ -42,9 +36,7 @@ structure! {
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(LOCAL_KEY);
         projection: ProjectionMembers<'a> = "Projection", required;
     }
-}
 
-structure! {
     pub(crate) struct GlobalIndexMembers<'a> as "GlobalSecondaryIndex" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(GLOBAL_KEY);
@@ -53,9 +45,7 @@ structure! {
         on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
         warm: WarmThroughputMembers = "WarmThroughput";
     }
-}
 
-structure! {
     pub(crate) struct ProjectionMembers<'a> as "Projection" {
         projection_type: Choice<'a, ProjectionType> = "ProjectionType";
         non_key_attributes: Vec<Cow<'a, str>> = "NonKeyAttributes", projected_names;

@@ -33,17 +33,13 @@ structure! {
         write: i64 = "WriteCapacityUnits", required, at_least(1);
         read: i64 = "ReadCapacityUnits", required, at_least(1);
     }
-}
 
-structure! {
     #[derive(Clone, Copy)]
     pub(crate) struct OnDemandThroughputMembers as "OnDemandThroughput" {
         max_read: i64 = "MaxReadRequestUnits";
         max_write: i64 = "MaxWriteRequestUnits";
     }
-}
 
-structure! {
     #[derive(Clone, Copy)]
     pub(crate) struct WarmThroughputMembers as "WarmThroughput" {
         read: i64 = "ReadUnitsPerSecond";
