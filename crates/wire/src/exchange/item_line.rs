@@ -42,12 +42,12 @@ pub fn condition_of_members(members: MapRef<'_>) -> Result<Option<Condition>, Ex
     let text = match members.get("ConditionExpression") {
         None => None,
         Some(ValueRef::S(text)) => Some(String::from_utf8_lossy(text)),
-        Some(_) => return Err(Exception::validation("The ConditionExpression is no text")),
+        Some(_) => return Err(Exception::validation("The ConditionExpression is not a string")),
     };
     let map = |name: &str| match members.get(name) {
         None => Ok(None),
         Some(ValueRef::M(map)) => Ok(Some(map)),
-        Some(_) => Err(Exception::validation(format!("The {name} are no struct"))),
+        Some(_) => Err(Exception::validation(format!("{name} is not a struct"))),
     };
     let texts = text.map(|text| (ExpressionKind::Condition, text)).into_iter().collect();
     let (names, values) = (map("ExpressionAttributeNames")?, map("ExpressionAttributeValues")?);

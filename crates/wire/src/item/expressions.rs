@@ -55,7 +55,7 @@ impl<'a> Expressions<'a> {
     ) -> Result<Expressions<'a>, Exception> {
         let name = |(placeholder, name): (&'a [u8], ValueRef<'a>)| match name {
             ValueRef::S(name) => Ok((String::from_utf8_lossy(placeholder), String::from_utf8_lossy(name))),
-            _ => Err(Exception::validation("ExpressionAttributeNames contains a name that is no text")),
+            _ => Err(Exception::validation("ExpressionAttributeNames contains a name that is not a string")),
         };
         let value = |(placeholder, value): (&'a [u8], ValueRef<'a>)| {
             (String::from_utf8_lossy(placeholder), UncheckedValue::of(value))

@@ -32,7 +32,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
     let (statements, _) = present(statements)?;
     let statements: Vec<_> = statements.into_iter().map(read_statement).collect();
-    let mut kinds = statements.iter().filter_map(|one| Some(one.statement.as_ref().ok()?.is_read()));
+    let mut kinds = statements.iter().filter_map(|batched| Some(batched.statement.as_ref().ok()?.is_read()));
     if let Some(first) = kinds.next()
         && kinds.any(|reads| reads != first)
     {
@@ -98,7 +98,7 @@ mod tests {
             {"Statement":"SLECT"},{"Statement":"SELECT * FROM abc WHERE a = ?","Parameters":[{"SS":[]}]}]}"#;
         let request = decoded(body);
         assert!(request.statements[0].statement.is_ok() && request.statements[0].consistent_read);
-        assert!(request.statements[1..].iter().all(|one| one.statement.is_err()));
+        assert!(request.statements[1..].iter().all(|batched| batched.statement.is_err()));
     }
 
     #[test]

@@ -39,8 +39,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let return_items: Vec<bool> =
         statements.iter().map(StatementMembers::return_item_on_condition_failure).collect();
     let checked = statements.into_iter().map(StatementMembers::checked).collect::<Result<Vec<_>, _>>()?;
-    let parsed = checked.iter().enumerate().map(|(index, one)| {
-        parse(one).map_err(|exception| {
+    let parsed = checked.iter().enumerate().map(|(index, statement)| {
+        parse(statement).map_err(|exception| {
             Exception::validation(messages::in_transact_statement(index, &exception.message))
         })
     });

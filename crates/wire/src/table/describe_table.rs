@@ -51,13 +51,14 @@ mod tests {
             );
             assert_eq!(
                 refused(r#"{"TableName": ""}"#),
-                "2 validation errors detected: \
-                 Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; \
-                 Value '' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+                errors(&[
+                    ("''", "tableName", "have length greater than or equal to 3"),
+                    ("''", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
+                ])
             );
             assert_eq!(
                 refused(r#"{"TableName": "abc;"}"#),
-                "1 validation error detected: Value 'abc;' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+                errors(&[("'abc;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")])
             );
             assert_eq!(
                 refused(r#"{"TableName": []}"#),

@@ -51,20 +51,22 @@ mod tests {
     fn limits_and_start_names_out_of_bounds_are_reported_together() {
         assert_eq!(
             refused(r#"{"ExclusiveStartTableName": "a;", "Limit": 500}"#),
-            "3 validation errors detected: \
-             Value 'a;' at 'exclusiveStartTableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; \
-             Value 'a;' at 'exclusiveStartTableName' failed to satisfy constraint: Member must have length greater than or equal to 3; \
-             Value '500' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100"
+            errors(&[
+                ("'a;'", "exclusiveStartTableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a;'", "exclusiveStartTableName", "have length greater than or equal to 3"),
+                ("'500'", "limit", "have value less than or equal to 100")
+            ])
         );
         assert_eq!(
             refused(r#"{"Limit": 0}"#),
-            "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"
+            errors(&[("'0'", "limit", "have value greater than or equal to 1")])
         );
         assert_eq!(
             refused(r#"{"ExclusiveStartTableName": ""}"#),
-            "2 validation errors detected: \
-             Value '' at 'exclusiveStartTableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; \
-             Value '' at 'exclusiveStartTableName' failed to satisfy constraint: Member must have length greater than or equal to 3"
+            errors(&[
+                ("''", "exclusiveStartTableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("''", "exclusiveStartTableName", "have length greater than or equal to 3")
+            ])
         );
     }
 

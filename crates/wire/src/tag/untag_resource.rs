@@ -56,10 +56,7 @@ mod tests {
         for (keys, message) in [
             ("[]", "Atleast one Tag Key needs to be provided as Input."),
             (r#"[""]"#, "The Tag Key provided is invalid, Key: "),
-            (
-                "null",
-                "1 validation error detected: Value null at 'tagKeys' failed to satisfy constraint: Member must not be null",
-            ),
+            ("null", &errors(&[("null", "tagKeys", NOT_NULL)])),
             ("[1]", "NUMBER_VALUE cannot be converted to String"),
             ("{}", "Start of structure or map found where not expected"),
         ] {

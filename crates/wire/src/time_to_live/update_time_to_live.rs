@@ -65,19 +65,24 @@ mod tests {
     fn missing_and_overlong_members_are_refused() {
         assert_eq!(
             refused(r#"{"TableName": "abc"}"#),
-            "1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must not be null"
+            errors(&[("null", "timeToLiveSpecification", NOT_NULL)])
         );
         assert_eq!(
             refused(r#"{"TableName": "abc", "TimeToLiveSpecification": {}}"#),
-            "2 validation errors detected: \
-             Value null at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must not be null; \
-             Value null at 'timeToLiveSpecification.enabled' failed to satisfy constraint: Member must not be null"
+            errors(&[
+                ("null", "timeToLiveSpecification.attributeName", NOT_NULL),
+                ("null", "timeToLiveSpecification.enabled", NOT_NULL)
+            ])
         );
         assert_eq!(
             refused(
                 r#"{"TableName": "abc", "TimeToLiveSpecification": {"Enabled": true, "AttributeName": ""}}"#
             ),
-            "1 validation error detected: Value '' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must have length greater than or equal to 1"
+            errors(&[(
+                "''",
+                "timeToLiveSpecification.attributeName",
+                "have length greater than or equal to 1"
+            )])
         );
         let long = "a".repeat(256);
         let body = format!(

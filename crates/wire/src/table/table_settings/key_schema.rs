@@ -58,12 +58,12 @@ pub(crate) fn key_length(
 
 /// A key schema in the form in which AWS repeats it in errors.
 fn elements_text(elements: &[KeySchemaElementMembers<'_>]) -> String {
-    let one = |element: &KeySchemaElementMembers<'_>| {
+    let text = |element: &KeySchemaElementMembers<'_>| {
         let name = element.name.as_deref().unwrap_or("null");
         let key_type = element.key_type.as_ref().map_or("null", Choice::text);
         format!("KeySchemaElement(attributeName={name}, keyType={key_type})")
     };
-    format!("[{}]", elements.iter().map(one).collect::<Vec<_>>().join(", "))
+    format!("[{}]", elements.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 /// The attribute definitions with an index by name, as a request may have very many.
@@ -77,8 +77,8 @@ impl<'d> Definitions<'d> {
     pub(crate) fn new(list: &'d [AttributeDefinition]) -> Result<Definitions<'d>, Exception> {
         let mut names = HashSet::new();
         match list.iter().find(|definition| !names.insert(definition.name.as_str())) {
-            Some(twice) => {
-                Err(Exception::validation(format!("Attribute Name is duplicated: {}", twice.name)))
+            Some(duplicate) => {
+                Err(Exception::validation(format!("Attribute Name is duplicated: {}", duplicate.name)))
             }
             None => Ok(Definitions { list, names }),
         }
@@ -126,8 +126,8 @@ impl<'d> Definitions<'d> {
 /// `[a, b]`, each name once.
 fn name_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut seen = HashSet::new();
-    let once: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
-    format!("[{}]", once.join(", "))
+    let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
+    format!("[{}]", names.join(", "))
 }
 
 /// Checks the key of a table.
