@@ -217,7 +217,7 @@ mod tests {
                 "ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"name"}},
             "Films":{"Keys":[{"pk":{"S":"a"}}],"AttributesToGet":["x"]}},"ReturnConsumedCapacity":"TOTAL"}"##;
         let request = decoded(body);
-        let [music, films] = request.tables.as_slice() else { panic!("two tables") };
+        let [music, films] = request.tables.as_slice() else { panic!("expected two tables") };
         assert_eq!((music.table.as_str(), music.keys.len(), music.consistent_read), ("Music", 2, true));
         assert!(music.projection.is_some() && films.projection.is_some());
         assert_eq!(music.wording.projection_expression.as_deref(), Some("#n"));

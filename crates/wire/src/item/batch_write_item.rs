@@ -162,7 +162,7 @@ mod tests {
         let body = r#"{"RequestItems":{"Music":[{"PutRequest":{"Item":{"pk":{"S":"a"},"v":{"N":"1"}}}},
             {"DeleteRequest":{"Key":{"pk":{"S":"b"}}}}]},"ReturnItemCollectionMetrics":"SIZE"}"#;
         let request = decoded(body);
-        let [(table, writes)] = request.tables.as_slice() else { panic!("one table") };
+        let [(table, writes)] = request.tables.as_slice() else { panic!("expected one table") };
         assert_eq!(table.as_str(), "Music");
         assert!(matches!(writes.as_slice(), [BatchWrite::Put(_), BatchWrite::Delete(_)]));
         assert!(request.return_item_collection_metrics);

@@ -88,10 +88,7 @@ fn checked_get(members: GetMembers<'_>) -> Result<TransactGet, Exception> {
 }
 
 pub(crate) fn encode(output: &TransactGetItemsOutput, json: &mut Writer) {
-    json.object(|json| {
-        encode_responses(&output.responses, json);
-        reporting::encode_consumed_capacities(json, output.consumed_capacity.as_ref());
-    });
+    encode_responses(&output.responses, output.consumed_capacity.as_ref(), json);
 }
 
 #[cfg(test)]
@@ -108,13 +105,13 @@ mod tests {
         let body = r##"{"TransactItems":[{"Get":{"TableName":"Music","Key":{"pk":{"S":"a"}}}},
             {"Get":{"TableName":"Films","Key":{},"ProjectionExpression":"#a","ExpressionAttributeNames":{"#a":"a"}}}]}"##;
         let request = decoded(body);
-        let [first, second] = request.gets.as_slice() else { panic!("two gets") };
+        let [first, second] = request.gets.as_slice() else { panic!("expected two gets") };
         assert_eq!((first.table.as_str(), second.table.as_str()), ("Music", "Films"));
         assert!(first.projection.is_none() && second.projection.is_some());
     }
 
     #[test]
-    fn between_one_and_a_hundred() {
+    fn a_transaction_has_one_to_a_hundred_actions() {
         let get = r#"{"Get":{"TableName":"abc","Key":{}}}"#;
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![get; count].join(","));
         assert_eq!(

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn between_one_and_a_hundred() {
+    fn a_transaction_has_one_to_a_hundred_actions() {
         let put = r#"{"Put":{"TableName":"abc","Item":{}}}"#;
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![put; count].join(","));
         assert_eq!(

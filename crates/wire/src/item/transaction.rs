@@ -2,7 +2,9 @@
 
 use crate::attribute_value;
 use crate::json::Writer;
+use crate::reporting;
 use crate::validation::Validation;
+use partita_api::capacity::ConsumedCapacity;
 use partita_value::{Item, ValueRef};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::borrow::Cow;
@@ -39,16 +41,22 @@ impl Fingerprint {
     }
 }
 
-/// Encodes the member `Responses`: an entry for every action, with or without an item.
-pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
-    json.name("Responses").array(|json| {
-        for item in responses {
-            json.object(|json| {
-                if let Some(item) = item {
-                    json.name("Item");
-                    attribute_value::encode_item(json, item.view());
-                }
-            });
-        }
+/// Encodes a response with an entry for every read, with or without an item.
+pub(crate) fn encode_responses(
+    responses: &[Option<Item>],
+    consumed_capacity: Option<&Vec<ConsumedCapacity>>,
+    json: &mut Writer,
+) {
+    json.object(|json| {
+        json.name("Responses").array(|json| {
+            for item in responses {
+                json.object(|json| {
+                    if let Some(item) = item {
+                        attribute_value::encode_item(json.name("Item"), item.view());
+                    }
+                });
+            }
+        });
+        reporting::encode_consumed_capacities(json, consumed_capacity);
     });
 }

@@ -88,7 +88,7 @@ mod tests {
             )
         };
         let one = decoded(&body("x"));
-        let Statement::Select(select) = &one.statement else { panic!("no select") };
+        let Statement::Select(select) = &one.statement else { panic!("expected a SELECT") };
         assert_eq!((select.table.as_str(), select.index.as_deref()), ("Music", Some("byYear")));
         assert_eq!((one.limit, one.next_token.as_deref()), (Some(3), Some(&[0, 1, 2][..])));
         assert!(one.consistent_read && one.return_item_on_condition_failure);

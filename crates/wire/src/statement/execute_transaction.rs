@@ -86,10 +86,7 @@ fn check_alike(statements: &[Statement]) -> Result<(), Exception> {
 }
 
 pub(crate) fn encode(output: &ExecuteTransactionOutput, json: &mut Writer) {
-    json.object(|json| {
-        encode_responses(&output.responses, json);
-        reporting::encode_consumed_capacities(json, output.consumed_capacity.as_ref());
-    });
+    encode_responses(&output.responses, output.consumed_capacity.as_ref(), json);
 }
 
 #[cfg(test)]

@@ -31,16 +31,10 @@ structure! {
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(LOCAL_KEY);
         local_indexes: Vec<LocalIndexMembers<'a>> = "LocalSecondaryIndexes";
         global_indexes: Vec<GlobalIndexMembers<'a>> = "GlobalSecondaryIndexes";
-        stream: StreamSpecification<'a> = "StreamSpecification";
-        encryption: EncryptionSpecification<'a> = "SSESpecification";
-        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
-        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
-        warm: WarmThroughputMembers = "WarmThroughput";
-        table_class: Cow<'a, str> = "TableClass";
-        deletion_protection: bool = "DeletionProtectionEnabled";
         resource_policy: Cow<'a, str> = "ResourcePolicy";
         tags: Vec<TagMembers<'a>> = "Tags";
         global_table_source: Cow<'a, str> = "GlobalTableSourceArn";
+        ..settings: TableSettingsMembers<'a>;
     }
 }
 
@@ -56,12 +50,13 @@ struct ValidTable {
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
     let members: NewTableMembers = read_request(reader)?;
+    let settings = &members.settings;
     let name = TableReference::resolve(&members.name)?;
     refuse_global_tables("GlobalTableSourceArn", members.global_table_source.is_some())?;
     validate(&members)?;
-    table_class(&members.table_class)?;
+    table_class(&settings.table_class)?;
     let table = members.valid();
-    let on_demand = on_demand(members.on_demand);
+    let on_demand = on_demand(settings.on_demand);
     check_billing(&table, on_demand)?;
     let definitions = Definitions::new(&table.definitions)?;
     check_keys(&table, &definitions)?;
@@ -69,7 +64,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
     let local_indexes = local_indexes(&table, &definitions, &mut names)?;
     let global_indexes = global_indexes(&table, &definitions, &mut names)?;
     check_projected_attributes(local_indexes.iter().chain(&global_indexes))?;
-    let encryption = members.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?;
+    let encryption = settings.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?;
     check_policy(&members.resource_policy)?;
     Ok(CreateTable {
         key: definitions.resolve(&table.key)?,
@@ -78,12 +73,12 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
         billing_mode: table.billing_mode,
         throughput: table.provisioned,
         on_demand,
-        warm: new_warm(members.warm, Owner::Table, table.billing_mode, table.provisioned)?,
-        stream: members.stream.as_ref().map(StreamSpecification::of_new_table).transpose()?.flatten(),
+        warm: new_warm(settings.warm, Owner::Table, table.billing_mode, table.provisioned)?,
+        stream: settings.stream.as_ref().map(StreamSpecification::of_new_table).transpose()?.flatten(),
         // An empty specification counts as none.
         encryption: encryption.filter(|encryption| encryption.enabled),
-        table_class: table_class(&members.table_class)?,
-        deletion_protection: members.deletion_protection.unwrap_or(false),
+        table_class: table_class(&settings.table_class)?,
+        deletion_protection: settings.deletion_protection.unwrap_or(false),
         resource_policy: members.resource_policy.map(Cow::into_owned),
         tags: check_tags(members.tags.as_deref().unwrap_or_default())?,
         name,

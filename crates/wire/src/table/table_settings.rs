@@ -14,6 +14,7 @@ use partita_api::table::update_table::StreamUpdate;
 use partita_api::table::{BillingMode, Encryption, StreamViewType, TableClass};
 use std::borrow::Cow;
 use std::fmt::Display;
+use throughput::{OnDemandThroughputMembers, WarmThroughputMembers};
 
 /// An error with AWS's prefix for most rules between members.
 pub(crate) fn invalid(detail: impl Display) -> Exception {
@@ -65,6 +66,17 @@ enum_names!(StreamViewType:
 );
 
 structure! {
+    /// The settings that CreateTable and UpdateTable share.
+    pub(crate) struct TableSettingsMembers<'a> {
+        stream: StreamSpecification<'a> = "StreamSpecification";
+        encryption: EncryptionSpecification<'a> = "SSESpecification";
+        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
+        warm: WarmThroughputMembers = "WarmThroughput";
+        table_class: Cow<'a, str> = "TableClass";
+        deletion_protection: bool = "DeletionProtectionEnabled";
+    }
+
     pub(crate) struct StreamSpecification<'a> as "StreamSpecification" {
         enabled: bool = "StreamEnabled", required;
         view: Choice<'a, StreamViewType> = "StreamViewType";

@@ -24,16 +24,10 @@ structure! {
         billing_mode: Choice<'a, BillingMode> = "BillingMode";
         provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
         index_updates: Vec<IndexUpdateMembers<'a>> = "GlobalSecondaryIndexUpdates";
-        stream: StreamSpecification<'a> = "StreamSpecification";
-        encryption: EncryptionSpecification<'a> = "SSESpecification";
-        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
-        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
-        warm: WarmThroughputMembers = "WarmThroughput";
-        table_class: Cow<'a, str> = "TableClass";
-        deletion_protection: bool = "DeletionProtectionEnabled";
         replica_updates: IgnoredList = "ReplicaUpdates";
         witness_updates: IgnoredList = "GlobalTableWitnessUpdates";
         multi_region_consistency: Cow<'a, str> = "MultiRegionConsistency";
+        ..settings: TableSettingsMembers<'a>;
     }
 
     /// An update of one index, which has exactly one of these members.
@@ -103,6 +97,7 @@ impl IndexUpdateMembers<'_> {
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let members: UpdateTableMembers = read_request(reader)?;
+    let settings = &members.settings;
     let name = TableReference::resolve(&members.name)?;
     validate(&members)?;
     let updates =
@@ -114,13 +109,13 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         attribute_definitions: definitions(&members.attribute_definitions),
         billing_mode,
         throughput: provisioned(members.provisioned),
-        on_demand: on_demand(members.on_demand),
-        warm: changed_warm(members.warm, Owner::Table)?,
+        on_demand: on_demand(settings.on_demand),
+        warm: changed_warm(settings.warm, Owner::Table)?,
         index_updates: Vec::new(),
-        stream: members.stream.as_ref().map(StreamSpecification::of_existing_table).transpose()?,
-        encryption: members.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?,
-        table_class: table_class(&members.table_class)?,
-        deletion_protection: members.deletion_protection,
+        stream: settings.stream.as_ref().map(StreamSpecification::of_existing_table).transpose()?,
+        encryption: settings.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?,
+        table_class: table_class(&settings.table_class)?,
+        deletion_protection: settings.deletion_protection,
     };
     refuse_global_tables("ReplicaUpdates", members.replica_updates.is_some())?;
     refuse_global_tables("GlobalTableWitnessUpdates", members.witness_updates.is_some())?;
