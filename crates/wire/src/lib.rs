@@ -13,6 +13,7 @@
 //! A response is written directly into one buffer, items from their encoded bytes.
 
 mod attribute_value;
+mod encryption;
 mod exception;
 mod item_json;
 mod json;

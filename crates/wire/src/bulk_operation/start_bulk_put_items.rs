@@ -1,6 +1,7 @@
 //! StartBulkPutItems: decodes the source files, the table and the output for failed items; encodes the started operation.
 
 use crate::bulk_operation::bulk_operation_description;
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
 use crate::exchange::*;
 use crate::json::{Reader, Writer};
 use crate::members::*;
@@ -52,7 +53,7 @@ structure! {
         bucket: Cow<'a, str> = "S3Bucket", bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
-        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        sse_algorithm: Choice<'a, EncryptionType> = "S3SseAlgorithm";
         kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
         types: Vec<Cow<'a, str>> = "OutputType", required, output_types;
     }
@@ -112,7 +113,7 @@ impl OutputMembers<'_> {
         if types.is_empty() {
             return Err(invalid("OutputType must contain at least one value"));
         }
-        if self.kms_key.is_some() && chosen(&self.sse_algorithm) != Some(ObjectEncryption::Kms) {
+        if self.kms_key.is_some() && chosen(&self.sse_algorithm) != Some(EncryptionType::Kms) {
             return Err(invalid("S3SseKmsKeyId can only be specified if S3SseAlgorithm is KMS"));
         }
         let target = ObjectTarget {

@@ -14,19 +14,8 @@ use std::borrow::Cow;
 const MAX_RESULTS: i32 = 25;
 /// The maximum length of a key prefix in a bucket.
 pub(crate) const PREFIX_CHARACTERS: usize = 1_024;
-/// The maximum length of the id of a KMS key.
-pub(crate) const KMS_KEY_CHARACTERS: usize = 2_048;
 
 enum_names!(InputCompression: "GZIP" = Gzip, "ZSTD" = Zstd, "NONE" = None);
-
-/// The encryption of written objects.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum ObjectEncryption {
-    Aes256,
-    Kms,
-}
-
-enum_names!(ObjectEncryption: "AES256" = Aes256, "KMS" = Kms);
 
 /// Requires a valid bucket name.
 pub(crate) fn bucket_name(path: &Path<'_>, bucket: &Option<Cow<'_, str>>, validation: &mut Validation) {

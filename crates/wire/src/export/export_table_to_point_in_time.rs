@@ -1,5 +1,6 @@
 //! ExportTableToPointInTime: decodes a table, a target and a scope; encodes the description of the started export.
 
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
 use crate::exchange::*;
 use crate::export::export_description;
 use crate::export::export_filter::FilterMembers;
@@ -31,7 +32,7 @@ structure! {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         bucket_owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3Prefix", length(0, PREFIX_CHARACTERS);
-        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        sse_algorithm: Choice<'a, EncryptionType> = "S3SseAlgorithm";
         kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
         format: Choice<'a, ExportFormat> = "ExportFormat";
         export_type: Choice<'a, ExportType> = "ExportType";

@@ -7,7 +7,7 @@ pub(crate) mod key_schema;
 pub(crate) mod secondary_index;
 pub(crate) mod throughput;
 
-use crate::exchange::KMS_KEY_CHARACTERS;
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
 use crate::members::{Choice, Named, chosen, enum_names, length, required, structure};
 use partita_api::Exception;
 use partita_api::table::update_table::StreamUpdate;
@@ -109,15 +109,6 @@ impl StreamSpecification<'_> {
         }
     }
 }
-
-/// The kind of key that encrypts a table.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum EncryptionType {
-    Aes256,
-    Kms,
-}
-
-enum_names!(EncryptionType: "AES256" = Aes256, "KMS" = Kms);
 
 structure! {
     pub(crate) struct EncryptionSpecification<'a> as "SSESpecification" {
