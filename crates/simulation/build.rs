@@ -1,4 +1,4 @@
-//! Lets the simulation's `getrandom` be found by those who look for it at run time.
+//! Exports the simulation's `getrandom`, so that it is found by code that looks it up at run time.
 
 fn main() {
     println!("cargo::rustc-link-arg=-Wl,--export-dynamic-symbol=getrandom");

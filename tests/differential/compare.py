@@ -1,8 +1,8 @@
-"""Sends the same random requests to Partita and to DynamoDB Local, and tells where they answer differently.
+"""Sends the same random requests to Partita and to DynamoDB Local, and reports where the responses differ.
 
     compare.py PARTITA LOCAL --requests N --seed S
 
-What is known of DynamoDB Local stands in peculiarities.py; any other difference fails.
+Known differences of DynamoDB Local are in known_differences.py; any other difference fails.
 """
 
 import argparse
@@ -14,14 +14,14 @@ from decimal import Decimal
 from urllib.parse import urlparse
 
 from operations import Requests
-from peculiarities import leaves_another_state, reason_for
+from known_differences import leaves_different_state, reason_for
 from tables import TABLES, all_keys
 
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=differential/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date;x-amz-target, Signature=0"
 )
-# What has no order.
+# Members without a defined order.
 UNORDERED = ("Items", "Responses")
 
 
@@ -31,7 +31,7 @@ class Database:
         self.connection = None
 
     def send(self, operation, request):
-        """The status and the answer."""
+        """Returns the status and the response."""
         headers = {
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
             "Content-Type": "application/x-amz-json-1.0",
@@ -52,33 +52,33 @@ class Database:
                     raise
 
 
-def comparable(status, answer, operation, request):
-    """An answer without what says nothing: the order of sets and of rows, how a number is written."""
+def comparable(status, response, operation, request):
+    """Normalizes a response: the order of sets and rows, and the notation of numbers."""
     if status != 200:
-        kind = answer.get("__type", "").split("#")[-1]
-        message = answer.get("Message") or answer.get("message") or ""
-        reasons = answer.get("CancellationReasons")
-        item = answer.get("Item")
+        kind = response.get("__type", "").split("#")[-1]
+        message = response.get("Message") or response.get("message") or ""
+        reasons = response.get("CancellationReasons")
+        item = response.get("Item")
         return {
             "type": kind,
             "message": message,
             **({"reasons": [plain(reason) for reason in reasons]} if reasons else {}),
             **({"item": plain(item)} if item else {}),
         }
-    answer = plain(answer)
-    # Local tells it unasked.
-    answer.pop("ConsumedCapacity", None)
-    # Pages of a scan are in another order, which is not promised.
+    response = plain(response)
+    # Local returns it without being asked.
+    response.pop("ConsumedCapacity", None)
+    # The order of scans is unspecified, so their pages differ.
     if operation == "Scan" and "ExclusiveStartKey" in request:
         return {}
     ordered = operation == "Query" and "IndexName" not in request or operation.startswith("Transact")
     ordered = ordered or operation in ("BatchExecuteStatement", "ExecuteTransaction")
     if not ordered:
-        answer.pop("LastEvaluatedKey", None)
+        response.pop("LastEvaluatedKey", None)
         for member in UNORDERED:
-            if member in answer:
-                answer[member] = in_order(answer[member])
-    return answer
+            if member in response:
+                response[member] = in_order(response[member])
+    return response
 
 
 def in_order(rows):
@@ -109,7 +109,7 @@ def number(text):
 
 
 def empty(databases):
-    """Makes both the same again: no items."""
+    """Makes both identical again, by deleting all items."""
     for table in TABLES:
         deletes = [{"DeleteRequest": {"Key": key}} for key in all_keys(table)]
         for database in databases:
@@ -123,34 +123,34 @@ def main():
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=3, help="examples of each difference")
-    parser.add_argument("--known", action="store_true", help="examples also of differences that are known")
+    parser.add_argument("--known", action="store_true", help="also show examples of known differences")
     arguments = parser.parse_args()
     partita, local = databases = Database(arguments.partita), Database(arguments.local)
     for table in TABLES:
         for database in databases:
             database.send("DeleteTable", {"TableName": table.name})
-            status, answer = database.send("CreateTable", table.create())
+            status, response = database.send("CreateTable", table.create())
             if status != 200:
-                sys.exit(f"no table {table.name}: {answer}")
+                sys.exit(f"cannot create table {table.name}: {response}")
     requests = Requests(arguments.seed)
     statuses = collections.Counter()
     known, unknown = collections.defaultdict(list), collections.defaultdict(list)
     for _ in range(arguments.requests):
         operation, request = requests.next()
-        answers = [database.send(operation, request) for database in databases]
-        ours, theirs = (comparable(*answer, operation, request) for answer in answers)
-        statuses[operation, answers[0][0]] += 1
-        if (answers[0][0], ours) == (answers[1][0], theirs):
-            if answers[0][0] == 200 and leaves_another_state(operation, request):
+        responses = [database.send(operation, request) for database in databases]
+        ours, theirs = (comparable(*response, operation, request) for response in responses)
+        statuses[operation, responses[0][0]] += 1
+        if (responses[0][0], ours) == (responses[1][0], theirs):
+            if responses[0][0] == 200 and leaves_different_state(operation, request):
                 empty(databases)
             continue
-        reason = reason_for(operation, request, (answers[0][0], ours), (answers[1][0], theirs))
+        reason = reason_for(operation, request, (responses[0][0], ours), (responses[1][0], theirs))
         if reason:
             known[reason].append((request, ours, theirs))
         else:
-            signature = (operation, summary(answers[0][0], ours), summary(answers[1][0], theirs))
+            signature = (operation, summary(responses[0][0], ours), summary(responses[1][0], theirs))
             unknown[signature].append((request, ours, theirs))
-        if 200 in (answers[0][0], answers[1][0]) and not is_read(operation, request):
+        if 200 in (responses[0][0], responses[1][0]) and not is_read(operation, request):
             empty(databases)
     report(arguments, statuses, known, unknown)
     sys.exit(1 if unknown else 0)
@@ -162,15 +162,15 @@ def is_read(operation, request):
     return operation in ("GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems")
 
 
-def summary(status, answer):
+def summary(status, response):
     if status == 200:
         return "200"
-    return f"{answer['type']}: {answer['message'][:90]}"
+    return f"{response['type']}: {response['message'][:90]}"
 
 
 def report(arguments, statuses, known, unknown):
-    total, answered = sum(statuses.values()), sum(count for (_, status), count in statuses.items() if status == 200)
-    print(f"{total} requests of seed {arguments.seed}, {answered} answered, {total - answered} refused by Partita")
+    total, succeeded = sum(statuses.values()), sum(count for (_, status), count in statuses.items() if status == 200)
+    print(f"{total} requests of seed {arguments.seed}, {succeeded} successful, {total - succeeded} rejected by Partita")
     for reason, examples in sorted(known.items(), key=lambda entry: -len(entry[1])):
         print(f"known {len(examples):6}  {reason}")
         if arguments.known:
@@ -178,7 +178,7 @@ def report(arguments, statuses, known, unknown):
     for (operation, ours, theirs), examples in sorted(unknown.items(), key=lambda entry: -len(entry[1])):
         print(f"\nDIFFERS {len(examples)} × {operation}\n  Partita {ours}\n  Local   {theirs}")
         show(examples[: arguments.show])
-    print(f"\n{sum(len(examples) for examples in unknown.values())} differences that are not known")
+    print(f"\n{sum(len(examples) for examples in unknown.values())} unknown differences")
 
 
 def show(examples):

@@ -1,4 +1,4 @@
-"""Random expressions, most of them right and some of them wrong, with the names and values they use."""
+"""Random expressions, most of them valid and some invalid, with the names and values they use."""
 
 from tables import KEY_VALUES
 
@@ -11,8 +11,8 @@ NUMBERS = ["0", "1", "-1", "2.50", "1e3", "10", "-2.5", "12345678901234567890123
 BINARIES = ["YQ==", "YWI=", "/w==", ""]
 
 
-class Maker:
-    """Makes random values and expressions; `random` decides everything."""
+class Generator:
+    """Generates random values and expressions; `random` decides everything."""
 
     def __init__(self, random):
         self.random = random
@@ -24,7 +24,7 @@ class Maker:
         return self.random.choice(choices)
 
     def value(self, depth=2):
-        """An attribute value; one in a hundred is not one."""
+        """An attribute value; one in a hundred is invalid."""
         if self.chance(0.01):
             return self.pick([{"SS": []}, {"SS": ["a", "a"]}, {"N": "x"}, {}, {"S": "a", "N": "1"}, {"N": ""}, {"NS": ["1", "1.0"]}])
         kind = self.pick(["S", "S", "N", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"])
@@ -53,7 +53,7 @@ class Maker:
         return {"M": {self.pick(["x", "y", "li"]): self.value(depth - 1) for _ in range(count)}}
 
     def key_value(self, kind):
-        """A value for a key of this type; seldom one that cannot be."""
+        """A value for a key of this type; rarely an invalid one."""
         if self.chance(0.02):
             value = self.value(0)
             return {kind: ""} if kind in value else value
@@ -85,21 +85,21 @@ class Maker:
 
 
 class Expression:
-    """One request's expressions: they share names and values."""
+    """The expressions of one request, which share names and values."""
 
-    def __init__(self, maker):
-        self.maker = maker
+    def __init__(self, generator):
+        self.generator = generator
         self.names = {}
         self.values = {}
 
     def members(self):
-        """The members that go with the expressions."""
-        maker, members = self.maker, {}
-        if maker.chance(0.01):
+        """The request members with the names and values of the expressions."""
+        generator, members = self.generator, {}
+        if generator.chance(0.01):
             self.names["#unused"] = "x"
-        if maker.chance(0.01):
+        if generator.chance(0.01):
             self.values[":unused"] = {"S": "a"}
-        if maker.chance(0.005) and self.values:
+        if generator.chance(0.005) and self.values:
             self.values.popitem()
         if self.names:
             members["ExpressionAttributeNames"] = self.names
@@ -108,7 +108,7 @@ class Expression:
         return members
 
     def name(self, name):
-        if self.maker.chance(0.2) or name in RESERVED and self.maker.chance(0.9):
+        if self.generator.chance(0.2) or name in RESERVED and self.generator.chance(0.9):
             placeholder = f"#{name}"
             self.names[placeholder] = name
             return placeholder
@@ -120,27 +120,27 @@ class Expression:
         return placeholder
 
     def root(self):
-        return self.maker.pick(RESERVED) if self.maker.chance(0.02) else self.maker.pick(ATTRIBUTES)
+        return self.generator.pick(RESERVED) if self.generator.chance(0.02) else self.generator.pick(ATTRIBUTES)
 
     def path(self, roots=None):
-        maker = self.maker
-        text = self.name(maker.pick(roots) if roots else self.root())
-        while maker.chance(0.2):
-            text += f"[{maker.random.randint(0, 2)}]" if maker.chance(0.4) else "." + self.name(maker.pick(["x", "y", "li"]))
+        generator = self.generator
+        text = self.name(generator.pick(roots) if roots else self.root())
+        while generator.chance(0.2):
+            text += f"[{generator.random.randint(0, 2)}]" if generator.chance(0.4) else "." + self.name(generator.pick(["x", "y", "li"]))
         return text
 
     def operand(self):
-        chance = self.maker.random.random()
+        chance = self.generator.random.random()
         if chance < 0.5:
             return self.path()
         if chance < 0.95:
-            return self.bind(self.maker.value(1))
+            return self.bind(self.generator.value(1))
         return f"size({self.path()})"
 
     def condition(self, depth=2):
-        maker = self.maker
-        if depth and maker.chance(0.35):
-            form = maker.pick(["and", "or", "not", "parentheses"])
+        generator = self.generator
+        if depth and generator.chance(0.35):
+            form = generator.pick(["and", "or", "not", "parentheses"])
             if form == "not":
                 return f"NOT {self.condition(depth - 1)}"
             if form == "parentheses":
@@ -149,41 +149,41 @@ class Expression:
         return self.test()
 
     def test(self):
-        maker = self.maker
-        form = maker.pick(["compare"] * 4 + ["between", "in", "exists", "not_exists", "type", "begins", "contains", "wrong"])
+        generator = self.generator
+        form = generator.pick(["compare"] * 4 + ["between", "in", "exists", "not_exists", "type", "begins", "contains", "invalid"])
         if form == "compare":
-            return f"{self.operand()} {maker.pick(COMPARATORS)} {self.operand()}"
+            return f"{self.operand()} {generator.pick(COMPARATORS)} {self.operand()}"
         if form == "between":
-            kind = maker.pick(["S", "N"])
-            bounds = [self.bind(maker.value_of(kind)), self.bind(maker.value_of(kind))]
-            if maker.chance(0.2):
+            kind = generator.pick(["S", "N"])
+            bounds = [self.bind(generator.value_of(kind)), self.bind(generator.value_of(kind))]
+            if generator.chance(0.2):
                 bounds[0] = self.operand()
             return f"{self.operand()} BETWEEN {bounds[0]} AND {bounds[1]}"
         if form == "in":
-            return f"{self.operand()} IN ({', '.join(self.operand() for _ in range(maker.random.randint(1, 3)))})"
+            return f"{self.operand()} IN ({', '.join(self.operand() for _ in range(generator.random.randint(1, 3)))})"
         if form == "exists":
             return f"attribute_exists({self.path()})"
         if form == "not_exists":
             return f"attribute_not_exists({self.path()})"
         if form == "type":
-            return f"attribute_type({self.path()}, {self.bind({'S': maker.pick(TYPES)})})"
+            return f"attribute_type({self.path()}, {self.bind({'S': generator.pick(TYPES)})})"
         if form == "begins":
-            return f"begins_with({self.path()}, {self.bind(maker.value_of(maker.pick(['S', 'S', 'B', 'N'])))})"
+            return f"begins_with({self.path()}, {self.bind(generator.value_of(generator.pick(['S', 'S', 'B', 'N'])))})"
         if form == "contains":
             return f"contains({self.path()}, {self.operand()})"
-        return self.wrong_test()
+        return self.invalid_test()
 
-    def wrong_test(self):
-        maker = self.maker
-        if maker.chance(0.8):
-            return f"{self.path()} = {self.bind(maker.value(1))}"
-        return maker.pick(
+    def invalid_test(self):
+        generator = self.generator
+        if generator.chance(0.8):
+            return f"{self.path()} = {self.bind(generator.value(1))}"
+        return generator.pick(
             [
-                lambda: f"attribute_exists({self.bind(maker.value(0))})",
+                lambda: f"attribute_exists({self.bind(generator.value(0))})",
                 lambda: f"attribute_exists({self.path()}, {self.path()})",
                 lambda: f"unknown({self.path()})",
                 lambda: f"size({self.path()})",
-                lambda: f"(({self.path()} = {self.bind(maker.value(0))}))",
+                lambda: f"(({self.path()} = {self.bind(generator.value(0))}))",
                 lambda: f"{self.path()} =",
                 lambda: f"begins_with({self.path()})",
                 lambda: f"attribute_type({self.path()}, {self.bind({'S': 'X'})})",
@@ -194,73 +194,73 @@ class Expression:
         )()
 
     def key_condition(self, table, partition, sort):
-        maker = self.maker
-        value = maker.key_value(table.types[partition])
+        generator = self.generator
+        value = generator.key_value(table.types[partition])
         parts = [f"{self.name(partition)} = {self.bind(value)}"]
-        if sort and maker.chance(0.5):
+        if sort and generator.chance(0.5):
             parts.append(self.sort_condition(sort, table.types[sort]))
-        if maker.chance(0.03):
+        if generator.chance(0.03):
             parts.append(self.test())
-        if maker.chance(0.02):
-            parts[0] = f"{self.name(partition)} {maker.pick(COMPARATORS[1:])} {self.bind(value)}"
-        if maker.chance(0.2):
+        if generator.chance(0.02):
+            parts[0] = f"{self.name(partition)} {generator.pick(COMPARATORS[1:])} {self.bind(value)}"
+        if generator.chance(0.2):
             parts.reverse()
         return " AND ".join(parts)
 
     def sort_condition(self, sort, kind):
-        maker = self.maker
+        generator = self.generator
         name = self.name(sort)
-        form = maker.pick(["compare", "compare", "between", "begins"])
+        form = generator.pick(["compare", "compare", "between", "begins"])
         if form == "between":
-            return f"{name} BETWEEN {self.bind(maker.key_value(kind))} AND {self.bind(maker.key_value(kind))}"
+            return f"{name} BETWEEN {self.bind(generator.key_value(kind))} AND {self.bind(generator.key_value(kind))}"
         if form == "begins":
-            return f"begins_with({name}, {self.bind(maker.key_value(kind))})"
-        return f"{name} {maker.pick(COMPARATORS)} {self.bind(maker.key_value(kind))}"
+            return f"begins_with({name}, {self.bind(generator.key_value(kind))})"
+        return f"{name} {generator.pick(COMPARATORS)} {self.bind(generator.key_value(kind))}"
 
     def projection(self):
-        return ", ".join(self.path() for _ in range(self.maker.random.randint(1, 3)))
+        return ", ".join(self.path() for _ in range(self.generator.random.randint(1, 3)))
 
     def update(self, table):
-        maker = self.maker
-        clauses = maker.random.sample(["SET", "REMOVE", "ADD", "DELETE"], maker.pick([1, 1, 1, 2]))
-        if maker.chance(0.01):
+        generator = self.generator
+        clauses = generator.random.sample(["SET", "REMOVE", "ADD", "DELETE"], generator.pick([1, 1, 1, 2]))
+        if generator.chance(0.01):
             clauses.append(clauses[0])
         return " ".join(self.clause(clause) for clause in clauses)
 
     def target(self):
-        roots = ["x", "y", "z", "m", "li", "s", "n"] if self.maker.chance(0.9) else ATTRIBUTES
+        roots = ["x", "y", "z", "m", "li", "s", "n"] if self.generator.chance(0.9) else ATTRIBUTES
         return self.path(roots)
 
     def clause(self, clause):
-        maker = self.maker
-        count = maker.pick([1, 1, 2])
+        generator = self.generator
+        count = generator.pick([1, 1, 2])
         if clause == "SET":
             return "SET " + ", ".join(f"{self.target()} = {self.assigned()}" for _ in range(count))
         if clause == "REMOVE":
             return "REMOVE " + ", ".join(self.target() for _ in range(count))
         kinds = ["N", "SS", "NS"] if clause == "ADD" else ["SS", "NS"]
-        values = [self.bind(maker.value_of(maker.pick(kinds)) if maker.chance(0.95) else maker.value(1)) for _ in range(count)]
+        values = [self.bind(generator.value_of(generator.pick(kinds)) if generator.chance(0.95) else generator.value(1)) for _ in range(count)]
         return f"{clause} " + ", ".join(f"{self.target()} {value}" for value in values)
 
     def assigned(self):
-        maker = self.maker
-        form = maker.pick(["value"] * 4 + ["path", "sum", "if", "append", "nested"])
+        generator = self.generator
+        form = generator.pick(["value"] * 4 + ["path", "sum", "if", "append", "nested"])
         if form == "value":
-            return self.bind(maker.value())
+            return self.bind(generator.value())
         if form == "path":
             return self.path()
         if form == "sum":
-            return f"{self.number()} {maker.pick('+-')} {self.number()}"
+            return f"{self.number()} {generator.pick('+-')} {self.number()}"
         if form == "if":
-            return f"if_not_exists({self.path()}, {self.path() if maker.chance(0.3) else self.bind(maker.value(1))})"
+            return f"if_not_exists({self.path()}, {self.path() if generator.chance(0.3) else self.bind(generator.value(1))})"
         if form == "append":
-            lists = [self.path(["li", "m", "x"]), self.bind(maker.value_of("L", 1))]
-            maker.random.shuffle(lists)
+            lists = [self.path(["li", "m", "x"]), self.bind(generator.value_of("L", 1))]
+            generator.random.shuffle(lists)
             return f"list_append({lists[0]}, {lists[1]})"
-        return f"if_not_exists({self.path()}, {self.number()}) {maker.pick('+-')} {self.number()}"
+        return f"if_not_exists({self.path()}, {self.number()}) {generator.pick('+-')} {self.number()}"
 
     def number(self):
-        maker = self.maker
-        if maker.chance(0.4):
+        generator = self.generator
+        if generator.chance(0.4):
             return self.path(["n", "x", "y"])
-        return self.bind(maker.value_of("N") if maker.chance(0.95) else maker.value(0))
+        return self.bind(generator.value_of("N") if generator.chance(0.95) else generator.value(0))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The same random requests to Partita and to DynamoDB Local: run.sh [--requests N] [--seed S]
-# The binary is PARTITA_BINARY, or the release build.
+# Sends the same random requests to Partita and to DynamoDB Local: run.sh [--requests N] [--seed S]
+# The binary is PARTITA_BINARY or the release build.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +25,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-# The library for SQLite lies among the jars.
+# The SQLite library is among the jars.
 java -Djava.library.path="$work/lib" -cp "$work/lib/*" \
   software.amazon.dynamodb.services.local.main.ServerRunner -inMemory -port "$port" >"$work/local.log" 2>&1 &
 servers+=($!)

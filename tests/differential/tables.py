@@ -1,4 +1,4 @@
-"""The tables that both databases get, and what can be asked of them."""
+"""The tables of both databases, and the values of their keys."""
 
 from dataclasses import dataclass, field
 
@@ -94,7 +94,7 @@ TABLES = [
     ),
 ]
 
-# Every key value that a request may have, so that a table can be emptied without reading it.
+# All valid key values of requests, so that a table can be emptied without reading it.
 KEY_VALUES = {
     "S": [{"S": "a"}, {"S": "b"}, {"S": "ab"}, {"S": "é"}],
     "N": [{"N": "0"}, {"N": "1"}, {"N": "-2.5"}, {"N": "10"}],

@@ -5,11 +5,11 @@ use crate::{pictures, release};
 
 const RESULTS: &str = "docs/benchmarks.md";
 
-/// `growth` measures growing tables, `past` what streams and backups cost, `overload` what is left when too much is asked; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
+/// `growth` measures growing tables, `history` what streams and backups cost, `overload` what is left when too much is asked; further arguments go to the benchmark: `--seconds`, `--items`, `--only` …
 pub fn measure(arguments: &[String]) -> Result<(), String> {
     release::build(&["partita", "partita-bench"])?;
     let (mut command, more) = match arguments.split_first() {
-        Some((first, more)) if ["growth", "past"].contains(&first.as_str()) => {
+        Some((first, more)) if ["growth", "history"].contains(&first.as_str()) => {
             (vec![first.as_str(), "--append", RESULTS], more)
         }
         Some((first, more)) if first == "overload" => (vec![first.as_str()], more),

@@ -5,28 +5,17 @@
 use crate::stages::{Stage, run_side_by_side};
 
 /// Stages of `cargo xtask quick`.
-const QUICK: [&str; 6] = ["format", "format of fuzz", "tidy", "book", "lints", "unit tests"];
+const QUICK: [&str; 5] = ["format", "tidy", "book", "lints", "unit tests"];
 
 /// With `PARTITA_REQUIRE_FULL_DISK`, tests that need a disk of their own fail where they cannot have one.
 const STAGES: &[Stage] = &[
-    Stage { name: "format", after: &[], command: &["cargo", "fmt", "--all", "--check"], niceness: 0 },
-    Stage {
-        name: "format of fuzz",
-        after: &[],
-        command: &["cargo", "fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"],
-        niceness: 0,
-    },
+    Stage { name: "format", after: &[], command: &["xtask", "format", "--check"], niceness: 0 },
     Stage { name: "tidy", after: &[], command: &["xtask", "tidy"], niceness: 0 },
     Stage { name: "book", after: &[], command: &["xtask", "book"], niceness: 0 },
-    Stage {
-        name: "release build",
-        after: &["format", "format of fuzz", "tidy"],
-        command: &["xtask", "release"],
-        niceness: 5,
-    },
+    Stage { name: "release build", after: &["format", "tidy"], command: &["xtask", "release"], niceness: 5 },
     Stage {
         name: "lints",
-        after: &["format", "format of fuzz", "tidy"],
+        after: &["format", "tidy"],
         command: &["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         niceness: 10,
     },

@@ -5,6 +5,7 @@ mod book;
 mod ci;
 mod complexity;
 mod dependencies;
+mod format;
 mod fuzz;
 mod instructions;
 mod list_append;
@@ -22,6 +23,7 @@ const HELP: &str = "\
 cargo xtask ci       everything CI checks, side by side: format, tidiness, dependencies, lints, unit tests, instructions, complexity,
                      tests with real clients, kill -9
 cargo xtask quick    format, tidiness, lints and unit tests
+cargo xtask format   formats every Rust file (--check)
 cargo xtask long     what takes too long for CI: fuzzing, transactions through kills, the simulation, and random requests beside
                      DynamoDB Local (--requests, --seed)
 cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::measure(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("book") => book::check(),
         Some("ci") => ci::all(),
+        Some("format") => format::all(std::env::args().any(|argument| argument == "--check")),
         Some("fuzz") => fuzz::command(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("list-append") => list_append::check(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("quick") => ci::quick(),

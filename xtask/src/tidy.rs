@@ -2,6 +2,7 @@
 
 mod files;
 mod folders;
+mod inherited;
 mod json;
 mod layers;
 mod manifest;
@@ -24,9 +25,10 @@ struct Repository {
 /// A rule returns what breaks it.
 type Rule = fn(&Repository) -> Vec<String>;
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 8] = [
     files::problems,
     folders::problems,
+    inherited::problems,
     json::problems,
     layers::problems,
     messages::problems,

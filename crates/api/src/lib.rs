@@ -4,6 +4,8 @@
 //! checked when it was decoded. What only the table's schema or the stored data can tell is checked
 //! later, by the engine. Knows nothing of HTTP or JSON.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod capacity;
 pub mod exception;
 pub mod exchange;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 /// The text that is hashed into the string to sign. `parameters` are the query's.
 ///
-/// There is none if headers are named again and again: the text would be longer than the request by any factor.
+/// `None` if signed headers are repeated so often that the text would be longer than the request.
 pub fn canonical_request(
     request: &SignedRequest<'_>,
     parameters: &[(String, String)],
@@ -17,7 +17,7 @@ pub fn canonical_request(
     Some(text)
 }
 
-/// The same, up to the hash of the body.
+/// The canonical request up to the hash of the body.
 pub fn canonical_head(
     request: &SignedRequest<'_>,
     parameters: &[(String, String)],
@@ -53,7 +53,7 @@ pub fn canonical_head(
     Some(text)
 }
 
-/// The words of a header's value with one space between each and the next.
+/// Appends the words of a header's value, separated by single spaces.
 fn push_words(text: &mut String, value: &str) {
     for (i, word) in value.split_ascii_whitespace().enumerate() {
         if i > 0 {

@@ -18,7 +18,7 @@ impl Credential {
     }
 }
 
-/// Without the secret.
+/// Omits the secret.
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credential").field("access_key", &self.access_key).finish_non_exhaustive()

@@ -1,6 +1,6 @@
 //! The compact ISO dates of signatures: `20261115T184454Z`.
 
-use partita_value::calendar::{date_of, days_since_1970};
+use partita_value::calendar::{DateTime, days_since_1970};
 
 /// Seconds since 1970 of a compact date; `None` if it is none.
 pub fn parse(text: &str) -> Option<i64> {
@@ -21,9 +21,7 @@ pub fn parse(text: &str) -> Option<i64> {
 
 /// A moment as a compact date.
 pub fn format(seconds: i64) -> String {
-    let (days, in_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = date_of(days);
-    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", in_day / 3_600, in_day / 60 % 60, in_day % 60)
+    DateTime::from_unix_seconds(seconds).to_basic()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! A request's headers as they arrived: a handful of names and values, looked through one by one.
+//! A request's headers as they arrived: a few names and values, searched linearly.
 
-/// Names are compared without regard to case; a name may come more than once.
+/// Names are case-insensitive and may occur more than once.
 #[derive(Clone, Copy)]
 pub struct Headers<'a>(&'a [(&'a str, &'a [u8])]);
 
@@ -31,7 +31,7 @@ impl<'a> Headers<'a> {
         self.0.len()
     }
 
-    /// How many bytes all names and values take.
+    /// The length of all names and values together.
     pub fn bytes(self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_in_any_case_and_only_text_is_text() {
+    fn names_are_case_insensitive_and_only_visible_ascii_is_text() {
         let pairs: [(&str, &[u8]); 4] = [("Host", b"a"), ("x-a", b"1"), ("X-A", b"2"), ("x-b", b"\xff")];
         let headers = Headers::new(&pairs);
         assert_eq!(headers.text("host"), Some("a"));

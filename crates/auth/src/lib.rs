@@ -1,7 +1,9 @@
-//! AWS Signature Version 4: who sent a request, and is it theirs.
+//! AWS Signature Version 4: verifies who sent a request, and signs requests.
 //!
-//! One verifier for header-signed and presigned requests. The body that arrived is what is hashed; the
-//! comparison takes the same time whatever differs; secrets and expected signatures are never shown.
+//! One verifier serves header-signed and presigned requests. The body that arrived is hashed; signatures are compared in
+//! constant time; secrets and expected signatures are never revealed.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod canonical;
 mod credential;
@@ -15,6 +17,6 @@ mod verifier;
 
 pub use credential::Credential;
 pub use headers::Headers;
-pub use signature_check::Claim;
-pub use signer::{Call, Signer};
+pub use signature_check::SignatureCheck;
+pub use signer::{Signer, UnsignedRequest};
 pub use verifier::{Authentication, SignedRequest, Verifier};

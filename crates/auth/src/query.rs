@@ -1,15 +1,15 @@
-//! Query parameters: decoded, to be read; and in canonical form, to be signed.
+//! Query parameters: decoded, and in the canonical form that is signed.
 
 use crate::canonical::hex;
 
-/// Names and values, percent-decoded. A parameter without a value has an empty one.
+/// Percent-decoded names and values. A parameter without a value gets an empty one.
 pub fn decode(query: &str) -> Vec<(String, String)> {
     let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
     let pairs = parameters.map(|parameter| parameter.split_once('=').unwrap_or((parameter, "")));
     pairs.map(|(name, value)| (percent_decode(name), percent_decode(value))).collect()
 }
 
-/// All parameters encoded alike, in order: however a client wrote them, they are signed so.
+/// All parameters, encoded uniformly and sorted: the form that is signed, however a client wrote them.
 pub fn canonical<'a>(parameters: impl Iterator<Item = &'a (String, String)>) -> String {
     let mut encoded: Vec<(String, String)> =
         parameters.map(|(name, value)| (percent_encode(name), percent_encode(value))).collect();

@@ -4,13 +4,13 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use partita_api::{Exception, ExceptionKind};
 use sha2::{Digest, Sha256};
 
-/// What every scheme of AWS's signatures begins with.
+/// The prefix of all of AWS's signature schemes.
 pub const SCHEME: &str = "AWS4-";
 
-/// What an `Authorization` header must have, in the order in which AWS misses them.
+/// The required parts of an `Authorization` header, in the order in which AWS reports missing ones.
 const HEADER_PARTS: [&str; 3] = ["Credential", "Signature", "SignedHeaders"];
 
-/// What a request says about its signature.
+/// The parts of a signature, as a request states them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Signature<'a> {
     pub algorithm: &'a str,
@@ -19,7 +19,7 @@ pub struct Signature<'a> {
     pub signature: &'a str,
     /// When it was signed: `20261115T184454Z`.
     pub signed_at: &'a str,
-    /// For how many seconds a presigned request is good.
+    /// For how many seconds a presigned request is valid.
     pub expires: Option<&'a str>,
 }
 
@@ -32,8 +32,8 @@ impl<'a> Signature<'a> {
             let Some((name, value)) = part.split_once('=').filter(|(_, value)| !value.is_empty()) else {
                 continue;
             };
-            if let Some(place) = HEADER_PARTS.iter().position(|known| *known == name) {
-                parts[place].get_or_insert(value);
+            if let Some(index) = HEADER_PARTS.iter().position(|known| *known == name) {
+                parts[index].get_or_insert(value);
             }
         }
         let date = date.filter(|date| !date.is_empty());
@@ -83,7 +83,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// What a signing key is good for.
+/// The scope for which a signing key is valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     pub text: &'a str,
@@ -96,7 +96,7 @@ pub fn incomplete(message: impl Into<String>) -> Exception {
     Exception::new(ExceptionKind::IncompleteSignatureException, message)
 }
 
-/// Names everything that is missing. Of the header only a hash is told, as it may hold secrets.
+/// Names everything that is missing. Only a hash of the header is included, because it may contain secrets.
 fn incomplete_header(header: &str, parts: [Option<&str>; 3], date: Option<&str>) -> Exception {
     let mut message = String::new();
     for (part, name) in parts.into_iter().zip(HEADER_PARTS) {

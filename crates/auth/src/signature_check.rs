@@ -1,6 +1,6 @@
-//! A signature of which all is known to be right but whether it fits the request: for that, the body must be hashed.
+//! A signature whose parts are valid and that remains to be compared with the request, for which the body must be hashed.
 //!
-//! To hash a large body takes a while. It can be done in pieces, so that others have their turn in between.
+//! To hash a large body takes a while. It can be done in pieces, so that the caller can yield in between.
 
 use crate::canonical::{hex, push_hex};
 use hmac::{Hmac, Mac};
@@ -8,33 +8,38 @@ use partita_api::{Exception, ExceptionKind};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// A signature's digits.
+/// The number of hexadecimal digits in a signature.
 const DIGITS: usize = 64;
 
-pub struct Claim {
+pub struct SignatureCheck {
     body: Sha256,
-    /// What was signed, up to the hash of the body.
+    /// The canonical request, up to the hash of the body.
     canonical: String,
-    /// … and what is made of that, up to its hash.
+    /// The string to sign, up to the hash of the canonical request.
     to_sign: String,
     mac: Hmac<Sha256>,
-    /// What the client says it comes to; none if it cannot be one.
+    /// The client's signature; `None` if it has the wrong length.
     signature: Option<[u8; DIGITS]>,
 }
 
-impl Claim {
-    pub(crate) fn new(canonical: String, to_sign: String, mac: Hmac<Sha256>, signature: &str) -> Claim {
+impl SignatureCheck {
+    pub(crate) fn new(
+        canonical: String,
+        to_sign: String,
+        mac: Hmac<Sha256>,
+        signature: &str,
+    ) -> SignatureCheck {
         let signature = signature.as_bytes().try_into().ok();
-        Claim { body: Sha256::new(), canonical, to_sign, mac, signature }
+        SignatureCheck { body: Sha256::new(), canonical, to_sign, mac, signature }
     }
 
-    /// The next piece of the body.
+    /// Hashes the next piece of the body.
     pub fn hash(&mut self, piece: &[u8]) {
         self.body.update(piece);
     }
 
-    /// Whether it is true, once the whole body was hashed.
-    pub fn check(mut self) -> Result<(), Exception> {
+    /// Compares the signatures, once the whole body was hashed.
+    pub fn finish(mut self) -> Result<(), Exception> {
         push_hex(&mut self.canonical, &self.body.finalize());
         push_hex(&mut self.to_sign, &Sha256::digest(self.canonical.as_bytes()));
         self.mac.update(self.to_sign.as_bytes());

@@ -1,4 +1,4 @@
-//! The signer: what a client adds to a request so that it is known whose it is.
+//! The signer: the headers that a client adds to authenticate a request.
 
 use crate::canonical::{canonical_request, hex};
 use crate::verifier::{SignedRequest, derive_key, hmac};
@@ -10,12 +10,12 @@ const SERVICE: &str = "dynamodb";
 pub struct Signer {
     credential: Credential,
     region: String,
-    /// Of a credential that expires.
+    /// For temporary credentials.
     session_token: Option<String>,
 }
 
 /// A request to be signed.
-pub struct Call<'a> {
+pub struct UnsignedRequest<'a> {
     pub method: &'a str,
     pub host: &'a str,
     pub path: &'a str,
@@ -33,26 +33,26 @@ impl Signer {
         Signer { session_token, ..self }
     }
 
-    /// The headers of a signed POST to `/`; `now` is in seconds since 1970.
+    /// Signs a POST to `/` and returns its headers; `now` is in seconds since 1970.
     pub fn headers(&self, host: &str, target: &str, body: &[u8], now: i64) -> Vec<(&'static str, String)> {
-        self.sign(&Call { method: "POST", host, path: "/", parameters: &[], target, body }, now)
+        self.sign(&UnsignedRequest { method: "POST", host, path: "/", parameters: &[], target, body }, now)
     }
 
-    /// The headers of a signed request.
-    pub fn sign(&self, call: &Call<'_>, now: i64) -> Vec<(&'static str, String)> {
+    /// Signs a request and returns its headers.
+    pub fn sign(&self, unsigned: &UnsignedRequest<'_>, now: i64) -> Vec<(&'static str, String)> {
         let signed_at = date::format(now);
         let day = signed_at.get(..8).unwrap_or_default();
         let scope = format!("{day}/{}/{SERVICE}/aws4_request", self.region);
         let mut headers = vec![
             ("content-type", "application/x-amz-json-1.0".to_owned()),
-            ("host", call.host.to_owned()),
+            ("host", unsigned.host.to_owned()),
             ("x-amz-date", signed_at.clone()),
         ];
         headers.extend(self.session_token.iter().map(|token| ("x-amz-security-token", token.clone())));
-        headers.push(("x-amz-target", call.target.to_owned()));
+        headers.push(("x-amz-target", unsigned.target.to_owned()));
         let signed_headers = headers.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(";");
         let pairs = pairs(&headers);
-        let Call { method, path, parameters, body, .. } = *call;
+        let UnsignedRequest { method, path, parameters, body, .. } = *unsigned;
         let request = SignedRequest { method, path, query: "", headers: Headers::new(&pairs), body };
         let Some(canonical) = canonical_request(&request, parameters, &signed_headers) else {
             unreachable!("every header is named once")
@@ -81,7 +81,7 @@ mod tests {
     const NOW: i64 = 1_440_938_160;
 
     #[test]
-    fn what_the_signer_signs_the_verifier_accepts() {
+    fn the_verifier_accepts_what_the_signer_signs() {
         let credential = || Credential::new("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY");
         let signer = Signer::new(credential(), "us-east-1");
         let verifier = Authentication::Verified(Verifier::new([credential()]));
@@ -99,7 +99,7 @@ mod tests {
         let signer = Signer::new(credential(), "us-east-1").with_session_token(Some("token".to_owned()));
         let verifier = Authentication::Verified(Verifier::new([credential()]));
         let parameters = [("table".to_owned(), "Shop".to_owned()), ("mode".to_owned(), "warn".to_owned())];
-        let call = Call {
+        let call = UnsignedRequest {
             method: "PUT",
             host: "localhost",
             path: "/a",

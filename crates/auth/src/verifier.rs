@@ -1,8 +1,8 @@
-//! The verifier: a request comes in, the access key that signed it goes out, or AWS's refusal.
+//! The verifier: checks a request's signature, with AWS's errors.
 
 use crate::canonical::canonical_head;
 use crate::signature::{SCHEME, Scope, Signature, incomplete};
-use crate::signature_check::Claim;
+use crate::signature_check::SignatureCheck;
 use crate::{Credential, Headers, date, query};
 use hmac::{Hmac, KeyInit, Mac};
 use partita_api::{Exception, ExceptionKind};
@@ -15,11 +15,11 @@ const TERMINATOR: &str = "aws4_request";
 const SERVICE: &str = "dynamodb";
 /// `20261115`.
 const DATE_LENGTH: usize = 8;
-/// A presigned request is good for a week at most.
-const MOST_EXPIRY_SECONDS: i64 = 7 * 24 * 60 * 60;
-/// How far a signature's time may be from ours.
+/// A presigned request is valid for a week at most.
+const MAX_EXPIRY_SECONDS: i64 = 7 * 24 * 60 * 60;
+/// How far a signature's time may be from the current time.
 const SKEW_SECONDS: i64 = 15 * 60;
-/// Derived keys kept; one is needed per access key, day and region.
+/// How many derived keys are cached; one is needed per access key, day and region.
 const CACHED_KEYS: usize = 256;
 
 const MISMATCH: &str = "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key and signing method. Consult the service documentation for details.";
@@ -35,21 +35,25 @@ pub struct SignedRequest<'a> {
 
 /// How requests are authenticated.
 pub enum Authentication {
-    /// Any signature is taken for granted, but there must be one.
+    /// Any signature is accepted, but there must be one.
     Unverified,
     Verified(Verifier),
 }
 
 impl Authentication {
-    /// `now` is in seconds since 1970.
+    /// Checks a request; `now` is in seconds since 1970.
     pub fn check(&self, request: &SignedRequest<'_>, now: u64) -> Result<(), Exception> {
-        let Some(mut claim) = self.claim(request, now)? else { return Ok(()) };
-        claim.hash(request.body);
-        claim.check()
+        let Some(mut check) = self.begin_check(request, now)? else { return Ok(()) };
+        check.hash(request.body);
+        check.finish()
     }
 
-    /// The same but for the body, which is to be hashed; none if any signature is taken for granted.
-    pub fn claim(&self, request: &SignedRequest<'_>, now: u64) -> Result<Option<Claim>, Exception> {
+    /// Checks everything but the body, which remains to be hashed; `None` if any signature is accepted.
+    pub fn begin_check(
+        &self,
+        request: &SignedRequest<'_>,
+        now: u64,
+    ) -> Result<Option<SignatureCheck>, Exception> {
         let header = |name: &str| request.headers.text(name);
         let parameters = query::decode(request.query);
         let presigned = parameters.iter().any(|(name, _)| name == "X-Amz-Algorithm");
@@ -73,18 +77,18 @@ impl Authentication {
         match self {
             Authentication::Unverified => Ok(None),
             Authentication::Verified(verifier) => {
-                verifier.claim(request, &parameters, &signature, now as i64).map(Some)
+                verifier.begin_check(request, &parameters, &signature, now as i64).map(Some)
             }
         }
     }
 }
 
-/// Knows the credentials that may sign.
+/// Verifies signatures by a set of credentials.
 pub struct Verifier {
     /// The service that signatures must be for.
     service: &'static str,
     credentials: HashMap<String, Credential>,
-    /// Access key and scope, as requests name them → what the derived key makes of the beginning of every text.
+    /// Access key and scope, as in requests → HMAC state initialized with the derived key.
     signing_keys: RwLock<HashMap<String, Hmac<Sha256>>>,
 }
 
@@ -95,13 +99,13 @@ impl Verifier {
         Verifier { service: SERVICE, credentials: credentials.collect(), signing_keys: RwLock::default() }
     }
 
-    fn claim(
+    fn begin_check(
         &self,
         request: &SignedRequest<'_>,
         parameters: &[(String, String)],
         signature: &Signature<'_>,
         now: i64,
-    ) -> Result<Claim, Exception> {
+    ) -> Result<SignatureCheck, Exception> {
         if signature.algorithm != ALGORITHM {
             return Err(incomplete(format!("Unsupported AWS 'algorithm': '{}'.", signature.algorithm)));
         }
@@ -119,10 +123,10 @@ impl Verifier {
             canonical_head(request, parameters, signature.signed_headers).ok_or_else(|| invalid(MISMATCH))?;
         let to_sign = [ALGORITHM, signature.signed_at, scope.text, ""].join("\n");
         let mac = self.signing_key(credential, signature.credential, scope);
-        Ok(Claim::new(canonical, to_sign, mac, signature.signature))
+        Ok(SignatureCheck::new(canonical, to_sign, mac, signature.signature))
     }
 
-    /// A signature is good for one day and one service. The region is the client's to choose.
+    /// A signature is valid for one day and one service. The client chooses the region.
     fn check_scope(&self, scope: Scope<'_>, signed_at: &str) -> Result<(), Exception> {
         let mut faults = String::new();
         if scope.terminator != TERMINATOR {
@@ -144,7 +148,7 @@ impl Verifier {
         if faults.is_empty() { Ok(()) } else { Err(invalid(faults.trim_end())) }
     }
 
-    /// A signature's first step, which is the same for all of one access key and scope: made once.
+    /// The first step of a signature, which is cached because it is the same for an access key and scope.
     fn signing_key(&self, credential: &Credential, name: &str, scope: Scope<'_>) -> Hmac<Sha256> {
         if let Ok(keys) = self.signing_keys.read()
             && let Some(key) = keys.get(name)
@@ -183,7 +187,7 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
     }
 }
 
-/// A signature is good for a quarter of an hour, a presigned request for as long as it says.
+/// A signature is valid for a quarter of an hour, a presigned request for as long as it states.
 fn check_time(signature: &Signature<'_>, now: i64) -> Result<(), Exception> {
     let signed_at = signature.signed_at;
     let Some(signed) = date::parse(signed_at) else {
@@ -191,13 +195,13 @@ fn check_time(signature: &Signature<'_>, now: i64) -> Result<(), Exception> {
             "Date must be in ISO-8601 'basic format'. Got '{signed_at}'. See http://en.wikipedia.org/wiki/ISO_8601"
         )));
     };
-    let good_for = signature.expires.map_or(Ok(SKEW_SECONDS), expiry)?;
-    if signed < now - good_for {
+    let validity = signature.expires.map_or(Ok(SKEW_SECONDS), expiry)?;
+    if signed < now - validity {
         return Err(invalid(format!(
             "Signature expired: {signed_at} is now earlier than {} ({} - {}.)",
-            date::format(now - good_for),
+            date::format(now - validity),
             date::format(now),
-            duration(good_for)
+            duration(validity)
         )));
     }
     if signed > now + SKEW_SECONDS {
@@ -214,9 +218,9 @@ fn check_time(signature: &Signature<'_>, now: i64) -> Result<(), Exception> {
 fn expiry(seconds: &str) -> Result<i64, Exception> {
     let digits = seconds.bytes().all(|byte| byte.is_ascii_digit());
     match seconds.parse() {
-        Ok(seconds) if digits && seconds <= MOST_EXPIRY_SECONDS => Ok(seconds),
+        Ok(seconds) if digits && seconds <= MAX_EXPIRY_SECONDS => Ok(seconds),
         _ if digits => Err(invalid(format!(
-            "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than {MOST_EXPIRY_SECONDS} seconds"
+            "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than {MAX_EXPIRY_SECONDS} seconds"
         ))),
         _ => Err(invalid("X-Amz-Expires should be a number")),
     }
@@ -226,7 +230,7 @@ fn duration(seconds: i64) -> String {
     if seconds % 60 == 0 { format!("{} min", seconds / 60) } else { format!("{seconds} sec") }
 }
 
-/// The host and what decides the operation must be among what was signed.
+/// The host and the header that selects the operation must be signed.
 fn check_signed_headers(request: &SignedRequest<'_>, signed: &str) -> Result<(), Exception> {
     let needed = [("Host", true), ("X-Amz-Target", request.headers.contains("x-amz-target"))];
     for (name, _) in needed.into_iter().filter(|(_, needed)| *needed) {
@@ -249,11 +253,11 @@ mod tests {
 
     const NOW: u64 = 1_440_938_160; // 2015-08-30T12:36:00Z, the moment of AWS's published example
 
-    /// Headers to be sent.
+    /// The headers of a request under construction.
     #[derive(Default)]
-    struct Sent(Vec<(&'static str, String)>);
+    struct TestHeaders(Vec<(&'static str, String)>);
 
-    impl Sent {
+    impl TestHeaders {
         fn insert(&mut self, name: &'static str, value: impl Into<String>) {
             self.remove(name);
             self.append(name, value);
@@ -264,18 +268,18 @@ mod tests {
         }
 
         fn remove(&mut self, name: &str) -> Option<String> {
-            let place = self.0.iter().position(|(sent, _)| *sent == name)?;
-            Some(self.0.remove(place).1)
+            let index = self.0.iter().position(|(sent, _)| *sent == name)?;
+            Some(self.0.remove(index).1)
         }
 
-        /// As they arrive: kept for as long as the test runs.
+        /// The headers as they arrive; leaked, so that they live as long as the test.
         fn arrived(&self) -> Headers<'static> {
             let pairs = self.0.iter().map(|(name, value)| (*name, &*value.clone().into_bytes().leak()));
             Headers::new(pairs.collect::<Vec<_>>().leak())
         }
     }
 
-    fn request<'a>(headers: &'a Sent, query: &'a str) -> SignedRequest<'a> {
+    fn request<'a>(headers: &'a TestHeaders, query: &'a str) -> SignedRequest<'a> {
         SignedRequest { method: "GET", path: "/", query, headers: headers.arrived(), body: b"" }
     }
 
@@ -288,8 +292,8 @@ mod tests {
     }
 
     /// AWS's published example: the IAM ListUsers request of the Signature Version 4 documentation.
-    fn example(signature: &str) -> Sent {
-        let mut headers = Sent::default();
+    fn example(signature: &str) -> TestHeaders {
+        let mut headers = TestHeaders::default();
         let authorization = format!(
             "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature={signature}"
         );
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_may_be_apart_by_commas_or_spaces() {
+    fn parts_are_separated_by_commas_or_spaces() {
         for separator in [",", " ", ", "] {
             let mut headers = example(SIGNATURE);
             let parts = headers.remove("authorization").unwrap().replace(", ", separator);
@@ -355,8 +359,8 @@ mod tests {
     }
 
     /// A POST signed the way a client does.
-    fn signed(scope: &str, signed_headers: &str) -> Sent {
-        let mut headers = Sent::default();
+    fn signed(scope: &str, signed_headers: &str) -> TestHeaders {
+        let mut headers = TestHeaders::default();
         headers.insert("host", "localhost:8000");
         headers.insert("x-amz-date", "20150830T123600Z");
         headers.insert("x-amz-target", "DynamoDB_20120810.ListTables");
@@ -387,7 +391,7 @@ mod tests {
         hex(&hmac(&key, format!("{ALGORITHM}\n20150830T123600Z\n{}\n{hash}", scope.text).as_bytes()))
     }
 
-    fn posted(headers: &Sent, query: &str, now: u64) -> String {
+    fn posted(headers: &TestHeaders, query: &str, now: u64) -> String {
         let post =
             SignedRequest { method: "POST", path: "/", query, headers: headers.arrived(), body: b"{}" };
         let checked = Authentication::Verified(dynamodb()).check(&post, now);
@@ -398,7 +402,7 @@ mod tests {
     const ALL: &str = "host;x-amz-date;x-amz-target";
 
     #[test]
-    fn a_scope_is_of_the_day_and_the_service() {
+    fn a_scope_must_have_the_day_and_the_service() {
         assert_eq!(posted(&signed(SCOPE, ALL), "", NOW), "accepted");
         for (scope, fault) in [
             ("20150830/eu-central-1/s3/aws4_request", "scoped to correct service: 'dynamodb'."),
@@ -414,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_named_again_and_again_are_not_copied_again_and_again() {
+    fn repeated_signed_headers_do_not_inflate_the_canonical_request() {
         let mut headers = signed(SCOPE, ALL);
         headers.insert("x-long", "x".repeat(1_000));
         for more in [";host".repeat(9), ";x-long;x-long".to_owned()] {
@@ -443,8 +447,8 @@ mod tests {
         assert!(posted(&headers, "added=1", NOW).contains("does not match"));
     }
 
-    fn presigned(more: &str) -> (Sent, String) {
-        let mut headers = Sent::default();
+    fn presigned(more: &str) -> (TestHeaders, String) {
+        let mut headers = TestHeaders::default();
         headers.insert("host", "localhost:8000");
         let query = format!(
             "X-Amz-Algorithm={ALGORITHM}&X-Amz-Credential=AKIDEXAMPLE/{SCOPE}&X-Amz-Date=20150830T123600Z&X-Amz-SignedHeaders=host{more}"
@@ -461,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_presigned_request_is_good_for_as_long_as_it_says() {
+    fn a_presigned_request_is_valid_until_it_expires() {
         let (headers, query) = presigned("&X-Amz-Expires=3600");
         assert_eq!(posted(&headers, &query, NOW), "accepted");
         assert_eq!(posted(&headers, &query, NOW + 3600), "accepted");
@@ -472,11 +476,11 @@ mod tests {
         assert!(posted(&headers, &longer, NOW).contains("does not match"));
         let (headers, short) = presigned("&X-Amz-Expires=10");
         assert!(posted(&headers, &short, NOW + 11).ends_with("(20150830T123611Z - 10 sec.)"));
-        for (sent, text) in
+        for (expires, text) in
             [("604801", "less than a week"), ("-1", "a number"), ("99999999999999999999", "week")]
         {
-            let (headers, query) = presigned(&format!("&X-Amz-Expires={sent}"));
-            assert!(posted(&headers, &query, NOW).contains(text), "{sent}");
+            let (headers, query) = presigned(&format!("&X-Amz-Expires={expires}"));
+            assert!(posted(&headers, &query, NOW).contains(text), "{expires}");
         }
         let (headers, unlimited) = presigned("");
         assert_eq!(posted(&headers, &unlimited, NOW + 900), "accepted");
@@ -484,9 +488,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_signature_is_missing_or_incomplete() {
+    fn malformed_signatures_are_missing_or_incomplete() {
         let unverified = |authorization: &str, query: &str| {
-            let mut headers = Sent::default();
+            let mut headers = TestHeaders::default();
             if !authorization.is_empty() {
                 headers.insert("authorization", authorization);
             }

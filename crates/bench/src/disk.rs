@@ -1,11 +1,11 @@
-//! The disk's own rate: how often a small write can be made durable.
+//! The sync rate of the disk: how often per second a small write can be made durable.
 
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Syncs a second of 4 KB writes, one after the other, into a file that has its size already.
+/// Returns the syncs per second of sequential 4 KB writes to a preallocated file.
 pub fn sync_rate(folder: &Path, duration: Duration) -> io::Result<f64> {
     let mut file = tempfile::tempfile_in(folder)?;
     let size = 16 * 1024 * 1024;

@@ -1,27 +1,21 @@
 //! The load benchmark. `cargo xtask bench` builds everything and runs it.
 //!
-//! Partita and a bare hyper server that answers as many bytes are measured one after the other, workload by
-//! workload, with the same requests from the same client: machines are noisy, ratios of one run are not.
+//! Partita and a bare hyper server that returns the same number of bytes are measured in turn, workload by workload, with
+//! the same requests from the same client: absolute figures are noisy, ratios within one run are not.
 
-mod bare_server;
-mod certificate;
-mod connection;
+mod benchmark;
+mod client;
 mod disk;
-mod growth;
-mod load;
-mod overload;
-mod past;
-mod process;
 mod report;
-mod run;
-mod workload;
+mod server;
 
+use benchmark::{growth, history, overload, ratios};
 use clap::{Parser, Subcommand};
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Measures Partita beside a bare hyper server.
+/// Compares Partita with a bare hyper server.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -35,12 +29,12 @@ enum Command {
     /// Load tables of growing size and measure at each
     Growth(GrowthArguments),
     /// Measure what streams, backups and point-in-time recovery cost
-    Past(PastArguments),
-    /// Offer more than can be answered, and measure what is answered in time
+    History(HistoryArguments),
+    /// Offer more load than the server can handle and measure the responses in time
     Overload(OverloadArguments),
-    /// Serve the same bytes to every request: the yardstick
+    /// Serve the same bytes to every request, as the baseline
     Bare {
-        /// Bytes of each answer
+        /// Bytes of each response
         #[arg(long)]
         bytes: usize,
     },
@@ -57,13 +51,13 @@ pub struct RunArguments {
     /// Items in the table
     #[arg(long, default_value_t = 20_000)]
     items: u64,
-    /// Where to put the data folder; the disk that is measured
+    /// Where to put the data folder, which determines the disk that is measured
     #[arg(long, default_value = "target")]
     folder: PathBuf,
     /// Only the workloads whose names contain this
     #[arg(long)]
     only: Option<String>,
-    /// Write the table to this file too
+    /// Also write the table to this file
     #[arg(long)]
     write: Option<PathBuf>,
 }
@@ -73,7 +67,7 @@ pub struct GrowthArguments {
     /// The program to measure
     #[arg(long, default_value = "target/release/partita")]
     binary: PathBuf,
-    /// Numbers of items, growing
+    /// Numbers of items, in ascending order
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 10_000_000])]
     sizes: Vec<u64>,
     /// Seconds for each measurement
@@ -82,13 +76,13 @@ pub struct GrowthArguments {
     /// Where to put the data folder
     #[arg(long, default_value = "target")]
     folder: PathBuf,
-    /// Write the results behind those of the benchmark in this file
+    /// Replace this benchmark's section in this file
     #[arg(long)]
     append: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
-pub struct PastArguments {
+pub struct HistoryArguments {
     /// The program to measure
     #[arg(long, default_value = "target/release/partita")]
     binary: PathBuf,
@@ -101,7 +95,7 @@ pub struct PastArguments {
     /// Where to put the data folders
     #[arg(long, default_value = "target")]
     folder: PathBuf,
-    /// Write the results behind those of the benchmark in this file
+    /// Replace this benchmark's section in this file
     #[arg(long)]
     append: Option<PathBuf>,
 }
@@ -117,10 +111,10 @@ pub struct OverloadArguments {
     /// Items in the table
     #[arg(long, default_value_t = 20_000)]
     items: u64,
-    /// Connections among which what is due is spread
+    /// Number of connections
     #[arg(long, default_value_t = 256)]
     connections: usize,
-    /// Which workloads
+    /// Workloads to run
     #[arg(long, value_delimiter = ',', default_values_t = ["get".to_owned(), "put_new".to_owned(), "query".to_owned()])]
     workloads: Vec<String>,
     /// Where to put the data folder
@@ -136,10 +130,10 @@ impl RunArguments {
 
 fn main() -> Result<(), Box<dyn Error>> {
     match Arguments::parse().command {
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => ratios::run(&arguments),
         Command::Growth(arguments) => growth::run(&arguments),
-        Command::Past(arguments) => past::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
         Command::Overload(arguments) => overload::run(&arguments),
-        Command::Bare { bytes } => bare_server::serve(bytes),
+        Command::Bare { bytes } => server::bare::serve(bytes),
     }
 }

@@ -1,38 +1,38 @@
-//! The table of results, for the terminal and for docs/benchmarks.md.
+//! The results as text for the terminal and as Markdown for docs/benchmarks.md.
 
-use crate::load::Measured;
+use crate::client::load::Measurement;
 use std::fmt;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// One workload at one number of connections.
-pub struct Line {
+/// The results of one workload at one number of connections.
+pub struct WorkloadResult {
     pub workload: &'static str,
     pub connections: usize,
-    pub full: Measured,
-    /// The same at half of that rate, for reads.
-    pub half: Option<Measured>,
-    pub bare: Measured,
-    pub relaxed: Option<Measured>,
-    pub verified: Measured,
-    pub encrypted: Measured,
+    pub durable: Measurement,
+    /// The same at half that rate, for reads.
+    pub half: Option<Measurement>,
+    pub bare: Measurement,
+    pub relaxed: Option<Measurement>,
+    pub verified: Measurement,
+    pub tls: Measurement,
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for WorkloadResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "{:<14} c={:<3} {:>7.0}/s  bare {:>7.0}/s  ratio {:.2}  verified {:.2}  TLS {:.2}  p50 {:.3} ms  p99 {:.3} ms  max {:.1} ms",
             self.workload,
             self.connections,
-            self.full.rate,
+            self.durable.rate,
             self.bare.rate,
-            self.full.rate / self.bare.rate,
-            self.verified.rate / self.full.rate,
-            self.encrypted.rate / self.full.rate,
-            millis(self.full.p50),
-            millis(self.full.p99),
-            millis(self.full.max),
+            self.durable.rate / self.bare.rate,
+            self.verified.rate / self.durable.rate,
+            self.tls.rate / self.durable.rate,
+            millis(self.durable.p50),
+            millis(self.durable.p99),
+            millis(self.durable.max),
         )?;
         if let Some(half) = &self.half {
             write!(f, "  at half the rate p99 {:.3} ms", millis(half.p99))?;
@@ -40,8 +40,8 @@ impl fmt::Display for Line {
         if let Some(relaxed) = &self.relaxed {
             write!(f, "  relaxed {:.0}/s", relaxed.rate)?;
         }
-        if self.full.refused > 0 {
-            write!(f, "  refused {}", self.full.refused)?;
+        if self.durable.failed > 0 {
+            write!(f, "  failed {}", self.durable.failed)?;
         }
         Ok(())
     }
@@ -57,19 +57,19 @@ pub struct Report {
     started_in: Duration,
     idle_bytes: u64,
     resident_bytes: u64,
-    lines: Vec<Line>,
+    lines: Vec<WorkloadResult>,
 }
 
 impl Report {
     pub fn new(sync_rate: f64, items: u64) -> Report {
-        println!("the disk syncs {sync_rate:.0} times a second");
+        println!("the disk syncs {sync_rate:.0} times per second");
         let zero = Duration::ZERO;
         Report { sync_rate, items, started_in: zero, idle_bytes: 0, resident_bytes: 0, lines: Vec::new() }
     }
 
     pub fn started(&mut self, started_in: Duration, idle_bytes: u64) {
         println!(
-            "started in {:.1} ms, idle with {:.1} MB of private memory",
+            "started in {:.1} ms, {:.1} MB of private memory when idle",
             millis(started_in),
             megabytes(idle_bytes)
         );
@@ -77,11 +77,11 @@ impl Report {
     }
 
     pub fn resident(&mut self, bytes: u64) {
-        println!("{:.1} MB private memory at the end", megabytes(bytes));
+        println!("{:.1} MB of private memory at the end", megabytes(bytes));
         self.resident_bytes = bytes;
     }
 
-    pub fn add(&mut self, line: Line) {
+    pub fn add(&mut self, line: WorkloadResult) {
         self.lines.push(line);
     }
 
@@ -89,19 +89,19 @@ impl Report {
         let mut text = String::from(HEADING);
         let _ = writeln!(
             text,
-            "- Machine: {} cores, {}. Client, Partita and the bare server share it.",
+            "- Machine: {} cores, {}, shared by the client, Partita and the bare server.",
             std::thread::available_parallelism().map_or(0, usize::from),
             processor()
         );
         let _ = writeln!(text, "- Date: {}. Items in the table: {}, about 1 KB each.", today(), self.items);
         let _ = writeln!(
             text,
-            "- The disk syncs {:.0} times a second (4 KB writes into a file of fixed size).",
+            "- The disk syncs {:.0} times per second (4 KB writes to a file of fixed size).",
             self.sync_rate
         );
         let _ = writeln!(
             text,
-            "- Start on an empty folder: {:.1} ms. Private memory idle: {:.1} MB; at the end: {:.1} MB.\n",
+            "- Start with an empty folder: {:.1} ms. Private memory when idle: {:.1} MB; at the end: {:.1} MB.\n",
             millis(self.started_in),
             megabytes(self.idle_bytes),
             megabytes(self.resident_bytes)
@@ -116,14 +116,14 @@ impl Report {
                 "| {} | {} | {:.0} | {:.0} | {:.2} | {:.2} | {:.2} | {relaxed} | {:.3} | {:.3} | {:.1} | {half} |",
                 line.workload,
                 line.connections,
-                line.full.rate,
+                line.durable.rate,
                 line.bare.rate,
-                line.full.rate / line.bare.rate,
-                line.verified.rate / line.full.rate,
-                line.encrypted.rate / line.full.rate,
-                millis(line.full.p50),
-                millis(line.full.p99),
-                millis(line.full.max)
+                line.durable.rate / line.bare.rate,
+                line.verified.rate / line.durable.rate,
+                line.tls.rate / line.durable.rate,
+                millis(line.durable.p50),
+                millis(line.durable.p99),
+                millis(line.durable.max)
             );
         }
         text
@@ -133,10 +133,10 @@ impl Report {
 const HEADING: &str = "\
 # Benchmarks
 
-Written by `cargo xtask bench`. Each line is one run on one machine: Partita (every write on disk before it is acknowledged),
-beside a bare hyper server that answers as many bytes to the same requests; Partita with signatures verified and with TLS, both
-as ratios to the first; and with `--durability relaxed`. The servers take turns, three each; the turn of middle speed counts. Rates
-are requests a second.
+Written by `cargo xtask bench`. Each line is one run on one machine. It compares Partita, with every write on disk before it
+is acknowledged, with a bare hyper server that returns the same number of bytes to the same requests. The columns for verified
+signatures and TLS are ratios to the first figure; another column shows `--durability relaxed`. The servers are measured in turn,
+three rounds each, and the median round counts. Rates are requests per second.
 
 ";
 
@@ -159,7 +159,7 @@ fn today() -> String {
     )
 }
 
-/// A text with one of its sections replaced, or added at its end. Sections begin with a line of `## …`.
+/// Replaces a section of a text, or adds it at the end. Sections begin with a `## …` line.
 pub fn replace_section(text: &str, heading: &str, section: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -180,7 +180,7 @@ mod tests {
     use super::replace_section;
 
     #[test]
-    fn other_sections_stay() {
+    fn other_sections_are_kept() {
         let text = "# Title\n\nintro\n\n## One\n\n1\n\n## Two\n\n2\n";
         assert_eq!(
             replace_section(text, "## One", "## One\n\nnew\n"),

@@ -1,7 +1,7 @@
-//! HTTP for `object_store`: hyper's connections. Every answer is read whole, within a time: those asked for are small, because
-//! objects are read in parts. So a connection that breaks in the middle is a request that is repeated.
+//! HTTP for `object_store`, by hyper. Every response is read completely, within a timeout: responses are small, because
+//! objects are read in parts. So a request whose connection breaks in the middle is retried as a whole.
 
-use crate::last_error::Trouble;
+use crate::last_error::LastError;
 use async_trait::async_trait;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -20,17 +20,17 @@ use std::time::Duration;
 use tokio_rustls::rustls::ClientConfig;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// One request and its answer, a part of an object in either direction.
+/// For a request and its response, with a part of an object in either direction.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A part of an object, or a page of a list.
-const LONGEST_ANSWER: usize = 16 << 20;
+/// A part of an object, or a page of a list, is smaller.
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
 /// The connections to an endpoint, shared by its buckets.
 #[derive(Clone, Debug)]
-pub struct Connections(Client<HttpsConnector<HttpConnector>, HttpRequestBody>);
+pub struct ConnectionPool(Client<HttpsConnector<HttpConnector>, HttpRequestBody>);
 
-impl Connections {
-    pub fn new(tls: ClientConfig) -> Connections {
+impl ConnectionPool {
+    pub fn new(tls: ClientConfig) -> ConnectionPool {
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -40,51 +40,51 @@ impl Connections {
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
-        Connections(Client::builder(TokioExecutor::new()).build(connector))
+        ConnectionPool(Client::builder(TokioExecutor::new()).build(connector))
     }
 
-    /// The same connections, for a bucket that wants to know what goes wrong.
-    pub fn noting(&self, trouble: &Arc<Trouble>) -> Transport {
-        Transport { connections: self.clone(), trouble: Arc::clone(trouble) }
+    /// The same connections, for a bucket that records its errors in `last_error`.
+    pub fn recording(&self, last_error: &Arc<LastError>) -> Transport {
+        Transport { connections: self.clone(), last_error: Arc::clone(last_error) }
     }
 
     async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answer = self.0.request(request).await.map_err(|error| {
+        let response = self.0.request(request).await.map_err(|error| {
             let kind = if error.is_connect() { HttpErrorKind::Connect } else { HttpErrorKind::Interrupted };
             HttpError::new(kind, error)
         })?;
-        let (parts, body) = answer.into_parts();
-        Ok(HttpResponse::from_parts(parts, whole(body).await?.into()))
+        let (parts, body) = response.into_parts();
+        Ok(HttpResponse::from_parts(parts, collect(body).await?.into()))
     }
 }
 
-async fn whole(body: Incoming) -> Result<bytes::Bytes, HttpError> {
-    let collected = Limited::new(body, LONGEST_ANSWER).collect().await;
+async fn collect(body: Incoming) -> Result<bytes::Bytes, HttpError> {
+    let collected = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
     let collected = collected.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?;
     Ok(collected.to_bytes())
 }
 
-/// What `object_store` sends requests with.
+/// The HTTP client of `object_store`.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    connections: Connections,
-    trouble: Arc<Trouble>,
+    connections: ConnectionPool,
+    last_error: Arc<LastError>,
 }
 
 #[async_trait]
 impl HttpService for Transport {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let exchanged = tokio::time::timeout(EXCHANGE_TIMEOUT, self.connections.exchange(request)).await;
-        let late = |_| Err(HttpError::new(HttpErrorKind::Timeout, Error::from(ErrorKind::TimedOut)));
-        match exchanged.unwrap_or_else(late) {
-            Ok(answer) => {
-                let (parts, body) = answer.into_parts();
+        let timed_out = |_| Err(HttpError::new(HttpErrorKind::Timeout, Error::from(ErrorKind::TimedOut)));
+        match exchanged.unwrap_or_else(timed_out) {
+            Ok(response) => {
+                let (parts, body) = response.into_parts();
                 let body = body.bytes().await?;
-                self.trouble.note_answer(parts.status, &body);
+                self.last_error.record_response(parts.status, &body);
                 Ok(HttpResponse::from_parts(parts, body.into()))
             }
             Err(error) => {
-                self.trouble.note_silence(&error);
+                self.last_error.record_transport_error(&error);
                 Err(error)
             }
         }

@@ -1,83 +1,81 @@
-//! What went wrong at the endpoint, in S3's own words: `NoSuchBucket` becomes the failure code `S3NoSuchBucket`.
+//! Errors of the endpoint, with S3's own codes: `NoSuchBucket` becomes the failure code `S3NoSuchBucket`.
 
 use hyper::StatusCode;
 use object_store::client::{HttpError, HttpErrorKind};
 use partita_api::exchange::ExchangeFailure;
 use std::sync::{Mutex, PoisonError};
 
-const LONGEST_CODE: usize = 64;
-const LONGEST_MESSAGE: usize = 300;
+const MAX_CODE_LENGTH: usize = 64;
+const MAX_MESSAGE_LENGTH: usize = 300;
 
-/// What the last answer from a bucket complained about. `object_store` tells it in its messages only.
+/// The last error of a bucket. `object_store` has it only in its messages.
 #[derive(Debug, Default)]
-pub struct Trouble(Mutex<Option<Complaint>>);
+pub struct LastError(Mutex<Option<S3Error>>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Complaint {
+struct S3Error {
     code: String,
     message: String,
 }
 
-impl Complaint {
-    fn new(code: &str, message: &str) -> Complaint {
-        Complaint { code: code.to_owned(), message: message.to_owned() }
+impl S3Error {
+    fn new(code: &str, message: &str) -> S3Error {
+        S3Error { code: code.to_owned(), message: message.to_owned() }
     }
 }
 
-impl Trouble {
-    fn set(&self, complaint: Option<Complaint>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = complaint;
+impl LastError {
+    fn set(&self, error: Option<S3Error>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = error;
     }
 
-    fn take(&self) -> Option<Complaint> {
+    fn take(&self) -> Option<S3Error> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    pub fn note_answer(&self, status: StatusCode, body: &[u8]) {
-        self.set((!status.is_success()).then(|| complaint(status, &String::from_utf8_lossy(body))));
+    pub fn record_response(&self, status: StatusCode, body: &[u8]) {
+        self.set((!status.is_success()).then(|| parse_error(status, &String::from_utf8_lossy(body))));
     }
 
-    pub fn note_silence(&self, error: &HttpError) {
+    pub fn record_transport_error(&self, error: &HttpError) {
         self.set(Some(match error.kind() {
-            HttpErrorKind::Timeout => {
-                Complaint::new("RequestTimeout", "The endpoint did not answer in time.")
-            }
-            HttpErrorKind::Connect => Complaint::new("ServiceUnavailable", "The endpoint cannot be reached."),
-            _ => Complaint::new("ServiceUnavailable", "The connection to the endpoint broke."),
+            HttpErrorKind::Timeout => S3Error::new("RequestTimeout", "The endpoint did not answer in time."),
+            HttpErrorKind::Connect => S3Error::new("ServiceUnavailable", "The endpoint cannot be reached."),
+            _ => S3Error::new("ServiceUnavailable", "The connection to the endpoint broke."),
         }));
     }
 
-    /// A failure as the client is told it; the log has the rest.
+    /// Converts the error to a failure for the client; the details are logged.
     pub fn failure(&self, key: &str, error: &object_store::Error) -> ExchangeFailure {
         tracing::warn!(key, %error, "an object at the S3 endpoint cannot be read or written");
-        let complaint = self.take().unwrap_or_else(|| match error {
+        let error = self.take().unwrap_or_else(|| match error {
             object_store::Error::InvalidPath { .. } => {
-                Complaint::new("InvalidKey", "The endpoint's keys cannot have such parts.")
+                S3Error::new("InvalidKey", "The endpoint's keys cannot have such parts.")
             }
-            _ => Complaint::new("AccessFailed", "The endpoint gave an answer that is not understood."),
+            _ => S3Error::new("AccessFailed", "The endpoint sent a response that cannot be understood."),
         });
-        let message = match complaint.code.as_str() {
-            "NoSuchBucket" => complaint.message,
-            _ => format!("{key}: {}", complaint.message),
+        let message = match error.code.as_str() {
+            "NoSuchBucket" => error.message,
+            _ => format!("{key}: {}", error.message),
         };
-        ExchangeFailure { code: format!("S3{}", complaint.code), message }
+        ExchangeFailure { code: format!("S3{}", error.code), message }
     }
 }
 
-/// What the body says, or else what the status means: an answer to HEAD has no body.
-fn complaint(status: StatusCode, body: &str) -> Complaint {
+/// Reads the error from the body, or else from the status: a response to HEAD has no body.
+fn parse_error(status: StatusCode, body: &str) -> S3Error {
     let code = element(body, "Code").filter(|code| {
-        (1..=LONGEST_CODE).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        (1..=MAX_CODE_LENGTH).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
     let message = element(body, "Message").map(|message| {
         let printable = message.chars().filter(|letter| !letter.is_control());
-        printable.take(LONGEST_MESSAGE).collect::<String>()
+        printable.take(MAX_MESSAGE_LENGTH).collect::<String>()
     });
-    let (usual_code, usual_message) = usual(status);
-    Complaint::new(code.unwrap_or(usual_code), message.as_deref().unwrap_or(usual_message))
+    let (default_code, default_message) = default_error(status);
+    S3Error::new(code.unwrap_or(default_code), message.as_deref().unwrap_or(default_message))
 }
 
-fn usual(status: StatusCode) -> (&'static str, &'static str) {
+fn default_error(status: StatusCode) -> (&'static str, &'static str) {
     match status {
         StatusCode::NOT_FOUND => ("NoSuchKey", "The specified key does not exist."),
         StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => ("AccessDenied", "Access Denied"),
@@ -94,7 +92,7 @@ fn usual(status: StatusCode) -> (&'static str, &'static str) {
     }
 }
 
-/// The text of the first element of a name. Elements of an error have no attributes.
+/// The text of the first element with a name. Elements of an error have no attributes.
 fn element<'a>(body: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = body.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text.trim())
@@ -104,25 +102,25 @@ fn element<'a>(body: &'a str, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn told(status: u16, body: &str) -> (String, String) {
-        let trouble = Trouble::default();
-        trouble.note_answer(StatusCode::from_u16(status).unwrap_or_default(), body.as_bytes());
+    fn failure(status: u16, body: &str) -> (String, String) {
+        let last_error = LastError::default();
+        last_error.record_response(StatusCode::from_u16(status).unwrap_or_default(), body.as_bytes());
         let error =
             object_store::Error::NotImplemented { operation: String::new(), implementer: String::new() };
-        let failure = trouble.failure("a/b", &error);
+        let failure = last_error.failure("a/b", &error);
         (failure.code, failure.message)
     }
 
     #[test]
-    fn errors_keep_the_names_that_s3_gives_them() {
+    fn errors_keep_the_codes_of_s3() {
         let body = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>The specified bucket does not \
                     exist</Message></Error>";
         let pair = |code: &str, message: &str| (code.to_owned(), message.to_owned());
-        assert_eq!(told(404, body), pair("S3NoSuchBucket", "The specified bucket does not exist"));
+        assert_eq!(failure(404, body), pair("S3NoSuchBucket", "The specified bucket does not exist"));
         let denied = "<Error><Code>AccessDenied</Code><Message>Access\nDenied</Message></Error>";
-        assert_eq!(told(403, denied), pair("S3AccessDenied", "a/b: AccessDenied"));
-        assert_eq!(told(404, ""), pair("S3NoSuchKey", "a/b: The specified key does not exist."));
-        assert_eq!(told(500, "<Code>no code</Code>").0, "S3InternalError");
-        assert_eq!(told(200, body).0, "S3AccessFailed");
+        assert_eq!(failure(403, denied), pair("S3AccessDenied", "a/b: AccessDenied"));
+        assert_eq!(failure(404, ""), pair("S3NoSuchKey", "a/b: The specified key does not exist."));
+        assert_eq!(failure(500, "<Code>no code</Code>").0, "S3InternalError");
+        assert_eq!(failure(200, body).0, "S3AccessFailed");
     }
 }

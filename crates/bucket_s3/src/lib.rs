@@ -1,13 +1,15 @@
-//! Buckets at an S3 endpoint: AWS itself, MinIO, or whatever else speaks the protocol. The protocol is `object_store`'s; the
-//! connections are hyper's, as the server's are. See docs/decisions/0011-object-stores.md.
+//! Buckets at an S3 endpoint: AWS itself, MinIO, or another implementation. The protocol is implemented by `object_store`, the
+//! connections by hyper, as in the server. See docs/decisions/0011-object-stores.md.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod http_transport;
 mod last_error;
 mod objects;
 mod worker;
 
-use http_transport::Connections;
-use last_error::Trouble;
+use http_transport::ConnectionPool;
+use last_error::LastError;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::{BackoffConfig, RetryConfig};
 use objects::S3Objects;
@@ -18,15 +20,15 @@ use std::time::Duration;
 use tokio_rustls::rustls::ClientConfig;
 use worker::Worker;
 
-/// Attempts come further and further apart, up to this pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The longest backoff between retries.
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-/// Where buckets are.
+/// The address of the buckets.
 #[derive(Clone)]
 pub enum S3Endpoint {
     /// Amazon's own, in the region.
     Aws,
-    /// `http://127.0.0.1:9000`: buckets are the first part of the path.
+    /// A URL such as `http://127.0.0.1:9000`; the bucket is the first part of the path.
     At(String),
 }
 
@@ -36,27 +38,27 @@ pub struct S3Options {
     pub access_key: String,
     pub secret_key: String,
     pub session_token: Option<String>,
-    /// For how long a request is repeated while the endpoint cannot be reached or is overloaded.
+    /// For how long a request is retried while the endpoint is unreachable or overloaded.
     pub patience: Duration,
-    /// Which certificates are trusted.
+    /// With the certificates to trust.
     pub tls: ClientConfig,
 }
 
-/// The buckets of an endpoint. They are opened without asking whether they exist: an export may be allowed to write and nothing
-/// else.
+/// The buckets of an endpoint. They are opened without checking whether they exist: an export may have permission only to
+/// write.
 pub struct S3Buckets {
     options: S3Options,
-    connections: Connections,
+    connections: ConnectionPool,
     worker: Arc<Worker>,
 }
 
 impl S3Buckets {
     pub fn start(options: S3Options) -> std::io::Result<S3Buckets> {
-        let connections = Connections::new(options.tls.clone());
+        let connections = ConnectionPool::new(options.tls.clone());
         Ok(S3Buckets { options, connections, worker: Arc::new(Worker::start()?) })
     }
 
-    fn store(&self, bucket: &str, trouble: &Arc<Trouble>) -> object_store::Result<AmazonS3> {
+    fn store(&self, bucket: &str, last_error: &Arc<LastError>) -> object_store::Result<AmazonS3> {
         let options = &self.options;
         let builder = AmazonS3Builder::new()
             .with_bucket_name(bucket)
@@ -64,13 +66,13 @@ impl S3Buckets {
             .with_access_key_id(&options.access_key)
             .with_secret_access_key(&options.secret_key)
             .with_retry(retries(options.patience))
-            .with_http_connector(self.connections.noting(trouble));
+            .with_http_connector(self.connections.recording(last_error));
         let builder = match &options.session_token {
             Some(token) => builder.with_token(token),
             None => builder,
         };
         match &options.endpoint {
-            // Certificates of AWS hold for one name in front of the service's; a bucket with dots has more.
+            // AWS's certificates cover one label before the service's name; a bucket with dots has more.
             S3Endpoint::Aws => builder.with_virtual_hosted_style_request(!bucket.contains('.')),
             S3Endpoint::At(url) => builder.with_endpoint(url).with_allow_http(true),
         }
@@ -79,16 +81,16 @@ impl S3Buckets {
 }
 
 fn retries(patience: Duration) -> RetryConfig {
-    let backoff = BackoffConfig { max_backoff: LONGEST_PAUSE.min(patience), ..BackoffConfig::default() };
-    // The time is what bounds them.
+    let backoff = BackoffConfig { max_backoff: MAX_BACKOFF.min(patience), ..BackoffConfig::default() };
+    // Retries are limited by time only.
     RetryConfig { backoff, max_retries: usize::MAX, retry_timeout: patience }
 }
 
 impl Buckets for S3Buckets {
     fn open(&self, name: &str) -> Result<Box<dyn Objects>, ExchangeFailure> {
-        let trouble = Arc::new(Trouble::default());
-        let store = self.store(name, &trouble).map_err(|error| trouble.failure(name, &error))?;
-        Ok(Box::new(S3Objects::new(store, Arc::clone(&self.worker), trouble)))
+        let last_error = Arc::new(LastError::default());
+        let store = self.store(name, &last_error).map_err(|error| last_error.failure(name, &error))?;
+        Ok(Box::new(S3Objects::new(store, Arc::clone(&self.worker), last_error)))
     }
 
     fn stop(&self) {

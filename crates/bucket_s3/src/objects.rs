@@ -1,6 +1,6 @@
-//! The objects of one bucket: written by one request, so whole or not at all; read part by part; listed page by page.
+//! The objects of one bucket: written atomically, by one request; read in parts; listed in pages.
 
-use crate::last_error::Trouble;
+use crate::last_error::LastError;
 use crate::worker::Worker;
 use object_store::aws::AmazonS3;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
@@ -11,21 +11,21 @@ use partita_engine::bucket::{Listed, ObjectParts, Objects, failure};
 use std::future::Future;
 use std::sync::Arc;
 
-/// So much of an object is in memory at a time.
+/// How much of an object is in memory at a time.
 const PART_BYTES: u64 = 4 << 20;
-/// More objects than this are not listed.
-const MOST_OBJECTS: usize = 1_000_000;
+/// The most objects that are listed.
+const MAX_OBJECTS: usize = 1_000_000;
 
 #[derive(Clone)]
 pub struct S3Objects {
     store: AmazonS3,
     worker: Arc<Worker>,
-    trouble: Arc<Trouble>,
+    last_error: Arc<LastError>,
 }
 
 impl S3Objects {
-    pub fn new(store: AmazonS3, worker: Arc<Worker>, trouble: Arc<Trouble>) -> S3Objects {
-        S3Objects { store, worker, trouble }
+    pub fn new(store: AmazonS3, worker: Arc<Worker>, last_error: Arc<LastError>) -> S3Objects {
+        S3Objects { store, worker, last_error }
     }
 
     fn wait<T: Send + 'static>(
@@ -35,11 +35,11 @@ impl S3Objects {
     ) -> Result<T, ExchangeFailure> {
         let done = self.worker.run(job);
         let done = done.ok_or_else(|| failure("S3ServiceUnavailable", "The server is stopping."))?;
-        done.map_err(|error| self.trouble.failure(key, &error))
+        done.map_err(|error| self.last_error.failure(key, &error))
     }
 
     fn path(&self, key: &str) -> Result<Path, ExchangeFailure> {
-        Path::parse(key).map_err(|source| self.trouble.failure(key, &source.into()))
+        Path::parse(key).map_err(|source| self.last_error.failure(key, &source.into()))
     }
 }
 
@@ -62,23 +62,25 @@ impl Objects for S3Objects {
         }))
     }
 
-    /// Without empty objects: some programs write such as folders, and there is nothing in them to read.
+    /// Leaves out empty objects, which some programs write in place of folders.
     fn list(&self, prefix: &str) -> Result<Vec<Listed>, ExchangeFailure> {
         let mut found = Vec::new();
         let mut page_token: Option<String> = None;
         loop {
-            let asked_token = page_token.clone();
-            let (store, asked) = (self.store.clone(), prefix.to_owned());
+            let previous_token = page_token.clone();
+            let (store, requested) = (self.store.clone(), prefix.to_owned());
             let options = PaginatedListOptions { page_token: page_token.take(), ..Default::default() };
             let page = self.wait(prefix, async move {
-                store.list_paginated(Some(asked.as_str()).filter(|asked| !asked.is_empty()), options).await
+                store
+                    .list_paginated(Some(requested.as_str()).filter(|prefix| !prefix.is_empty()), options)
+                    .await
             })?;
             let objects = page.result.objects.into_iter().filter(|object| object.size > 0);
             found.extend(
                 objects.map(|object| Listed { key: String::from(object.location), bytes: object.size }),
             );
             page_token = page.page_token;
-            if found.len() > MOST_OBJECTS || (page_token.is_some() && page_token == asked_token) {
+            if found.len() > MAX_OBJECTS || (page_token.is_some() && page_token == previous_token) {
                 return Err(failure(
                     "S3InvalidListing",
                     &format!("{prefix}: the list of objects has no end"),
@@ -92,7 +94,7 @@ impl Objects for S3Objects {
     }
 }
 
-/// An object that is being read.
+/// The parts of an object that is being read.
 struct S3Parts {
     objects: S3Objects,
     path: Path,
@@ -117,7 +119,7 @@ impl ObjectParts for S3Parts {
             .objects
             .wait(self.path.as_ref(), async move { store.get_opts(&path, options).await?.bytes().await })?;
         if part.len() as u64 != end - self.read {
-            let message = format!("{}: fewer bytes came than were asked for", self.path);
+            let message = format!("{}: fewer bytes arrived than were requested", self.path);
             return Err(failure("S3IncompleteBody", &message));
         }
         self.read = end;

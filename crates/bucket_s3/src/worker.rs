@@ -1,5 +1,5 @@
-//! The thread on which requests to the endpoint run, for callers that wait. It has its own small runtime, so that connections
-//! live on while nobody asks anything.
+//! The thread on which requests to the endpoint run, for blocking callers. It has a small runtime of its own, so that
+//! connections stay alive between requests.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,6 +14,7 @@ pub struct Worker {
 }
 
 impl Worker {
+    #[expect(clippy::disallowed_methods, reason = "starts the thread of all requests to buckets")]
     pub fn start() -> std::io::Result<Worker> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let (jobs, queue) = mpsc::unbounded_channel();
@@ -24,17 +25,17 @@ impl Worker {
         Ok(Worker { jobs, stopping })
     }
 
-    /// Runs a job and waits for what comes of it; nothing does once the worker has stopped.
+    /// Runs a job and waits for its result; `None` once the worker has stopped.
     pub fn run<T: Send + 'static>(&self, job: impl Future<Output = T> + Send + 'static) -> Option<T> {
         let (answer, answered) = std::sync::mpsc::sync_channel(1);
         let job = async move {
             let _ = answer.send(job.await);
         };
         self.jobs.send(Box::pin(job)).ok()?;
-        waiting(|| answered.recv().ok())
+        block(|| answered.recv().ok())
     }
 
-    /// Lets go of all jobs.
+    /// Cancels all jobs.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
@@ -43,7 +44,7 @@ impl Worker {
 async fn work(mut queue: mpsc::UnboundedReceiver<Job>, mut stop: watch::Receiver<bool>) {
     let work = async {
         while let Some(job) = queue.recv().await {
-            // A task of its own: if it panics, only its own answer is missing, and if it waits, none of the others does. All end
+            // A task of its own: if it panics, only its own result is missing, and if it waits, the others continue. All end
             // with the runtime.
             drop(tokio::spawn(job));
         }
@@ -54,11 +55,11 @@ async fn work(mut queue: mpsc::UnboundedReceiver<Job>, mut stop: watch::Receiver
     }
 }
 
-/// Tells the runtime that its thread waits, so that another goes on with its other tasks.
-fn waiting<T>(wait: impl FnOnce() -> T) -> T {
-    let has_others =
+/// Blocks the thread; a multi-threaded runtime is notified, so that another thread runs its other tasks.
+fn block<T>(wait: impl FnOnce() -> T) -> T {
+    let is_multi_threaded =
         Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
-    if has_others { tokio::task::block_in_place(wait) } else { wait() }
+    if is_multi_threaded { tokio::task::block_in_place(wait) } else { wait() }
 }
 
 #[cfg(test)]
@@ -69,14 +70,14 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_job_that_panics_costs_its_own_answer_only() {
+    fn a_panicking_job_loses_only_its_own_result() {
         let worker = Worker::start().unwrap();
         assert_eq!(worker.run(async { panic!("as expected") }), None::<()>);
         assert_eq!(worker.run(async { 1 }), Some(1));
     }
 
     #[test]
-    fn a_job_that_waits_keeps_no_other_waiting() {
+    fn a_waiting_job_does_not_delay_others() {
         let worker = Arc::new(Worker::start().unwrap());
         let waits = Arc::clone(&worker);
         let waiting = std::thread::spawn(move || waits.run(std::future::pending::<()>()));
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn stopping_lets_go_of_those_who_wait() {
+    fn stopping_releases_waiting_callers() {
         let worker = Arc::new(Worker::start().unwrap());
         let waits = Arc::clone(&worker);
         let waiting = std::thread::spawn(move || waits.run(std::future::pending::<()>()));

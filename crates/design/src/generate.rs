@@ -301,8 +301,8 @@ fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Seconds since 1970 as ISO 8601.
-pub fn timestamp(seconds: u64) -> String {
+/// Seconds since 1970 as ISO 8601. `partita_value::calendar` cannot be used here: this crate depends on no other.
+fn timestamp(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // Days to a civil date, by eras of 400 years that begin in March.
     let shifted = days + 719_468;

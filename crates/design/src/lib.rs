@@ -9,6 +9,8 @@
 //!                           heat, estimate ───┴→ cost, difference
 //! ```
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod attribution;
 pub mod audit;
 pub mod check;

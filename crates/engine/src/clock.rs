@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Where the engine reads the time.
 #[derive(Clone, Debug)]
@@ -14,6 +14,7 @@ pub enum Clock {
 
 impl Clock {
     /// Milliseconds since 1970.
+    #[expect(clippy::disallowed_methods, reason = "the crate's clock")]
     pub fn now_millis(&self) -> u64 {
         match self {
             Clock::System => {
@@ -27,4 +28,10 @@ impl Clock {
     pub fn now_seconds(&self) -> u64 {
         self.now_millis() / 1_000
     }
+}
+
+/// Now, for measuring how long things take.
+#[expect(clippy::disallowed_methods, reason = "the crate's clock")]
+pub fn monotonic_now() -> Instant {
+    Instant::now()
 }

@@ -11,6 +11,8 @@
 //!
 //! Knows nothing of HTTP, JSON requests, or which store runs.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 pub mod bucket;
 pub mod clock;
 pub mod maintenance;

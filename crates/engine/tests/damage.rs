@@ -4,7 +4,7 @@
 
 #[path = "support/damaging_store.rs"]
 mod damaging_store;
-mod support;
+use crate::support;
 
 use damaging_store::DamagingStore;
 use partita_engine::bucket::bucket_folder::BucketFolders;

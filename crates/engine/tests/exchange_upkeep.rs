@@ -1,7 +1,7 @@
 //! Exports and imports are listed for 90 days after they ended, and their client tokens hold eight hours.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_store::{Direction, KeyRange, Snapshot, Store};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_exchange::compression::Compression;

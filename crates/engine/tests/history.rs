@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use partita_store::{Direction, KeyRange, Snapshot, Store};
 use partita_store_embedded::{EmbeddedStore, Options};
@@ -29,18 +29,13 @@ fn item(pk: u8, sk: u8, value: u8) -> Value {
 }
 
 impl<S: Store> Database<S> {
-    async fn ask(&self, operation: &str, body: Value) -> Value {
-        let answer = self.run(operation, &body.to_string()).await;
-        serde_json::from_str(&answer).unwrap_or(Value::Null)
-    }
-
     async fn done(&self, operation: &str, body: Value) -> Value {
         let answer = self.ask(operation, body).await;
         assert!(answer.get("__type").is_none(), "{operation}: {answer}");
         answer
     }
 
-    async fn create(&self, name: &str) {
+    async fn create_with_index(&self, name: &str) {
         let definition = |name: &str, kind: &str| json!({"AttributeName": name, "AttributeType": kind});
         let index = json!({"IndexName": "byWeight", "Projection": {"ProjectionType": "ALL"},
             "KeySchema": [{"AttributeName": "weight", "KeyType": "HASH"}]});
@@ -278,14 +273,14 @@ impl Known {
             database.check_restore("RestoreTableFromBackup", json!({"BackupArn": arn}), &last).await;
         }
         self.forget_past();
-        database.create("Kept").await;
+        database.create_with_index("Kept").await;
     }
 }
 
 /// Takes the steps, then restores all there is to restore.
 async fn restores_show_the_past<S: Store>(steps: Vec<Step>, open: impl Fn() -> S, can_reopen: bool) {
     let mut database = Database::new(open());
-    database.create("Kept").await;
+    database.create_with_index("Kept").await;
     let mut known = Known::default();
     for step in steps {
         match step {
@@ -344,7 +339,7 @@ async fn what_nobody_needs_goes() {
     let folder = tempfile::tempdir().unwrap();
     let open = || EmbeddedStore::open(folder.path(), Options::default()).unwrap();
     let mut database = Database::new(open());
-    database.create("Kept").await;
+    database.create_with_index("Kept").await;
     let put = async |database: &Database<EmbeddedStore>, value: u8| {
         for pk in 0..50 {
             let request = json!({"TableName": "Kept", "Item": item(pk, 0, value)});

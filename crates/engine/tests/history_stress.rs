@@ -1,7 +1,7 @@
 //! Backups, recovery, restores, deletions and trims beside writers that do not wait for them. What a restored table may hold is
 //! bounded by a journal: not less than what was acknowledged before the moment, not more than what was asked for after it.
 //!
-//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test history_stress` for long.
+//! `PARTITA_STRESS_SECONDS=1200 cargo test -p partita-engine --test engine history_stress` for long.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -325,5 +325,5 @@ fn restores_are_right_beside_writers_in_memory() {
 fn restores_are_right_beside_writers_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::Relaxed };
-    stress(EmbeddedStore::open_at_pace(folder.path(), options, Pace::Hurried).unwrap());
+    stress(EmbeddedStore::open_with_pace(folder.path(), options, Pace::Eager).unwrap());
 }

@@ -1,7 +1,7 @@
 //! Objects that are made to harm: an import of one ends, and its table can be used and deleted.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
+use crate::support;
 
 use partita_api::exchange::ExchangeFailure;
 use partita_engine::bucket::{Buckets, Listed, ObjectParts, Objects};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use partita_store_memory::MemoryStore;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use partita_partiql::Statement;
 use partita_store_memory::MemoryStore;

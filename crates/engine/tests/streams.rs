@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use partita_engine::stream::stream_options::StreamOptions;
 use partita_store::Store;
@@ -27,12 +27,7 @@ fn hurried() -> StreamOptions {
 }
 
 impl<S: Store> Database<S> {
-    async fn ask(&self, operation: &str, body: Value) -> Value {
-        let answer = self.run(operation, &body.to_string()).await;
-        serde_json::from_str(&answer).unwrap_or(Value::Null)
-    }
-
-    async fn create(&self, view: &str) -> String {
+    async fn create_with_stream(&self, view: &str) -> String {
         let created = self
             .ask(
                 "CreateTable",
@@ -296,7 +291,7 @@ async fn streams_rebuild_the_table<S: Store>(
     can_reopen: bool,
 ) {
     let mut database = Database::new(open()).with_streams(hurried());
-    let mut arns = vec![database.create(view).await];
+    let mut arns = vec![database.create_with_stream(view).await];
     database
         .ask(
             "UpdateTimeToLive",
@@ -382,7 +377,7 @@ fn texts(answer: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn iterators_begin_where_they_are_asked_to() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("NEW_IMAGE").await;
+    let arn = database.create_with_stream("NEW_IMAGE").await;
     for text in ["a", "b", "c"] {
         database.put(1, text).await;
         database.advance_seconds(10);
@@ -418,7 +413,7 @@ async fn iterators_begin_where_they_are_asked_to() {
 #[tokio::test]
 async fn iterators_expire_and_cannot_be_changed() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("NEW_IMAGE").await;
+    let arn = database.create_with_stream("NEW_IMAGE").await;
     let shard = &database.shards(&arn).await[0];
     let iterator = database.iterator(&arn, shard, json!({"ShardIteratorType": "LATEST"})).await;
     let text = iterator["ShardIterator"].as_str().unwrap().to_owned();
@@ -448,7 +443,7 @@ async fn iterators_expire_and_cannot_be_changed() {
 #[tokio::test]
 async fn removals_by_time_are_the_services() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("KEYS_ONLY").await;
+    let arn = database.create_with_stream("KEYS_ONLY").await;
     let ttl = json!({"Enabled": true, "AttributeName": "expiresAt"});
     database.ask("UpdateTimeToLive", json!({"TableName": "Told", "TimeToLiveSpecification": ttl})).await;
     for step in [
@@ -474,7 +469,7 @@ async fn removals_by_time_are_the_services() {
 #[tokio::test]
 async fn a_page_ends_before_a_megabyte() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("NEW_AND_OLD_IMAGES").await;
+    let arn = database.create_with_stream("NEW_AND_OLD_IMAGES").await;
     for letter in ["a", "b", "c", "d"] {
         database.put(1, &letter.repeat(390_000)).await;
     }
@@ -493,7 +488,7 @@ async fn a_page_ends_before_a_megabyte() {
 #[tokio::test]
 async fn old_records_are_trimmed_and_readers_told() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("NEW_IMAGE").await;
+    let arn = database.create_with_stream("NEW_IMAGE").await;
     database.put(1, "old").await;
     let shard = shard_with_records(&database, &arn).await;
     let number = database.read_shard(&arn, &shard, 10).await.0[0]["dynamodb"]["SequenceNumber"].clone();
@@ -521,11 +516,11 @@ async fn old_records_are_trimmed_and_readers_told() {
 #[tokio::test]
 async fn a_stream_outlives_its_table() {
     let database = Database::new(MemoryStore::new());
-    let arn = database.create("NEW_IMAGE").await;
+    let arn = database.create_with_stream("NEW_IMAGE").await;
     database.put(1, "a").await;
     database.ask("DeleteTable", json!({"TableName": "Told"})).await;
     // The same name at the same moment is another stream.
-    let second = database.create("NEW_IMAGE").await;
+    let second = database.create_with_stream("NEW_IMAGE").await;
     assert_ne!(arn, second);
     let shard = shard_with_records(&database, &arn).await;
     let page = database.records_from(&arn, &shard, json!({"ShardIteratorType": "TRIM_HORIZON"})).await;
@@ -543,7 +538,7 @@ async fn a_stream_outlives_its_table() {
 async fn no_change_is_left_out_while_streams_come_and_go() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::new(EmbeddedStore::open(folder.path(), Options::default()).unwrap());
-    database.create("NEW_IMAGE").await;
+    database.create_with_stream("NEW_IMAGE").await;
     for round in 0..20 {
         database.set_stream(json!({"StreamEnabled": false})).await;
         let text = round.to_string();

@@ -1,25 +1,26 @@
-//! A file without the byte order mark that some programs put before its text.
+//! Skips the byte order mark that some programs write at the start of a text file.
 
 use std::io::{BufRead, Read};
 
 const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// The bytes of a source behind its mark, if it has one.
-pub struct Unmarked<R> {
+/// A reader of a source without its byte order mark.
+pub struct SkipByteOrderMark<R> {
     source: R,
-    /// The first bytes, read to see whether they are a mark. If they are, none of them is given on.
+    /// The first bytes, read to detect a mark; empty if they are one.
     first: Vec<u8>,
-    given: usize,
-    is_known: bool,
+    /// How many of them are consumed.
+    consumed: usize,
+    is_detected: bool,
 }
 
-impl<R: BufRead> Unmarked<R> {
-    pub fn new(source: R) -> Unmarked<R> {
-        Unmarked { source, first: Vec::new(), given: 0, is_known: false }
+impl<R: BufRead> SkipByteOrderMark<R> {
+    pub fn new(source: R) -> SkipByteOrderMark<R> {
+        SkipByteOrderMark { source, first: Vec::new(), consumed: 0, is_detected: false }
     }
 
-    /// Reads until it is known whether there is a mark: it may come in pieces.
-    fn look(&mut self) -> std::io::Result<()> {
+    /// Reads until it is clear whether there is a mark, which may arrive in pieces.
+    fn detect(&mut self) -> std::io::Result<()> {
         while self.first.len() < MARK.len() && MARK.starts_with(&self.first) {
             let Some(byte) = self.source.fill_buf()?.first().copied() else { break };
             self.first.push(byte);
@@ -28,25 +29,29 @@ impl<R: BufRead> Unmarked<R> {
         if self.first == MARK {
             self.first.clear();
         }
-        self.is_known = true;
+        self.is_detected = true;
         Ok(())
     }
 }
 
-impl<R: BufRead> BufRead for Unmarked<R> {
+impl<R: BufRead> BufRead for SkipByteOrderMark<R> {
     fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        if !self.is_known {
-            self.look()?;
+        if !self.is_detected {
+            self.detect()?;
         }
-        if self.given < self.first.len() { Ok(&self.first[self.given..]) } else { self.source.fill_buf() }
+        if self.consumed < self.first.len() {
+            Ok(&self.first[self.consumed..])
+        } else {
+            self.source.fill_buf()
+        }
     }
 
     fn consume(&mut self, amount: usize) {
-        if self.given < self.first.len() { self.given += amount } else { self.source.consume(amount) }
+        if self.consumed < self.first.len() { self.consumed += amount } else { self.source.consume(amount) }
     }
 }
 
-impl<R: BufRead> Read for Unmarked<R> {
+impl<R: BufRead> Read for SkipByteOrderMark<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = self.fill_buf()?.read(buffer)?;
         self.consume(read);
@@ -61,7 +66,7 @@ mod tests {
     use std::io::BufReader;
 
     #[test]
-    fn only_a_mark_at_the_beginning_goes() {
+    fn only_a_mark_at_the_start_is_skipped() {
         let cases: [(&[u8], &[u8]); 6] = [
             (b"", b""),
             (b"a", b"a"),
@@ -73,7 +78,9 @@ mod tests {
         for (text, expected) in cases {
             for capacity in [1, 2, 64] {
                 let mut read = Vec::new();
-                Unmarked::new(BufReader::with_capacity(capacity, text)).read_to_end(&mut read).unwrap();
+                SkipByteOrderMark::new(BufReader::with_capacity(capacity, text))
+                    .read_to_end(&mut read)
+                    .unwrap();
                 assert_eq!(read, expected, "{text:?} in pieces of {capacity}");
             }
         }

@@ -1,8 +1,8 @@
-//! Records of comma-separated values, as they come in pieces. Quotes around a field keep delimiters and line ends in it, two
-//! quotes in these are one; a quote anywhere else is a character like others.
+//! Incremental reader of comma-separated values. A quoted field may contain delimiters and line breaks, and two quotes
+//! in it stand for one; a quote anywhere else is an ordinary character.
 //!
-//! The `csv-core` crate takes records apart. It forgives quotes that are never closed and text behind a closing one; both mean that
-//! fields or whole lines have run into each other, so here such a record is an error.
+//! The `csv-core` crate splits records into fields. It accepts quotes that are never closed and text after a closing quote;
+//! both mean that fields or whole lines were merged by mistake, so here such a record is an error.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,41 +11,42 @@ use partita_value::{Encoder, Item, ScalarType, limits};
 use std::collections::HashSet;
 
 const QUOTE: u8 = b'"';
-/// How much room there is for a record's text and fields at first.
-const ROOM: usize = 256;
+/// Initial capacity for the text and for the fields of a record.
+const INITIAL_CAPACITY: usize = 256;
 
-/// What was found in a piece of a file.
+/// The state after reading a piece of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
-    /// The piece is used up, and the record goes on in the next.
-    Part,
+pub enum Progress {
+    /// The piece is consumed, and the record continues in the next.
+    Partial,
+    /// A record is complete.
     Record,
     /// There are no more records.
     End,
 }
 
-/// Takes one record after another apart.
+/// Splits records into fields, one record at a time.
 pub struct CsvRecords {
     reader: Reader,
     delimiter: u8,
     columns: Option<Vec<Column>>,
     keys: Vec<(String, ScalarType)>,
-    /// The fields of the record one behind another, without quotes, and where each ends. Both have room to spare.
+    /// The concatenated fields of the record, without quotes, and the end of each. Both have spare capacity.
     text: Vec<u8>,
     ends: Vec<usize>,
     text_length: usize,
     fields: usize,
-    is_whole: bool,
+    is_complete: bool,
 }
 
 struct Column {
     name: String,
-    /// Keys have their types; all else is text.
+    /// Keys have their types; all other columns are strings.
     kind: ScalarType,
 }
 
 impl CsvRecords {
-    /// If no header is given, the first record names the columns.
+    /// Creates a reader. Without a header, the first record names the columns.
     pub fn new(
         delimiter: u8,
         header: Option<&[String]>,
@@ -58,18 +59,18 @@ impl CsvRecords {
             delimiter,
             columns,
             keys,
-            text: vec![0; ROOM],
-            ends: vec![0; ROOM],
+            text: vec![0; INITIAL_CAPACITY],
+            ends: vec![0; INITIAL_CAPACITY],
             text_length: 0,
             fields: 0,
-            is_whole: false,
+            is_complete: false,
         })
     }
 
-    /// Looks at the next piece of the file, an empty one at its end, and says how much of it was used.
-    pub fn read(&mut self, piece: &[u8]) -> (Found, usize) {
-        if self.is_whole {
-            (self.text_length, self.fields, self.is_whole) = (0, 0, false);
+    /// Reads the next piece of the file, which is empty at its end, and returns how much of it was consumed.
+    pub fn read(&mut self, piece: &[u8]) -> (Progress, usize) {
+        if self.is_complete {
+            (self.text_length, self.fields, self.is_complete) = (0, 0, false);
         }
         let mut used = 0;
         loop {
@@ -81,31 +82,31 @@ impl CsvRecords {
             match result {
                 ReadRecordResult::OutputFull => self.text.resize(self.text.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
-                ReadRecordResult::InputEmpty => return (Found::Part, used),
-                ReadRecordResult::End => return (Found::End, used),
+                ReadRecordResult::InputEmpty => return (Progress::Partial, used),
+                ReadRecordResult::End => return (Progress::End, used),
                 ReadRecordResult::Record => {
-                    self.is_whole = true;
-                    return (Found::Record, used);
+                    self.is_complete = true;
+                    return (Progress::Record, used);
                 }
             }
-            // An empty piece would mean the end of the file.
+            // Passing an empty piece would signal the end of the file.
             if used == piece.len() && used > 0 {
-                return (Found::Part, used);
+                return (Progress::Partial, used);
             }
         }
     }
 
-    /// Whether the columns are known.
+    /// Returns whether the columns are known.
     pub fn has_header(&self) -> bool {
         self.columns.is_some()
     }
 
-    /// Whether the record has one field only, as a blank line has.
+    /// Returns whether the record has only one field, like a blank line.
     pub fn is_single(&self) -> bool {
         self.fields == 1
     }
 
-    /// Takes the record for the names of the columns. `raw` is the record as it stands in the file.
+    /// Reads the names of the columns from the record. `raw` is the record as written in the file.
     pub fn take_header(&mut self, raw: &[u8]) -> Result<(), String> {
         self.check_quotes(raw)?;
         let names = self.texts().collect::<Result<Vec<_>, _>>()?;
@@ -113,6 +114,7 @@ impl CsvRecords {
         Ok(())
     }
 
+    /// Converts the record to an item. `raw` is the record as written in the file.
     pub fn item(&self, raw: &[u8]) -> Result<Item, String> {
         self.check_quotes(raw)?;
         let columns = self.columns.as_deref().unwrap_or_default();
@@ -136,21 +138,21 @@ impl CsvRecords {
         self.fields().map(|field| std::str::from_utf8(field).map_err(|_| "a field is not UTF-8".to_owned()))
     }
 
-    /// A quoted field must stand in the file as its text would be quoted.
+    /// Checks that every quoted field is written exactly as its text would be quoted.
     fn check_quotes(&self, raw: &[u8]) -> Result<(), String> {
         let mut rest = Some(raw);
         for field in self.fields() {
-            let here = rest.unwrap_or_default();
-            let is_quoted = here.first() == Some(&QUOTE);
+            let remaining = rest.unwrap_or_default();
+            let is_quoted = remaining.first() == Some(&QUOTE);
             let quotes = field.iter().filter(|byte| **byte == QUOTE).count();
             let length = if is_quoted { field.len() + quotes + 2 } else { field.len() };
-            if is_quoted && here.get(length - 1) != Some(&QUOTE) {
-                return Err("a quote is not closed, or text is behind a closing one".to_owned());
+            if is_quoted && remaining.get(length - 1) != Some(&QUOTE) {
+                return Err("a quote is not closed, or text follows a closing one".to_owned());
             }
-            rest = match here.get(length) {
+            rest = match remaining.get(length) {
                 None => None,
-                Some(byte) if *byte == self.delimiter => here.get(length + 1..),
-                Some(_) => return Err("text is behind a closing quote".to_owned()),
+                Some(byte) if *byte == self.delimiter => remaining.get(length + 1..),
+                Some(_) => return Err("text follows a closing quote".to_owned()),
             };
         }
         Ok(())
@@ -160,17 +162,17 @@ impl CsvRecords {
 impl Column {
     fn write(&self, text: &str, encoder: &mut Encoder) -> Result<(), String> {
         encoder.name(&self.name);
-        let bad = |error: &dyn std::fmt::Display| format!("column {}: {error}", self.name);
+        let invalid = |error: &dyn std::fmt::Display| format!("column {}: {error}", self.name);
         match self.kind {
             ScalarType::S => encoder.string(text),
-            ScalarType::N => encoder.number_text(text).map_err(|error| bad(&error))?,
-            ScalarType::B => encoder.binary(&STANDARD.decode(text).map_err(|error| bad(&error))?),
+            ScalarType::N => encoder.number_text(text).map_err(|error| invalid(&error))?,
+            ScalarType::B => encoder.binary(&STANDARD.decode(text).map_err(|error| invalid(&error))?),
         }
         Ok(())
     }
 }
 
-/// The columns with these names: each an attribute, and no two the same.
+/// Returns the columns of these names, which must be valid attribute names and distinct.
 fn columns<'a>(
     names: impl Iterator<Item = &'a str>,
     keys: &[(String, ScalarType)],
@@ -178,10 +180,10 @@ fn columns<'a>(
     let mut known = HashSet::new();
     let column = |(number, name): (usize, &'a str)| {
         if name.is_empty() || name.len() > limits::ATTRIBUTE_NAME_BYTES {
-            return Err(format!("the header's column {} has no name that an attribute can have", number + 1));
+            return Err(format!("column {} of the header is not a valid attribute name", number + 1));
         }
         if !known.insert(name) {
-            return Err(format!("the header names the column {name} twice"));
+            return Err(format!("the header has the column {name} twice"));
         }
         let key = keys.iter().find(|(key, _)| key == name);
         Ok(Column { name: name.to_owned(), kind: key.map_or(ScalarType::S, |(_, kind)| *kind) })

@@ -1,391 +1,20 @@
-//! Items as Amazon Ion text: `$ion_1_0 {Item:{…}}` a line, or `$ion_1_0 {Record:{…}}` of an item that changed. Numbers are decimals, sets are annotated lists
-//! (`$dynamodb_SS::["a","b"]`), binary values are blobs.
+//! Items as Amazon Ion text, one per line: `$ion_1_0 {Item:{…}}`, or `$ion_1_0 {Record:{…}}` for a changed item. Numbers are
+//! decimals, sets are annotated lists (`$dynamodb_SS::["a","b"]`), binary values are blobs.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use partita_value::{Encoder, Item, ItemRef, MapRef, Number, ValueRef, limits};
-use partita_wire::{ChangeLine, PutLine, condition_of_members};
-use std::io::Write;
-use std::str::Chars;
+mod reader;
+mod writer;
 
-/// What a record may begin with. It may stand on a line of its own, as some writers put it at the top of a file.
+pub use reader::read_line;
+pub use writer::{write_change_line, write_line};
+
+/// The optional start of a record. Some writers put it on its own line at the top of a file.
 pub const VERSION_MARKER: &str = "$ion_1_0";
-/// Deeper values are no items; the bound also keeps hostile text from using up the stack. The record and its Item are the
-/// first levels, and they count from 0.
-const DEEPEST: usize = limits::NESTING_LEVELS + 1;
-
-pub fn write_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"$ion_1_0 {Item:");
-    write_map(item.attributes(), out);
-    out.extend_from_slice(b"}\n");
-}
-
-/// What became of an item, in the structure that DynamoDB JSON has.
-pub fn write_change_line(change: &ChangeLine<'_>, out: &mut Vec<u8>) {
-    // Writing into a Vec never fails.
-    let _ = write!(out, "$ion_1_0 {{Record:{{Metadata:{{WriteTimestampMicros:{}.}}", change.written_micros);
-    for (name, image) in change.images() {
-        let _ = write!(out, ",{name}:");
-        write_map(image.attributes(), out);
-    }
-    out.extend_from_slice(b"}}\n");
-}
-
-fn write_map(map: MapRef<'_>, out: &mut Vec<u8>) {
-    out.push(b'{');
-    for (i, (name, value)) in map.into_iter().enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
-        write_symbol(name, out);
-        out.push(b':');
-        write_value(value, out);
-    }
-    out.push(b'}');
-}
-
-fn write_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
-    match value {
-        ValueRef::S(text) => write_quoted(b'"', text, out),
-        ValueRef::N(digits) => write_decimal(digits, out),
-        ValueRef::B(bytes) => write_blob(bytes, out),
-        ValueRef::Bool(value) => out.extend_from_slice(if value { b"true" } else { b"false" }),
-        ValueRef::Null => out.extend_from_slice(b"null"),
-        ValueRef::M(map) => write_map(map, out),
-        ValueRef::L(list) => {
-            write_elements(list, out, write_value);
-        }
-        ValueRef::Ss(set) => {
-            out.extend_from_slice(b"$dynamodb_SS::");
-            write_elements(set, out, |text, out| write_quoted(b'"', text, out));
-        }
-        ValueRef::Ns(set) => {
-            out.extend_from_slice(b"$dynamodb_NS::");
-            write_elements(set, out, write_decimal);
-        }
-        ValueRef::Bs(set) => {
-            out.extend_from_slice(b"$dynamodb_BS::");
-            write_elements(set, out, write_blob);
-        }
-    }
-}
-
-fn write_elements<T>(elements: impl IntoIterator<Item = T>, out: &mut Vec<u8>, write: fn(T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (i, element) in elements.into_iter().enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
-        write(element, out);
-    }
-    out.push(b']');
-}
-
-/// A decimal has a point or an exponent written with `d`; digits alone would be an integer.
-fn write_decimal(digits: &[u8], out: &mut Vec<u8>) {
-    let is_decimal = digits.iter().any(|byte| matches!(byte, b'.' | b'E'));
-    out.extend(digits.iter().map(|byte| if *byte == b'E' { b'd' } else { *byte }));
-    if !is_decimal {
-        out.push(b'.');
-    }
-}
-
-fn write_blob(bytes: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{{");
-    out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
-    out.extend_from_slice(b"}}");
-}
-
-fn write_symbol(name: &[u8], out: &mut Vec<u8>) {
-    let is_word = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        && name.first().is_some_and(|byte| !byte.is_ascii_digit())
-        && !matches!(name, b"null" | b"true" | b"false" | b"nan");
-    if is_word { out.extend_from_slice(name) } else { write_quoted(b'\'', name, out) }
-}
-
-fn write_quoted(quote: u8, text: &[u8], out: &mut Vec<u8>) {
-    out.push(quote);
-    for byte in text {
-        match byte {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            byte if *byte == quote => out.extend([b'\\', quote]),
-            byte if *byte < 0x20 || *byte == 0x7f => out.extend(format!("\\x{byte:02x}").into_bytes()),
-            byte => out.push(*byte),
-        }
-    }
-    out.push(quote);
-}
-
-/// The put of a line: a struct with an `Item`, and beside it a condition if there is one.
-pub fn read_line(line: &[u8]) -> Result<PutLine, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-    let mut reader = Reader { rest: text };
-    reader.take(VERSION_MARKER);
-    let mut encoder = Encoder::new();
-    reader.value(&mut encoder, 0)?;
-    reader.space();
-    if !reader.rest.is_empty() {
-        return Err("text behind the item".to_owned());
-    }
-    let bytes = encoder.finish();
-    let Some(ValueRef::M(members)) = ValueRef::read(&bytes) else {
-        return Err("the record is no struct".to_owned());
-    };
-    let item = match members.get("Item") {
-        Some(ValueRef::M(map)) => Item::build(|encoder| {
-            for (name, value) in map {
-                // Names came from text.
-                encoder.entry(&String::from_utf8_lossy(name), value);
-            }
-        }),
-        Some(_) => return Err("the Item is no struct".to_owned()),
-        None => return Err("the record has no Item".to_owned()),
-    };
-    let condition = condition_of_members(members).map_err(|exception| exception.message)?;
-    Ok(PutLine { item, condition })
-}
-
-struct Reader<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    /// Skips blanks and comments.
-    fn space(&mut self) {
-        loop {
-            self.rest = self.rest.trim_start();
-            let behind = if let Some(comment) = self.rest.strip_prefix("//") {
-                comment.split_once('\n').map_or("", |(_, behind)| behind)
-            } else if let Some(comment) = self.rest.strip_prefix("/*") {
-                comment.split_once("*/").map_or("", |(_, behind)| behind)
-            } else {
-                return;
-            };
-            self.rest = behind;
-        }
-    }
-
-    fn take(&mut self, token: &str) -> bool {
-        self.space();
-        let behind = self.rest.strip_prefix(token);
-        self.rest = behind.unwrap_or(self.rest);
-        behind.is_some()
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.take(token) { Ok(()) } else { Err(self.surprise(&format!("{token} is missing"))) }
-    }
-
-    fn surprise(&self, what: &str) -> String {
-        format!("{what} at: {}", self.rest.chars().take(20).collect::<String>())
-    }
-
-    /// A run of characters that are part of a word or a number.
-    fn word(&mut self) -> &'a str {
-        self.space();
-        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '+' | '-');
-        let end = self.rest.find(|c| !is_part(c)).unwrap_or(self.rest.len());
-        let (word, behind) = self.rest.split_at(end);
-        self.rest = behind;
-        word
-    }
-
-    /// A field's name or an annotation.
-    fn name(&mut self) -> Result<String, String> {
-        self.space();
-        match self.rest.chars().next() {
-            Some('"') => self.quoted('"'),
-            Some('\'') => self.quoted('\''),
-            _ => match self.word() {
-                "" => Err(self.surprise("no name")),
-                word => Ok(word.to_owned()),
-            },
-        }
-    }
-
-    fn quoted(&mut self, quote: char) -> Result<String, String> {
-        let mut text = String::new();
-        let mut characters = self.rest.chars();
-        characters.next();
-        while let Some(character) = characters.next() {
-            match character {
-                '\\' => text.push(escaped(&mut characters)?),
-                character if character == quote => {
-                    self.rest = characters.as_str();
-                    return Ok(text);
-                }
-                character => text.push(character),
-            }
-        }
-        Err("a quote is not closed".to_owned())
-    }
-
-    fn text(&mut self) -> Result<String, String> {
-        self.space();
-        if self.rest.starts_with('"') { self.quoted('"') } else { Err(self.surprise("no text")) }
-    }
-
-    fn value(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
-        if depth > DEEPEST {
-            return Err("values are nested too deep".to_owned());
-        }
-        self.space();
-        if self.rest.starts_with("{{") {
-            out.binary(&self.blob()?);
-            return Ok(());
-        }
-        match self.rest.chars().next() {
-            Some('{') => self.structure(out, depth),
-            Some('[') => self.list(out, depth),
-            Some('"') => self.quoted('"').map(|text| out.string(&text)),
-            Some('\'') => {
-                let name = self.quoted('\'')?;
-                if self.take("::") {
-                    return self.set(&name, out);
-                }
-                out.string(&name);
-                Ok(())
-            }
-            _ => {
-                let word = self.word();
-                if self.take("::") { self.set(word, out) } else { self.scalar(word, out) }
-            }
-        }
-    }
-
-    fn scalar(&self, word: &str, out: &mut Encoder) -> Result<(), String> {
-        match word {
-            "true" => out.boolean(true),
-            "false" => out.boolean(false),
-            "null" => out.null(),
-            word if word.starts_with("null.") => out.null(),
-            "nan" => return Err("nan is no number of DynamoDB's".to_owned()),
-            word if word.starts_with(|c: char| c.is_ascii_digit() || c == '-') => out.number(&number(word)?),
-            word if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => out.string(word),
-            _ => return Err(self.surprise("no value")),
-        }
-        Ok(())
-    }
-
-    fn structure(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
-        self.expect("{")?;
-        let mark = out.begin_map();
-        while !self.take("}") {
-            let name = self.name()?;
-            if name.is_empty() || name.len() > limits::ATTRIBUTE_NAME_BYTES {
-                return Err("a name is empty or too long".to_owned());
-            }
-            out.name(&name);
-            self.expect(":")?;
-            self.value(out, depth + 1)?;
-            self.separator('}')?;
-        }
-        out.end_map(mark);
-        Ok(())
-    }
-
-    fn list(&mut self, out: &mut Encoder, depth: usize) -> Result<(), String> {
-        self.expect("[")?;
-        let mark = out.begin_list();
-        while !self.take("]") {
-            self.value(out, depth + 1)?;
-            self.separator(']')?;
-        }
-        out.end_list(mark);
-        Ok(())
-    }
-
-    /// A comma, unless the list or struct ends here.
-    fn separator(&mut self, end: char) -> Result<(), String> {
-        if self.take(",") || self.rest.starts_with(end) {
-            Ok(())
-        } else {
-            Err(self.surprise("a comma is missing"))
-        }
-    }
-
-    fn blob(&mut self) -> Result<Vec<u8>, String> {
-        self.expect("{{")?;
-        let (text, behind) = self.rest.split_once("}}").ok_or("a blob is not closed")?;
-        self.rest = behind;
-        let digits: String = text.split_whitespace().collect();
-        STANDARD.decode(digits).map_err(|error| error.to_string())
-    }
-
-    /// The list behind an annotation.
-    fn set(&mut self, annotation: &str, out: &mut Encoder) -> Result<(), String> {
-        let written = match annotation {
-            "$dynamodb_SS" => {
-                let texts = self.elements(Reader::text)?;
-                out.string_set(&texts)
-            }
-            "$dynamodb_NS" => {
-                let numbers = self.elements(|reader| number(reader.word()))?;
-                out.number_set(&numbers)
-            }
-            "$dynamodb_BS" => {
-                let blobs = self.elements(Reader::blob)?;
-                out.binary_set(&blobs)
-            }
-            other => return Err(format!("{other} is no annotation of DynamoDB's")),
-        };
-        written.map_err(|error| error.to_string())
-    }
-
-    fn elements<T>(&mut self, read: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
-        self.expect("[")?;
-        let mut elements = Vec::new();
-        while !self.take("]") {
-            elements.push(read(self)?);
-            self.separator(']')?;
-        }
-        Ok(elements)
-    }
-}
-
-fn escaped(characters: &mut Chars<'_>) -> Result<char, String> {
-    let kind = characters.next();
-    let mut hex = |digits: usize| {
-        let code: String = characters.by_ref().take(digits).collect();
-        u32::from_str_radix(&code, 16).ok().and_then(char::from_u32)
-    };
-    let character = match kind {
-        Some('n') => Some('\n'),
-        Some('r') => Some('\r'),
-        Some('t') => Some('\t'),
-        Some('0') => Some('\0'),
-        Some('a') => Some('\x07'),
-        Some('b') => Some('\x08'),
-        Some('f') => Some('\x0c'),
-        Some('v') => Some('\x0b'),
-        Some(itself @ ('"' | '\'' | '\\' | '/' | '?')) => Some(itself),
-        Some('x') => hex(2),
-        Some('u') => hex(4),
-        Some('U') => hex(8),
-        _ => None,
-    };
-    character.ok_or_else(|| "a bad escape".to_owned())
-}
-
-/// Integers, decimals (`103.`, `6d2`) and floats (`1.5e3`).
-fn number(word: &str) -> Result<Number, String> {
-    let plain = word.replace('_', "");
-    let (digits, exponent) = match plain.split_once(['d', 'D', 'e', 'E']) {
-        Some((digits, exponent)) => (digits, format!("E{exponent}")),
-        None => (&plain[..], String::new()),
-    };
-    let text = format!("{}{exponent}", digits.strip_suffix('.').unwrap_or(digits));
-    Number::parse(&text).map_err(|error| error.to_string())
-}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use partita_wire::{decode_put_line, encode_item_line};
+    use partita_wire::{ChangeLine, decode_put_line, encode_item_line};
 
     fn ion_of(json: &str) -> String {
         let mut line = Vec::new();
@@ -402,12 +31,12 @@ mod tests {
     const ALL: &str = r#"{"Item":{"Id":{"N":"103"},"Price":{"N":"-0.25"},"a b":{"S":"q\"\\\n'ü\u0001"},"b":{"B":"AP8="},"bool":{"BOOL":true},"bs":{"BS":["AQ==","Ag=="]},"l":{"L":[{"NULL":true},{"M":{}},{"L":[]},{"N":"1"}]},"m":{"M":{"null":{"S":""}}},"ns":{"NS":["1","2.5"]},"ss":{"SS":["a","b"]}}}"#;
 
     #[test]
-    fn every_type_comes_back() {
+    fn every_type_survives_a_round_trip() {
         assert_eq!(json_of(&ion_of(ALL)).unwrap(), ALL);
     }
 
     #[test]
-    fn types_look_as_aws_writes_them() {
+    fn types_are_written_like_aws() {
         let ion = ion_of(ALL);
         for part in [
             "$ion_1_0 {Item:{Id:103.,",
@@ -421,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_a_record_with_the_images_there_are() {
+    fn a_change_is_a_record_with_its_images() {
         let keys = decode_put_line(br#"{"Item":{"Id":{"N":"103"}}}"#).unwrap().item;
         let new = decode_put_line(br#"{"Item":{"Id":{"N":"103"},"a b":{"S":"x"}}}"#).unwrap().item;
         let change = ChangeLine {
@@ -437,12 +66,12 @@ mod tests {
         };
         let start = "$ion_1_0 {Record:{Metadata:{WriteTimestampMicros:1712345678901234.},Keys:{Id:103.}";
         assert_eq!(written(&change), format!("{start},NewImage:{{Id:103.,'a b':\"x\"}}}}}}\n"));
-        let gone = ChangeLine { new_image: None, old_image: Some(keys.view()), ..change };
-        assert_eq!(written(&gone), format!("{start},OldImage:{{Id:103.}}}}}}\n"));
+        let deleted = ChangeLine { new_image: None, old_image: Some(keys.view()), ..change };
+        assert_eq!(written(&deleted), format!("{start},OldImage:{{Id:103.}}}}}}\n"));
     }
 
     #[test]
-    fn what_aws_writes_is_read() {
+    fn lines_of_aws_are_read() {
         let line = r#"$ion_1_0 {Item:{Authors:$dynamodb_SS::["Author1","Author2"],Id:103.,InPublication:false,PageCount:6d2,Price:2d3,Title:"Book"}}"#;
         assert_eq!(
             json_of(line).unwrap(),
@@ -453,21 +82,21 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_those_of_json() {
+    fn conditions_are_the_same_as_in_json() {
         let ion = r#"{Item:{a:1},ConditionExpression:"attribute_not_exists(a) OR #b < :v",ExpressionAttributeNames:{'#b':"b"},ExpressionAttributeValues:{':v':5}}"#;
         let json = r##"{"Item":{"a":{"N":"1"}},"ConditionExpression":"attribute_not_exists(a) OR #b < :v","ExpressionAttributeNames":{"#b":"b"},"ExpressionAttributeValues":{":v":{"N":"5"}}}"##;
         assert_eq!(read_line(ion.as_bytes()).unwrap(), decode_put_line(json.as_bytes()).unwrap());
-        for bad in [
+        for invalid in [
             "{Item:{a:1},ConditionExpression:1}",
             "{Item:{a:1},ConditionExpression:\"a = :a\"}",
             "{Item:{a:1},ConditionExpression:\"#a = #a\",ExpressionAttributeNames:{'#a':1}}",
         ] {
-            assert!(read_line(bad.as_bytes()).is_err(), "{bad}");
+            assert!(read_line(invalid.as_bytes()).is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn values_nest_as_deep_as_in_json() {
+    fn the_nesting_limit_is_the_same_as_in_json() {
         for levels in [1, 30, 31, 32, 33, 34] {
             for innermost in ["", "1"] {
                 let (open, close) = ("[".repeat(levels), "]".repeat(levels));
@@ -481,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn invalid_lines_are_rejected() {
         let deep = format!("{{Item:{{a:{}{}}}}}", "[".repeat(10_000), "]".repeat(10_000));
         for line in [
             "",

@@ -1,8 +1,8 @@
-//! Puts out of a file, one record after another. What is wrong with a record is told, and the next one is read. A file may come in
-//! pieces of any size; no more of it is held than one record, which is bounded.
+//! Reads puts from a file, one record at a time. An invalid record is reported, and reading continues with the next. The
+//! file may arrive in pieces of any size; at most one record, whose size is limited, is in memory.
 
-use crate::byte_order_mark::Unmarked;
-use crate::csv::{CsvRecords, Found};
+use crate::byte_order_mark::SkipByteOrderMark;
+use crate::csv::{CsvRecords, Progress};
 use crate::ion;
 use partita_api::ExceptionKind;
 use partita_value::{ScalarType, limits};
@@ -10,36 +10,40 @@ pub use partita_wire::{PutLine, decode_put_line};
 use std::io::BufRead;
 use std::ops::Range;
 
-/// What a file holds.
+/// The format of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputFormat {
     DynamoDbJson,
     Ion,
     Csv {
         delimiter: u8,
-        /// The columns; if none are given, the first record of each file names them.
+        /// The columns; if `None`, the first record of each file names them.
         header: Option<Vec<String>>,
-        /// Columns that are keys have their types; all others are text.
+        /// The types of columns that are keys; all others are strings.
         keys: Vec<(String, ScalarType)>,
     },
 }
 
-/// What comes next in a file.
-pub enum Next {
+/// The result of reading the next part of a file.
+pub enum NextRecord {
+    /// A record.
     Record(Box<Record>),
-    /// A blank line, or the names of columns: so many bytes without a record.
-    Nothing(u64),
+    /// This many bytes without a record: a blank line or the names of columns.
+    Skipped(u64),
+    /// The end of the file.
     End,
 }
 
-/// One record: how long it is, and the put or why there is none.
+/// One record.
 pub struct Record {
+    /// The length of the record in the file.
     pub bytes: u64,
+    /// The put, or why the record is invalid.
     pub put: Result<PutLine, String>,
 }
 
-/// A record this long cannot be an item; the rest of its file is not looked at.
-pub const MOST_BYTES: usize = 16 << 20;
+/// A record this long cannot be an item; the rest of its file is not read.
+pub const MAX_RECORD_BYTES: usize = 16 << 20;
 
 enum Records {
     DynamoDbJson,
@@ -47,17 +51,19 @@ enum Records {
     Csv(Box<CsvRecords>),
 }
 
+/// Reads the records of a file.
 pub struct ItemReader<R> {
-    source: Unmarked<R>,
+    source: SkipByteOrderMark<R>,
     records: Result<Records, String>,
     buffer: Vec<u8>,
-    /// Where in the buffer the record lies that was read last.
+    /// The last record read, in the buffer.
     record: Range<usize>,
-    /// Behind it, what is still to be read of the same line.
-    further: Range<usize>,
+    /// The unread rest of the same line.
+    rest_of_line: Range<usize>,
 }
 
 impl<R: BufRead> ItemReader<R> {
+    /// Creates a reader of a file.
     pub fn new(source: R, format: &InputFormat) -> ItemReader<R> {
         let records = match format {
             InputFormat::DynamoDbJson => Ok(Records::DynamoDbJson),
@@ -67,13 +73,19 @@ impl<R: BufRead> ItemReader<R> {
                     .map(|records| Records::Csv(Box::new(records)))
             }
         };
-        ItemReader { source: Unmarked::new(source), records, buffer: Vec::new(), record: 0..0, further: 0..0 }
+        ItemReader {
+            source: SkipByteOrderMark::new(source),
+            records,
+            buffer: Vec::new(),
+            record: 0..0,
+            rest_of_line: 0..0,
+        }
     }
 
-    /// The next record. An error means that nothing more can be understood.
-    pub fn read(&mut self) -> std::io::Result<Next> {
-        if !self.further.is_empty() {
-            return Ok(Next::Record(Box::new(self.record_of_many())));
+    /// Reads the next record. After an error the rest of the file cannot be read.
+    pub fn read(&mut self) -> std::io::Result<NextRecord> {
+        if !self.rest_of_line.is_empty() {
+            return Ok(NextRecord::Record(Box::new(self.next_in_line())));
         }
         self.buffer.clear();
         match &mut self.records {
@@ -82,97 +94,97 @@ impl<R: BufRead> ItemReader<R> {
             Ok(Records::DynamoDbJson) => self.line(ItemReader::json_record),
             Ok(Records::Ion) => self.line(|reader| {
                 let put = ion::read_line(reader.text());
-                Record { bytes: reader.buffer.len() as u64, put: put.and_then(of_allowed_size) }
+                Record { bytes: reader.buffer.len() as u64, put: put.and_then(check_size) }
             }),
         }
     }
 
-    /// The text of the record that was read last.
+    /// Returns the text of the last record read.
     pub fn text(&self) -> &[u8] {
         &self.buffer[self.record.clone()]
     }
 
-    /// Reads a line, and its record if it is not blank.
-    fn line(&mut self, record: impl FnOnce(&mut Self) -> Record) -> std::io::Result<Next> {
-        std::io::Read::take(&mut self.source, MOST_BYTES as u64).read_until(b'\n', &mut self.buffer)?;
+    /// Reads a line and its record, if it has one.
+    fn line(&mut self, record: impl FnOnce(&mut Self) -> Record) -> std::io::Result<NextRecord> {
+        std::io::Read::take(&mut self.source, MAX_RECORD_BYTES as u64).read_until(b'\n', &mut self.buffer)?;
         self.check_length()?;
         self.record = 0..self.buffer.trim_ascii_end().len();
         Ok(match (self.buffer.len(), self.has_no_record()) {
-            (0, _) => Next::End,
-            (bytes, true) => Next::Nothing(bytes as u64),
-            _ => Next::Record(Box::new(record(self))),
+            (0, _) => NextRecord::End,
+            (bytes, true) => NextRecord::Skipped(bytes as u64),
+            _ => NextRecord::Record(Box::new(record(self))),
         })
     }
 
-    /// A blank line, or one that only says which Ion the next ones are.
+    /// Returns whether the line is blank or only an Ion version marker.
     fn has_no_record(&self) -> bool {
         let is_ion = matches!(self.records, Ok(Records::Ion));
         self.record.is_empty() || is_ion && self.text().trim_ascii() == ion::VERSION_MARKER.as_bytes()
     }
 
     fn check_length(&self) -> std::io::Result<()> {
-        if self.buffer.len() >= MOST_BYTES {
+        if self.buffer.len() >= MAX_RECORD_BYTES {
             return Err(std::io::Error::other("a record is too long to be an item"));
         }
         Ok(())
     }
 
-    /// A line that is no single record may hold several.
+    /// Reads a line that is a record or, if it cannot be decoded as one, several records.
     fn json_record(&mut self) -> Record {
-        let put = decoded(self.text());
+        let put = decode(self.text());
         if put.is_err() && first_object(&self.buffer, self.record.clone()).end < self.record.end {
-            self.further = self.record.clone();
-            return self.record_of_many();
+            self.rest_of_line = self.record.clone();
+            return self.next_in_line();
         }
         Record { bytes: self.buffer.len() as u64, put }
     }
 
-    /// The next record in a line that holds several.
-    fn record_of_many(&mut self) -> Record {
-        self.record = first_object(&self.buffer, self.further.clone());
-        self.further = self.record.end..self.further.end;
-        if self.buffer[self.further.clone()].trim_ascii().is_empty() {
-            self.further = 0..0;
+    /// Reads the next record of a line that contains several.
+    fn next_in_line(&mut self) -> Record {
+        self.record = first_object(&self.buffer, self.rest_of_line.clone());
+        self.rest_of_line = self.record.end..self.rest_of_line.end;
+        if self.buffer[self.rest_of_line.clone()].trim_ascii().is_empty() {
+            self.rest_of_line = 0..0;
         }
-        Record { bytes: self.record.len() as u64, put: decoded(self.text()) }
+        Record { bytes: self.record.len() as u64, put: decode(self.text()) }
     }
 
-    fn csv_record(&mut self) -> std::io::Result<Next> {
+    fn csv_record(&mut self) -> std::io::Result<NextRecord> {
         loop {
             let piece = self.source.fill_buf()?;
-            let Ok(Records::Csv(records)) = &mut self.records else { return Ok(Next::End) };
-            let (found, used) = records.read(piece);
+            let Ok(Records::Csv(records)) = &mut self.records else { return Ok(NextRecord::End) };
+            let (progress, used) = records.read(piece);
             self.buffer.extend_from_slice(&piece[..used]);
             self.source.consume(used);
             self.check_length()?;
-            match found {
-                Found::Record => return self.csv_put(),
-                Found::End => return Ok(Next::End),
-                Found::Part if self.buffer.iter().all(is_line_break) => {
-                    return Ok(Next::Nothing(self.buffer.len() as u64));
+            match progress {
+                Progress::Record => return self.csv_put(),
+                Progress::End => return Ok(NextRecord::End),
+                Progress::Partial if self.buffer.iter().all(is_line_break) => {
+                    return Ok(NextRecord::Skipped(self.buffer.len() as u64));
                 }
-                Found::Part => {}
+                Progress::Partial => {}
             }
         }
     }
 
-    /// The put of the record in the buffer; nothing if that is the header, or a blank line.
-    fn csv_put(&mut self) -> std::io::Result<Next> {
+    /// Converts the record in the buffer to a put, unless it is the header or a blank line.
+    fn csv_put(&mut self) -> std::io::Result<NextRecord> {
         let start = self.buffer.iter().position(|byte| !is_line_break(byte)).unwrap_or(self.buffer.len());
         let end = self.buffer.iter().rposition(|byte| !is_line_break(byte)).map_or(start, |last| last + 1);
         self.record = start..end;
         let bytes = self.buffer.len() as u64;
         let raw = &self.buffer[start..end];
-        let Ok(Records::Csv(records)) = &mut self.records else { return Ok(Next::End) };
+        let Ok(Records::Csv(records)) = &mut self.records else { return Ok(NextRecord::End) };
         if records.is_single() && raw.trim_ascii().is_empty() {
-            return Ok(Next::Nothing(bytes));
+            return Ok(NextRecord::Skipped(bytes));
         }
         if !records.has_header() {
             records.take_header(raw).map_err(std::io::Error::other)?;
-            return Ok(Next::Nothing(bytes));
+            return Ok(NextRecord::Skipped(bytes));
         }
         let put = records.item(raw).map(|item| PutLine { item, condition: None });
-        Ok(Next::Record(Box::new(Record { bytes, put: put.and_then(of_allowed_size) })))
+        Ok(NextRecord::Record(Box::new(Record { bytes, put: put.and_then(check_size) })))
     }
 }
 
@@ -180,18 +192,18 @@ fn is_line_break(byte: &u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-fn decoded(text: &[u8]) -> Result<PutLine, String> {
+fn decode(text: &[u8]) -> Result<PutLine, String> {
     let put = decode_put_line(text).map_err(|exception| match exception.kind {
-        // AWS's answer to such a request has no message.
+        // AWS's error for such a request has no message.
         ExceptionKind::SerializationException if exception.message.is_empty() => {
-            "the record is no JSON object".to_owned()
+            "the record is not a JSON object".to_owned()
         }
         _ => exception.message,
     });
-    put.and_then(of_allowed_size)
+    put.and_then(check_size)
 }
 
-/// Where the first of the objects lies that follow each other without a break. What is behind the last one counts as one more.
+/// Returns the first of several concatenated objects. Text after the last one counts as another.
 fn first_object(text: &[u8], within: Range<usize>) -> Range<usize> {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for at in within.clone() {
@@ -208,7 +220,7 @@ fn first_object(text: &[u8], within: Range<usize>) -> Range<usize> {
     within
 }
 
-fn of_allowed_size(put: PutLine) -> Result<PutLine, String> {
+fn check_size(put: PutLine) -> Result<PutLine, String> {
     if put.item.size() > limits::ITEM_BYTES {
         return Err("Item size has exceeded the maximum allowed size".to_owned());
     }
@@ -234,15 +246,15 @@ mod tests {
         let mut all = Vec::new();
         loop {
             match reader.read() {
-                Ok(Next::End) => return all,
-                Ok(Next::Nothing(_)) => {}
-                Ok(Next::Record(record)) => all.push(record.put.map(|put| {
+                Ok(NextRecord::End) => return all,
+                Ok(NextRecord::Skipped(_)) => {}
+                Ok(NextRecord::Record(record)) => all.push(record.put.map(|put| {
                     let mut line = Vec::new();
                     partita_wire::encode_item_line(put.item.view(), &mut line);
                     String::from_utf8(line).unwrap().trim_end().to_owned()
                 })),
                 Err(error) => {
-                    all.push(Err(format!("given up: {error}")));
+                    all.push(Err(format!("fatal: {error}")));
                     return all;
                 }
             }
@@ -250,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_and_the_next_is_read() {
+    fn reading_continues_after_an_invalid_line() {
         let lines = "{\"Item\":{\"a\":{\"S\":\"1\"}}}\n\n{\"Item\":\n{\"Item\":{\"a\":{\"S\":\"2\"}}}";
         let read = read(InputFormat::DynamoDbJson, lines);
         assert_eq!(read.len(), 3);
@@ -259,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_only_says_which_ion_it_is_holds_no_record() {
+    fn an_ion_version_marker_alone_is_not_a_record() {
         let read_ion =
             read(InputFormat::Ion, "$ion_1_0\n{Item:{a:1}}\n $ion_1_0 \r\n$ion_1_0 {Item:{a:2}}\n$ion_1_1\n");
         let item = |n: u8| Ok(format!(r#"{{"Item":{{"a":{{"N":"{n}"}}}}}}"#));
@@ -269,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn records_may_follow_each_other_in_a_line() {
+    fn a_line_may_contain_several_records() {
         let lines = "{\"Item\":{\"a\":{\"S\":\"}{\\\"\"}}}{\"Item\":{\"a\":{\"S\":\"2\"}}} {\"Item\":{}}\n{\"Item\":{\"a\":{\"S\":\"4\"}}}]\n";
         let read = read(InputFormat::DynamoDbJson, lines);
         assert_eq!(read.len(), 5);
@@ -280,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_json_is_told_so() {
+    fn a_line_that_is_not_json_is_an_error() {
         for line in ["no json", "{\"Item\":{\"a\":{\"S\":\"1\"}}", "[]", "\u{feff}\u{feff}{}"] {
             let read = read(InputFormat::DynamoDbJson, line);
             assert!(read.len() == 1 && read[0].as_ref().is_err_and(|reason| !reason.is_empty()), "{read:?}");
@@ -311,7 +323,7 @@ mod tests {
         assert_eq!(named[0].as_deref(), Ok(r#"{"Item":{"id":{"N":"1"},"x":{"S":"first"}}}"#));
     }
 
-    /// What is in the column `x`, or that the record is an error.
+    /// The values of the column `x`; `None` for invalid records.
     fn texts(delimiter: u8, text: &str) -> Vec<Option<String>> {
         let rows = read(csv(delimiter, Some(&["id", "x"])), text);
         let shown =
@@ -331,13 +343,13 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_run_into_each_other_are_errors() {
+    fn merged_fields_are_errors() {
         let good = || Some("good".to_owned());
-        // Text behind a closing quote; the next line is read.
+        // Text after a closing quote; reading continues with the next line.
         assert_eq!(texts(b',', "1,\"a\"b\n2,good\n"), [None, good()]);
         assert_eq!(texts(b',', "1,\"a\"b\"\n2,good\n"), [None, good()]);
         assert_eq!(texts(b',', "1,\"a\" \n2,good\n"), [None, good()]);
-        // A quote that is closed lines later swallows these, and the record that it is in is an error.
+        // A quote that is closed lines later merges the lines into one record, which is an error.
         assert_eq!(texts(b',', "1,\"a\n2,b\n3,\"c\"\n4,good\n"), [None, good()]);
         // A quote that is never closed.
         assert_eq!(texts(b',', "1,good\n2,\"a\n3,b\n"), [good(), None]);
@@ -347,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_blank_lines_and_delimiters() {
+    fn line_breaks_blank_lines_and_delimiters_are_recognized() {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
             texts(b',', "\n\r\n1,a\r\n\r\n \n2, b \n\n3,\"c\r\nd\"\r\n"),
@@ -359,13 +371,13 @@ mod tests {
     }
 
     #[test]
-    fn a_header_names_attributes_each_once() {
+    fn a_header_has_distinct_valid_names() {
         let marked = read(csv(b',', None), "\u{feff}\"id\",x\n1,y\n");
         assert_eq!(marked[0].as_deref(), Ok(r#"{"Item":{"id":{"N":"1"},"x":{"S":"y"}}}"#));
-        for bad in ["id,x,x\n1,2,3\n", "id,,x\n1,2,3\n", "id,x,\n1,2,3\n", "id,\"x\"y\n1,2\n"] {
-            let rows = read(csv(b',', None), bad);
+        for invalid in ["id,x,x\n1,2,3\n", "id,,x\n1,2,3\n", "id,x,\n1,2,3\n", "id,\"x\"y\n1,2\n"] {
+            let rows = read(csv(b',', None), invalid);
             assert!(
-                rows.len() == 1 && rows[0].as_ref().is_err_and(|reason| reason.starts_with("given up")),
+                rows.len() == 1 && rows[0].as_ref().is_err_and(|reason| reason.starts_with("fatal")),
                 "{rows:?}"
             );
         }
@@ -375,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_never_larger_than_the_bound() {
+    fn the_size_of_a_record_is_limited() {
         let endless = || std::io::repeat(b'x').take(1 << 40);
         let quoted = || b"1,\"".as_slice().chain(endless());
         for (source, format) in [
@@ -386,15 +398,15 @@ mod tests {
         ] {
             let mut reader = ItemReader::new(BufReader::new(source), &format);
             assert!(reader.read().is_err());
-            assert!(reader.buffer.capacity() <= 2 * MOST_BYTES);
+            assert!(reader.buffer.capacity() <= 2 * MAX_RECORD_BYTES);
         }
     }
 
     #[test]
-    fn blank_lines_without_end_come_bit_by_bit() {
+    fn endless_blank_lines_are_read_incrementally() {
         for format in [InputFormat::DynamoDbJson, InputFormat::Ion, csv(b',', None)] {
             let mut reader = ItemReader::new(BufReader::new(std::io::repeat(b'\n')), &format);
-            assert!((0..100).all(|_| matches!(reader.read(), Ok(Next::Nothing(1..=8192)))));
+            assert!((0..100).all(|_| matches!(reader.read(), Ok(NextRecord::Skipped(1..=8192)))));
         }
     }
 }

@@ -1,8 +1,9 @@
-//! The formats of files with which items leave a database and come into it. Pure: bytes in, bytes out.
+//! File formats for exports, imports and bulk operations. Pure: bytes in, bytes out.
 //!
-//! [`item_writer`] turns items into lines; [`item_reader`] takes records of a file apart, in DynamoDB JSON, Amazon Ion text
-//! ([`ion`]) or CSV ([`csv`]). [`manifest`] makes the files that stand beside an export's data. [`compression`] is for all of
-//! them.
+//! [`item_writer`] writes items as lines; [`item_reader`] reads records in DynamoDB JSON, Amazon Ion text (`ion.rs`) or CSV
+//! (`csv.rs`). [`manifest`] writes the files that accompany an export's data. [`compression`] applies to all of them.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod byte_order_mark;
 pub mod compression;

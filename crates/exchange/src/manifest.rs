@@ -1,14 +1,14 @@
-//! The files that stand beside an export's data and a bulk operation's reports: a summary, a list of the data files, and their
-//! checksums.
+//! The files that accompany an export's data and a bulk operation's reports: a summary, a list of the data files, and
+//! their checksums.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use partita_api::export::{Export, ExportScope};
-use partita_value::calendar::date_of;
+use partita_value::calendar::timestamp;
 use serde::{Deserialize, Serialize};
 
-/// An export's `manifest-summary.json`, in the order in which AWS writes it.
+/// An export's `manifest-summary.json`, with the members in AWS's order.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportSummary<'a> {
@@ -19,7 +19,7 @@ pub struct ExportSummary<'a> {
     table_arn: &'a str,
     table_id: &'a str,
     #[serde(flatten)]
-    times: Times,
+    times: ExportTimes,
     s3_bucket: &'a str,
     s3_prefix: Option<&'a str>,
     s3_sse_algorithm: &'a str,
@@ -33,24 +33,24 @@ pub struct ExportSummary<'a> {
     export_type: &'static str,
 }
 
-/// The moment that a full export shows, or the times between which an incremental one tells changes.
+/// The time of a full export, or the period of an incremental one.
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Times {
+enum ExportTimes {
     Full { export_time: String },
     Incremental { export_from_time: String, export_to_time: String },
 }
 
-/// The summary of an export that has ended, whose data files are listed under a key.
+/// Returns the summary of a completed export whose list of data files is stored under `files_key`.
 pub fn export_summary<'a>(export: &'a Export, ended_millis: u64, files_key: &'a str) -> ExportSummary<'a> {
     let (version, times, output_view) = match export.scope {
         ExportScope::Full => {
-            (FULL_VERSION, Times::Full { export_time: timestamp(export.export_time_millis) }, None)
+            (FULL_VERSION, ExportTimes::Full { export_time: timestamp(export.export_time_millis) }, None)
         }
         ExportScope::Incremental(window) => {
             let export_from_time = timestamp(window.from_millis);
             let export_to_time = timestamp(window.to_millis);
-            let times = Times::Incremental { export_from_time, export_to_time };
+            let times = ExportTimes::Incremental { export_from_time, export_to_time };
             (INCREMENTAL_VERSION, times, Some(window.view.name()))
         }
     };
@@ -75,9 +75,11 @@ pub fn export_summary<'a>(export: &'a Export, ended_millis: u64, files_key: &'a 
     }
 }
 
-/// The versions of the summary's format.
+/// Version of the summary format of full exports.
 const FULL_VERSION: &str = "2020-06-30";
+/// Version of the summary format of incremental exports.
 const INCREMENTAL_VERSION: &str = "2023-08-01";
+
 /// The summary of a bulk operation's reports.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,7 +101,7 @@ pub struct BulkSummary<'a> {
     pub processed_input_bytes: u64,
 }
 
-/// The version of its format.
+/// Version of the summary format of bulk operations.
 pub const BULK_VERSION: &str = "2020-06-30";
 
 /// A line of `manifest-files.json`.
@@ -113,6 +115,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
+    /// Describes a data file with this content.
     pub fn new(key: String, bytes: &[u8], item_count: u64) -> DataFile {
         let digest = Md5::digest(bytes);
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -125,7 +128,8 @@ impl DataFile {
     }
 }
 
-pub fn files(files: &[DataFile]) -> Vec<u8> {
+/// Returns the content of `manifest-files.json`.
+pub fn encode_files(files: &[DataFile]) -> Vec<u8> {
     files.iter().flat_map(|file| [json(file), b"\n".to_vec()].concat()).collect()
 }
 
@@ -133,22 +137,14 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("a manifest is plain data"))
 }
 
-/// What stands in the `.md5` file beside a manifest.
-pub fn summary(summary: &impl Serialize) -> Vec<u8> {
+/// Returns the content of `manifest-summary.json`.
+pub fn encode_summary(summary: &impl Serialize) -> Vec<u8> {
     json(summary)
 }
 
-pub fn checksum(bytes: &[u8]) -> Vec<u8> {
+/// Returns the content of the `.md5` file of a manifest.
+pub fn encode_checksum(bytes: &[u8]) -> Vec<u8> {
     STANDARD.encode(Md5::digest(bytes)).into_bytes()
-}
-
-/// `2020-11-04T07:28:34.028Z`
-pub fn timestamp(millis: u64) -> String {
-    let (seconds, millis) = (millis / 1_000, millis % 1_000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date_of(days as i64);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
 #[cfg(test)]
@@ -159,15 +155,10 @@ mod tests {
     use partita_api::export::{ExportFormat, ExportView, ExportWindow};
 
     #[test]
-    fn times_are_written_as_aws_writes_them() {
-        assert_eq!(timestamp(1_604_474_914_028), "2020-11-04T07:28:34.028Z");
-    }
-
-    #[test]
     fn data_files_have_both_checksums() {
         let file = DataFile::new("p/AWSDynamoDB/1-a/data/x.json.gz".to_owned(), b"abc", 7);
         assert_eq!(
-            String::from_utf8_lossy(&files(&[file])),
+            String::from_utf8_lossy(&encode_files(&[file])),
             "{\"itemCount\":7,\"md5Checksum\":\"kAFQmDzST7DWlj99KOF/cg==\",\"etag\":\"900150983cd24fb0d6963f7d28e17f72-1\",\"dataFileS3Key\":\"p/AWSDynamoDB/1-a/data/x.json.gz\"}\n"
         );
     }
@@ -194,22 +185,22 @@ mod tests {
     }
 
     #[test]
-    fn summaries_tell_what_was_exported() {
-        let told = |scope| {
-            let bytes = summary(&export_summary(&export(scope), 1_000, "k"));
+    fn summaries_describe_the_export() {
+        let encoded = |scope| {
+            let bytes = encode_summary(&export_summary(&export(scope), 1_000, "k"));
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let start = r#""exportArn":"e","startTime":"1970-01-01T00:00:00.000Z","endTime":"1970-01-01T00:00:01.000Z","tableArn":"t","tableId":"i""#;
         let end = r#""s3Bucket":"b","s3Prefix":null,"s3SseAlgorithm":"AES256","s3SseKmsKeyId":null,"manifestFilesS3Key":"k","billedSizeBytes":4,"itemCount":3,"outputFormat":"ION""#;
         assert_eq!(
-            told(ExportScope::Full),
+            encoded(ExportScope::Full),
             format!(
                 r#"{{"version":"2020-06-30",{start},"exportTime":"2020-11-04T07:28:34.028Z",{end},"exportType":"FULL_EXPORT"}}"#
             )
         );
         let window = ExportWindow { from_millis: 0, to_millis: 500, view: ExportView::NewImage };
         assert_eq!(
-            told(ExportScope::Incremental(window)),
+            encoded(ExportScope::Incremental(window)),
             format!(
                 r#"{{"version":"2023-08-01",{start},"exportFromTime":"1970-01-01T00:00:00.000Z","exportToTime":"1970-01-01T00:00:00.500Z",{end},"outputView":"NEW_IMAGE","exportType":"INCREMENTAL_EXPORT"}}"#
             )

@@ -1,19 +1,17 @@
-//! Placeholders → names and values: the second phase of every expression.
-//!
-//! In come parts of a syntax tree and the request's names and values; out go paths and values, while
-//! the usage of the placeholders is recorded.
+//! Binding, the second phase of every expression: resolves the placeholders of a syntax tree to the request's
+//! names and values and records which were used.
 
 use crate::error::Problem;
 use crate::path::Collision;
-use crate::path_tree::first_collision;
-use crate::sight::FEW;
+use crate::path::lookup::FEW_PATHS;
+use crate::path::tree::first_collision;
 use crate::syntax::{Name, PathStep, PathSyntax, ValueSyntax};
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Step, Usage};
 use partita_value::Value;
 use std::sync::Arc;
 
 pub(crate) struct Binder<'a> {
-    /// `None` for a part of a PartiQL statement, whose errors do not say where they are.
+    /// `None` for part of a PartiQL statement, whose errors do not name an expression.
     pub(crate) kind: Option<ExpressionKind>,
     pub(crate) names: &'a ExpressionNames,
     pub(crate) values: &'a ExpressionValues,
@@ -58,9 +56,9 @@ impl Binder<'_> {
         }
     }
 
-    /// No two of these paths may get in each other's way.
+    /// Checks that no two of these paths collide.
     pub(crate) fn check_paths(&self, paths: &[&Path]) -> Result<(), ExpressionError> {
-        let found = if paths.len() > FEW { first_collision(paths) } else { pairwise_collision(paths) };
+        let found = if paths.len() > FEW_PATHS { first_collision(paths) } else { pairwise_collision(paths) };
         let Some((collision, one, two)) = found else { return Ok(()) };
         let (one, two) = (paths[one].clone(), paths[two].clone());
         Err(self.error(match collision {
@@ -70,7 +68,7 @@ impl Binder<'_> {
     }
 }
 
-/// The same as [`first_collision`], pair by pair.
+/// Returns the same as [`first_collision`], by comparing all pairs.
 pub(crate) fn pairwise_collision(paths: &[&Path]) -> Option<(Collision, usize, usize)> {
     let mut conflict = None;
     for (two, path) in paths.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Every message text of this crate, in one place.
+//! All error messages of this crate.
 //!
-//! In comes what is wrong, as a [`Problem`]; out goes an [`ExpressionError`] whose `Display` is the text
-//! that AWS answers with. Callers show it and never look inside.
+//! A [`Problem`] becomes an [`ExpressionError`], whose `Display` is AWS's message. Callers return the message
+//! and never inspect it.
 
 use crate::{ExpressionKind, Path};
 use partita_value::{NumberError, ValueRef};
 
-/// A request that AWS refuses with a `ValidationException`; `Display` is the whole message.
+/// An error that AWS reports as a `ValidationException`; `Display` is the whole message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ExpressionError(Box<Fault>);
@@ -19,10 +19,10 @@ enum Fault {
     Request(Problem),
 }
 
-/// What can be wrong, with AWS's words.
+/// What can be wrong, with AWS's messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
-    // The text alone.
+    // Found in the text alone.
     #[error("The expression can not be empty;")]
     Empty,
     #[error("Expression size has exceeded the maximum allowed size;{}", .0.map(|size| format!(" expression size: {size}")).unwrap_or_default())]
@@ -48,7 +48,7 @@ pub(crate) enum Problem {
     #[error("The \"{0}\" section can only be used once in an update expression;")]
     RepeatedSection(&'static str),
 
-    // The text together with its names and values.
+    // Found in the text with its names and values.
     #[error("An expression attribute name used in the document path is not defined; attribute name: {0}")]
     UndefinedName(String),
     #[error("An expression attribute value used in expression is not defined; attribute value: {0}")]
@@ -88,7 +88,7 @@ pub(crate) enum Problem {
     )]
     PathsConflict(Path, Path),
 
-    // Names and values beside the expressions.
+    // Found in the maps of names and values.
     #[error("{0} must not be empty")]
     EmptyMap(&'static str),
     #[error("{0} contains invalid key: Syntax error; key: \"{1}\"")]
@@ -152,7 +152,7 @@ pub(crate) enum Problem {
     #[error("Type mismatch for attribute to update")]
     LegacyTypeMismatch,
 
-    // What the stored item decides.
+    // Found when applied to the stored item.
     #[error("The document path provided in the update expression is invalid for update")]
     InvalidUpdatePath,
     #[error("An operand in the update expression has an incorrect data type")]
@@ -170,14 +170,14 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// A problem inside one of the request's expressions.
+    /// Wraps a problem in one of the request's expressions, which the message names.
     pub(crate) fn in_expression(self, kind: ExpressionKind) -> ExpressionError {
         ExpressionError(Box::new(Fault::Expression(kind, self)))
     }
 }
 
 impl From<Problem> for ExpressionError {
-    /// A problem whose text names no expression.
+    /// Wraps a problem whose message names no expression.
     fn from(problem: Problem) -> ExpressionError {
         ExpressionError(Box::new(Fault::Request(problem)))
     }
@@ -189,8 +189,8 @@ impl From<NumberError> for ExpressionError {
     }
 }
 
-/// A value as AWS prints it between braces: `N:5`.
-pub fn printed(value: ValueRef<'_>) -> String {
+/// Returns a value as AWS prints it between braces: `N:5`.
+pub fn print_value(value: ValueRef<'_>) -> String {
     let content = match value {
         ValueRef::S(bytes) | ValueRef::N(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         ValueRef::B(bytes) => format!("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", bytes.len()),

@@ -1,7 +1,7 @@
-//! The key condition: what a Query asks of the keys, one comparison an attribute.
+//! Key conditions, which select the keys of a Query with one comparison per attribute.
 //!
-//! In comes a condition (parsed and bound like any other) or the legacy `KeyConditions`; out go terms
-//! that all must hold. Which attributes are keys, and of which type, is the engine's to check.
+//! They come from a condition, parsed and bound like any other, or from the legacy `KeyConditions`. The
+//! engine checks which attributes are keys and their types.
 
 use crate::condition::{Node, Operand};
 use crate::error::Problem;
@@ -9,37 +9,48 @@ use crate::syntax::{Comparator, Function};
 use crate::{Condition, ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Usage};
 use partita_value::Value;
 
-/// Terms joined by AND, in the order written; no attribute comes twice.
+/// A bound key condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyCondition {
+    /// Terms that must all hold, in the order written, at most one per attribute.
     pub terms: Vec<KeyTerm>,
 }
 
-/// One attribute and what it is compared with.
+/// A comparison of one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyTerm {
+    /// The name of the attribute.
     pub attribute: String,
+    /// The comparison of its value.
     pub comparison: KeyComparison,
 }
 
+/// A comparison that selects a range of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyComparison {
+    /// Equal to the value.
     Equal(Value),
+    /// Less than the value.
     Less(Value),
+    /// Less than or equal to the value.
     LessOrEqual(Value),
+    /// Greater than the value.
     Greater(Value),
+    /// Greater than or equal to the value.
     GreaterOrEqual(Value),
-    /// From and to, both included.
+    /// Between the two values, inclusive.
     Between(Value, Value),
+    /// Begins with the value.
     BeginsWith(Value),
-    /// A legacy operator that no range of keys answers. AWS refuses it only once it knows the table.
+    /// A legacy operator that does not select a range. AWS rejects it only once it knows the table.
     NotIndexable,
 }
 
 impl KeyComparison {
-    /// An attribute compared with a value, or, `turned`, a value with an attribute; none for `<>`, which no range answers.
-    pub fn with(comparator: Comparator, turned: bool, value: Value) -> Option<KeyComparison> {
-        match (comparator, turned) {
+    /// Creates the comparison of an attribute with a value, or, if `reversed`, of a value with an attribute. Returns
+    /// `None` for `<>`, which does not select a range.
+    pub fn from_comparator(comparator: Comparator, reversed: bool, value: Value) -> Option<KeyComparison> {
+        match (comparator, reversed) {
             (Comparator::Equal, _) => Some(KeyComparison::Equal(value)),
             (Comparator::NotEqual, _) => None,
             (Comparator::Less, false) | (Comparator::Greater, true) => Some(KeyComparison::Less(value)),
@@ -53,7 +64,7 @@ impl KeyComparison {
         }
     }
 
-    /// What the attribute is compared with.
+    /// Returns the values that the attribute is compared with.
     pub fn operands(&self) -> impl Iterator<Item = &Value> {
         let values = match self {
             KeyComparison::Equal(value)
@@ -70,7 +81,7 @@ impl KeyComparison {
 }
 
 impl KeyCondition {
-    /// Parses and binds.
+    /// Parses and binds a `KeyConditionExpression`.
     pub fn parse(
         text: &str,
         names: &ExpressionNames,
@@ -81,7 +92,8 @@ impl KeyCondition {
         KeyCondition::from_condition(&condition)
     }
 
-    /// The second half of [`KeyCondition::parse`]: AWS looks at a request's other expressions before it.
+    /// Converts a bound condition. This is the second half of [`KeyCondition::parse`]: AWS checks a request's other
+    /// expressions in between.
     pub fn from_condition(condition: &Condition) -> Result<KeyCondition, ExpressionError> {
         let mut terms = Vec::new();
         collect(&condition.node, &mut terms)?;
@@ -125,9 +137,10 @@ fn comparison(
     terms: &mut Vec<KeyTerm>,
 ) -> Result<(), Problem> {
     let attribute = only_attribute(&[left, right], terms)?;
-    let turned = matches!(right, Operand::Path(_));
-    let value = value(if turned { left } else { right })?;
-    let comparison = KeyComparison::with(comparator, turned, value).ok_or(Problem::KeyOperator("<>"))?;
+    let reversed = matches!(right, Operand::Path(_));
+    let value = value(if reversed { left } else { right })?;
+    let comparison =
+        KeyComparison::from_comparator(comparator, reversed, value).ok_or(Problem::KeyOperator("<>"))?;
     terms.push(KeyTerm { attribute, comparison });
     Ok(())
 }
@@ -139,7 +152,7 @@ fn first_operand(operator: &'static str, operand: &Operand) -> Result<(), Proble
     }
 }
 
-/// The one attribute among the operands, which no earlier term may have.
+/// Returns the one attribute among the operands, which must not occur in an earlier term.
 fn only_attribute(operands: &[&Operand], terms: &[KeyTerm]) -> Result<String, Problem> {
     let mut attribute: Option<&str> = None;
     for operand in operands {

@@ -1,7 +1,9 @@
-//! The document path: where in an item a value is.
+//! Document paths with resolved names: the location of a value in an item.
 //!
-//! Comes from an expression, names resolved; goes to the value it leads to. `Display` is AWS's form in
-//! messages, `[a, b, [1]]`.
+//! `Display` is the form in AWS's messages, `[a, b, [1]]`.
+
+pub(crate) mod lookup;
+pub(crate) mod tree;
 
 use partita_value::{ItemRef, ValueRef};
 use std::fmt;
@@ -19,13 +21,15 @@ pub enum Step {
 /// A top-level attribute and the steps into its value.
 #[derive(Clone, Debug)]
 pub struct Path {
+    /// The top-level attribute.
     pub root: Arc<str>,
+    /// The steps into its value.
     pub steps: Vec<Step>,
-    /// Which one it is of those that its condition or update reads.
+    /// Its position among the paths that its condition or update reads.
     pub(crate) number: usize,
 }
 
-/// Two paths are equal if they lead to the same place.
+/// Two paths are equal if they have the same target.
 impl PartialEq for Path {
     fn eq(&self, other: &Path) -> bool {
         self.root == other.root && self.steps == other.steps
@@ -35,25 +39,26 @@ impl PartialEq for Path {
 impl Eq for Path {}
 
 impl Path {
+    /// Creates a path.
     pub fn new(root: Arc<str>, steps: Vec<Step>) -> Path {
         Path { root, steps, number: 0 }
     }
 
-    /// A top-level attribute.
+    /// Creates the path of a top-level attribute.
     pub fn attribute(name: impl Into<Arc<str>>) -> Path {
         Path::new(name.into(), Vec::new())
     }
 
-    /// All names in it.
+    /// All attribute names in the path.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        let behind = self.steps.iter().filter_map(|step| match step {
+        let inner = self.steps.iter().filter_map(|step| match step {
             Step::Attribute(name) => Some(name),
             Step::Index(_) => None,
         });
-        std::iter::once(&self.root).chain(behind)
+        std::iter::once(&self.root).chain(inner)
     }
 
-    /// The value in this item, if the path leads to one.
+    /// Returns the value at this path in an item.
     pub fn find<'a>(&self, item: ItemRef<'a>) -> Option<ValueRef<'a>> {
         let mut value = item.get(&self.root)?;
         for step in &self.steps {
@@ -66,11 +71,12 @@ impl Path {
         Some(value)
     }
 
+    /// Returns whether the path leads into an attribute's value.
     pub fn is_nested(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    /// How this path and another get in each other's way, if they do.
+    /// Returns how this path collides with another, if it does.
     pub(crate) fn collision(&self, other: &Path) -> Option<Collision> {
         if self.root != other.root {
             return None;
@@ -89,12 +95,12 @@ impl Path {
     }
 }
 
-/// Why two paths may not stand in the same expression.
+/// Why two paths cannot be used in the same expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collision {
-    /// One leads to, or through, what the other leads to.
+    /// One is equal to, or a prefix of, the other.
     Overlap,
-    /// They take the same value for a list and for a map.
+    /// One treats a value as a list, the other treats it as a map.
     Conflict,
 }
 
@@ -126,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lead_through_maps_and_lists() {
+    fn paths_are_followed_through_maps_and_lists() {
         let list = AttributeValue::L(vec![AttributeValue::Null, AttributeValue::S("x".into())]);
         let map = AttributeValue::M(BTreeMap::from([("l".to_owned(), list)]));
         let item: Item = [("m", map)].into_iter().collect();
@@ -140,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn collisions_are_told_apart() {
+    fn overlaps_and_conflicts_are_distinguished() {
         let collision = |one: &[Step], two: &[Step]| path("a", one).collision(&path("a", two));
         assert_eq!(collision(&[], &[name("b")]), Some(Collision::Overlap));
         assert_eq!(collision(&[name("b")], &[name("b"), Step::Index(0)]), Some(Collision::Overlap));

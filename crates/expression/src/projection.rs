@@ -1,25 +1,27 @@
-//! The projection: which parts of an item are answered.
+//! Projections, which select the parts of an item to return.
 //!
-//! In comes a `ProjectionExpression` or legacy `AttributesToGet`; out goes, for an encoded item, another
-//! encoded item with only the selected parts. Elements of lists keep their order and close up.
+//! They come from a `ProjectionExpression` or the legacy `AttributesToGet`. The selected elements of a list
+//! keep their order, without gaps.
+
+mod selection;
 
 use crate::binding::Binder;
-use crate::parsed_once::{Parsed, parsed_once};
-use crate::parser::{Finding, Parser};
-use crate::path_tree::PathTree;
-use crate::selection;
+use crate::parse_cache::{ParseCache, parse_cached};
+use crate::path::tree::PathTree;
 use crate::syntax::PathSyntax;
-use crate::token::TokenKind;
+use crate::syntax::parser::{Finding, Parser};
+use crate::syntax::token::TokenKind;
 use crate::{ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Usage};
 use partita_value::{Item, ItemRef};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// A projection's syntax: depends on the text alone, and can be bound many times.
+/// A projection's syntax tree, which depends on the text alone and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedProjection(Vec<PathSyntax>);
 
 impl ParsedProjection {
+    /// Parses a `ProjectionExpression`.
     pub fn parse(text: &str) -> Result<ParsedProjection, ExpressionError> {
         let mut parser = Parser::new(ExpressionKind::Projection, text)?;
         let mut paths = vec![parser.path()?];
@@ -44,49 +46,51 @@ impl ParsedProjection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Projection {
     tree: PathTree,
-    /// Where each of what is selected becomes an attribute of its own.
+    /// Set if each selected value becomes a top-level attribute.
     columns: Option<Vec<Column>>,
 }
 
-/// What a PartiQL statement selects: `a.b` becomes the attribute `b`.
+/// A column of a PartiQL statement: `a.b` becomes the top-level attribute `b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
+    /// The attribute's name in the result.
     pub name: String,
+    /// The path of its value in the item.
     pub path: Path,
 }
 
 thread_local! {
-    static PROJECTIONS: Parsed<ParsedProjection> = RefCell::default();
+    static PROJECTIONS: ParseCache<ParsedProjection> = RefCell::default();
 }
 
 impl Projection {
-    /// Parses and binds.
+    /// Parses and binds a `ProjectionExpression`.
     pub fn parse(
         text: &str,
         names: &ExpressionNames,
         usage: &mut Usage,
     ) -> Result<Projection, ExpressionError> {
-        parsed_once(&PROJECTIONS, text, || ParsedProjection::parse(text))?.bind(names, usage)
+        parse_cached(&PROJECTIONS, text, || ParsedProjection::parse(text))?.bind(names, usage)
     }
 
-    /// Legacy `AttributesToGet`: top-level attributes.
+    /// Lowers the legacy `AttributesToGet`: top-level attributes.
     pub fn from_attributes(names: Vec<String>) -> Projection {
         let names = names.into_iter().map(Arc::from).collect();
-        Projection { tree: PathTree::of_attributes(names), columns: None }
+        Projection { tree: PathTree::from_attributes(names), columns: None }
     }
 
     pub(crate) fn from_paths<'a>(paths: impl IntoIterator<Item = &'a Path, IntoIter: Clone>) -> Projection {
-        Projection { tree: PathTree::of(paths), columns: None }
+        Projection { tree: PathTree::new(paths), columns: None }
     }
 
-    /// The columns of a PartiQL statement, no two of the same name.
+    /// Selects the columns of a PartiQL statement, whose names are distinct.
     pub fn from_columns(columns: Vec<Column>) -> Projection {
-        let tree = PathTree::of(columns.iter().map(|column| &column.path));
+        let tree = PathTree::new(columns.iter().map(|column| &column.path));
         let nested = columns.iter().any(|column| column.path.is_nested());
         Projection { tree, columns: nested.then_some(columns) }
     }
 
-    /// The selected parts of an item.
+    /// Returns the selected parts of an item.
     pub fn apply(&self, item: ItemRef<'_>) -> Item {
         let Some(columns) = &self.columns else { return selection::select(&self.tree, item) };
         Item::build(|encoder| {
@@ -98,23 +102,23 @@ impl Projection {
         })
     }
 
-    /// The paths, in the order of the attributes.
+    /// The paths, in the order of the attributes' names.
     pub(crate) fn tree(&self) -> &PathTree {
         &self.tree
     }
 
-    /// The top-level attributes it selects from, in byte order.
+    /// Returns the top-level attributes it selects from, in byte order.
     pub fn attribute_roots(&self) -> impl Iterator<Item = &str> {
         self.tree.attributes().iter().map(|(name, _)| &**name)
     }
 
-    /// The top-level attributes into whose values it reaches.
+    /// Returns the top-level attributes of which it selects only parts.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
-        let nested = self.tree.attributes().iter().filter(|(_, inner)| inner.goes_on());
+        let nested = self.tree.attributes().iter().filter(|(_, inner)| inner.has_children());
         nested.map(|(name, _)| &**name)
     }
 
-    /// Whether it reaches into documents, instead of taking top-level attributes as they are.
+    /// Returns whether it selects parts of documents, not only whole top-level attributes.
     pub fn is_nested(&self) -> bool {
         self.nested_roots().next().is_some()
     }

@@ -1,41 +1,62 @@
-//! The syntax trees: expressions as they were written, placeholders unresolved.
+//! Syntax trees: expressions as written, with unresolved placeholders.
 //!
-//! They depend on the text alone, so a tree can be kept and bound again to other names and values.
-//! `Display` prints the tree of an expression so that parsing the print gives the tree again. Statements of PartiQL
-//! become the same trees; only they have literals, conditions that are compared, and sums of sums.
+//! A tree depends on the text alone, so it can be cached and bound again to other names and values. `Display` prints
+//! an expression's tree in a form that parses to the same tree. PartiQL statements are parsed into the same trees; only
+//! they have literals, conditions as operands, and nested arithmetic.
+
+pub(crate) mod parser;
+mod reserved_words;
+pub(crate) mod token;
 
 use partita_value::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// A part of a path as written: a plain name or `#n`.
+/// An attribute name in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
+    /// A name as written.
     Plain(Arc<str>),
+    /// `#n`.
     Placeholder(String),
 }
 
+/// A step into a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathStep {
+    /// `.name`, into a map.
     Attribute(Name),
+    /// `[n]`, into a list.
     Index(usize),
 }
 
+/// A document path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSyntax {
+    /// The top-level attribute.
     pub root: Name,
+    /// The steps into its value.
     pub steps: Vec<PathStep>,
 }
 
+/// A function of conditions or updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
+    /// `attribute_exists(path)`
     AttributeExists,
+    /// `attribute_not_exists(path)`
     AttributeNotExists,
+    /// `attribute_type(path, type)`
     AttributeType,
+    /// `begins_with(path, prefix)`
     BeginsWith,
+    /// `contains(path, operand)`
     Contains,
+    /// `size(path)`
     Size,
+    /// `if_not_exists(path, value)`, in updates
     IfNotExists,
+    /// `list_append(list, list)`, in updates
     ListAppend,
 }
 
@@ -51,11 +72,12 @@ impl Function {
         Function::ListAppend,
     ];
 
-    /// Function names, unlike keywords, have one spelling.
-    pub fn named(name: &str) -> Option<Function> {
+    /// Returns the function of a name. Unlike keywords, function names are case-sensitive.
+    pub fn from_name(name: &str) -> Option<Function> {
         Function::ALL.into_iter().find(|function| function.name() == name)
     }
 
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Function::AttributeExists => "attribute_exists",
@@ -69,6 +91,7 @@ impl Function {
         }
     }
 
+    /// Returns the number of operands.
     pub fn operand_count(self) -> usize {
         match self {
             Function::AttributeExists | Function::AttributeNotExists | Function::Size => 1,
@@ -76,48 +99,64 @@ impl Function {
         }
     }
 
-    /// Whether it belongs to update expressions, not to conditions.
-    pub fn updates(self) -> bool {
+    /// Returns whether it is allowed in updates rather than in conditions.
+    pub fn is_for_updates(self) -> bool {
         matches!(self, Function::IfNotExists | Function::ListAppend)
     }
 }
 
+/// A function call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCall {
+    /// The function.
     pub function: Function,
+    /// The operands, of any number.
     pub operands: Vec<OperandSyntax>,
 }
 
+/// An operand of a condition or an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperandSyntax {
+    /// A document path.
     Path(PathSyntax),
+    /// A value.
     Value(ValueSyntax),
+    /// A function call.
     Call(FunctionCall),
-    /// A condition compared with something: it is true or false.
+    /// A condition used as a boolean value.
     Condition(Box<ConditionSyntax>),
-    /// A sum or difference that goes into another.
+    /// A sum or difference inside another.
     Computed(Box<SetValueSyntax>),
 }
 
+/// A value in an expression or a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueSyntax {
     /// `:v`
     Placeholder(String),
-    /// Bound already.
+    /// A literal or an already bound parameter of a statement.
     Literal(Value),
 }
 
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {
+    /// `=`
     Equal,
+    /// `<>`
     NotEqual,
+    /// `<`
     Less,
+    /// `<=`
     LessOrEqual,
+    /// `>`
     Greater,
+    /// `>=`
     GreaterOrEqual,
 }
 
 impl Comparator {
+    /// Returns the operator as written.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparator::Equal => "=",
@@ -129,38 +168,52 @@ impl Comparator {
         }
     }
 
-    pub fn orders(self) -> bool {
+    /// Returns whether it compares order, not only equality.
+    pub fn is_ordering(self) -> bool {
         !matches!(self, Comparator::Equal | Comparator::NotEqual)
     }
 }
 
+/// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionSyntax {
-    /// At least two.
+    /// At least two conditions joined by AND.
     And(Vec<ConditionSyntax>),
-    /// At least two.
+    /// At least two conditions joined by OR.
     Or(Vec<ConditionSyntax>),
+    /// `NOT condition`
     Not(Box<ConditionSyntax>),
+    /// A comparison of two operands.
     Compare(Comparator, OperandSyntax, OperandSyntax),
-    /// What, from, to.
+    /// `operand BETWEEN from AND to`
     Between(OperandSyntax, OperandSyntax, OperandSyntax),
+    /// `operand IN (candidates)`
     In(OperandSyntax, Vec<OperandSyntax>),
+    /// A function call.
     Call(FunctionCall),
 }
 
+/// The right-hand side of a SET action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetValueSyntax {
+    /// A single operand.
     Operand(OperandSyntax),
+    /// `left + right`
     Plus(OperandSyntax, OperandSyntax),
+    /// `left - right`
     Minus(OperandSyntax, OperandSyntax),
 }
 
-/// One action of an update expression, in the order written.
+/// One action of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ActionSyntax {
+    /// `SET path = value`
     Set(PathSyntax, SetValueSyntax),
+    /// `REMOVE path`
     Remove(PathSyntax),
+    /// `ADD path value`
     Add(PathSyntax, ValueSyntax),
+    /// `DELETE path value`
     Delete(PathSyntax, ValueSyntax),
 }
 
@@ -211,7 +264,7 @@ impl fmt::Display for ValueSyntax {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ValueSyntax::Placeholder(placeholder) => f.write_str(placeholder),
-            ValueSyntax::Literal(value) => f.write_str(&crate::error::printed(value.view())),
+            ValueSyntax::Literal(value) => f.write_str(&crate::error::print_value(value.view())),
         }
     }
 }

@@ -1,75 +1,83 @@
-//! The bound update: what is to become of an item.
+//! Bound updates and their application to items.
 //!
-//! Comes from an `UpdateExpression` (`update_binding.rs`) or from legacy `AttributeUpdates`; goes, with
-//! the old item, to the new one. Every right-hand side reads the old item. Attributes that are not
-//! touched keep their bytes; a tree is built only of an attribute that is edited inside.
+//! An update comes from an `UpdateExpression` (`update/binding.rs`) or from legacy `AttributeUpdates`. Every
+//! right-hand side reads the old item. Attributes that are not updated keep their bytes; a tree is built only
+//! for an attribute that is edited inside.
 
-use crate::document::{Document, Edit};
+mod binding;
+mod document;
+mod evaluated;
+mod parser;
+
 use crate::error::Problem;
-use crate::evaluated::{self, Evaluated, Style};
-use crate::parsed_once::{Parsed, parsed_once};
-use crate::sight::{PathsRead, Sight};
+use crate::parse_cache::{ParseCache, parse_cached};
+use crate::path::lookup::{ItemLookup, ReadPaths};
 use crate::syntax::ActionSyntax;
 use crate::{
     ExpressionError, ExpressionKind, ExpressionNames, ExpressionValues, Path, Projection, Step, Usage,
-    update_binding, update_parser,
 };
+use document::{Document, Edit};
+use evaluated::{Evaluated, UpdateStyle};
 use partita_value::limits::ITEM_BYTES;
 use partita_value::{Item, ItemRef, Value, ValueRef};
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// An update's syntax tree: depends on the text alone, and can be bound many times.
+/// An update's syntax tree, which depends on the text alone and can be bound many times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedUpdate(pub(crate) Vec<ActionSyntax>);
 
 impl ParsedUpdate {
+    /// Parses an `UpdateExpression`.
     pub fn parse(text: &str) -> Result<ParsedUpdate, ExpressionError> {
-        update_parser::parse(text).map(ParsedUpdate)
+        parser::parse(text).map(ParsedUpdate)
     }
 
-    /// Resolves the placeholders and checks the operands and that no targets overlap.
+    /// Resolves the placeholders, checks the operands, and checks that no targets overlap.
     pub fn bind(
         &self,
         names: &ExpressionNames,
         values: &ExpressionValues,
         usage: &mut Usage,
     ) -> Result<Update, ExpressionError> {
-        update_binding::bind(self, Some(ExpressionKind::Update), names, values, usage)
+        binding::bind(self, Some(ExpressionKind::Update), names, values, usage)
     }
 }
 
-/// Taking a set apart and putting it together takes as long as looking at it so often.
-const SET_LOOKS: usize = 32;
-/// The same of a document.
-const DOCUMENT_LOOKS: usize = 16;
+/// Decoding a set and encoding it again takes as long as reading it this many times.
+const SET_READS: usize = 32;
+/// The same for a document.
+const DOCUMENT_READS: usize = 16;
 
 /// A bound update expression, or lowered `AttributeUpdates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// In byte order of the attributes, each once.
-    changes: Vec<(Arc<str>, Change)>,
-    touched: Projection,
-    /// The target attributes in the order written, each once.
+    /// In byte order of the attributes, without duplicates.
+    changes: Vec<(Arc<str>, AttributeChange)>,
+    /// The target paths.
+    targets: Projection,
+    /// The target attributes in the order written, without duplicates.
     roots: Vec<Arc<str>>,
-    /// The paths that right-hand sides read.
-    sources: PathsRead,
+    /// The paths that the right-hand sides read.
+    sources: ReadPaths,
 }
 
+/// The change to one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Change {
-    Attribute(Action),
-    /// Edits inside the attribute's value; no steps are empty.
-    Document(Vec<(Vec<Step>, Action)>),
+enum AttributeChange {
+    /// An action on the whole attribute.
+    Whole(Action),
+    /// Edits inside the attribute's value, each with at least one step.
+    Nested(Vec<(Vec<Step>, Action)>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Set(SetValue),
     Remove,
-    Add(Value, Style),
-    Delete(Value, Style),
+    Add(Value, UpdateStyle),
+    Delete(Value, UpdateStyle),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,24 +100,27 @@ pub(crate) enum SetOperand {
 /// One entry of legacy `AttributeUpdates`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeAction {
+    /// Sets the attribute.
     Put(Value),
+    /// Adds to a number, a set or a list.
     Add(Value),
+    /// Removes elements from a set, or without a value removes the attribute.
     Delete(Option<Value>),
 }
 
-impl Change {
-    /// Actions on one attribute, in the order written.
-    fn of(actions: impl Iterator<Item = (Vec<Step>, Action)>) -> Change {
+impl AttributeChange {
+    /// Combines the actions on one attribute, given in the order written.
+    fn new(actions: impl Iterator<Item = (Vec<Step>, Action)>) -> AttributeChange {
         let mut edits: Vec<_> = actions.collect();
         match edits.iter().position(|(steps, _)| steps.is_empty()) {
-            Some(whole) => Change::Attribute(edits.swap_remove(whole).1),
-            None => Change::Document(edits),
+            Some(whole) => AttributeChange::Whole(edits.swap_remove(whole).1),
+            None => AttributeChange::Nested(edits),
         }
     }
 }
 
 impl AttributeAction {
-    /// AWS adds only numbers, sets and lists, and deletes only from sets.
+    /// Checks the type of the value: only numbers, sets and lists can be added, only sets deleted.
     pub fn check(&self) -> Result<(), ExpressionError> {
         let problem = match self {
             AttributeAction::Add(value) => match value.view().type_name() {
@@ -126,7 +137,7 @@ impl AttributeAction {
     }
 }
 
-/// What becomes of an attribute.
+/// The result of a change to an attribute.
 enum Outcome<'a> {
     Unchanged,
     Removed,
@@ -134,34 +145,34 @@ enum Outcome<'a> {
 }
 
 thread_local! {
-    static UPDATES: Parsed<ParsedUpdate> = RefCell::default();
+    static UPDATES: ParseCache<ParsedUpdate> = RefCell::default();
 }
 
 impl Update {
-    /// Parses and binds.
+    /// Parses and binds an `UpdateExpression`.
     pub fn parse(
         text: &str,
         names: &ExpressionNames,
         values: &ExpressionValues,
         usage: &mut Usage,
     ) -> Result<Update, ExpressionError> {
-        parsed_once(&UPDATES, text, || ParsedUpdate::parse(text))?.bind(names, values, usage)
+        parse_cached(&UPDATES, text, || ParsedUpdate::parse(text))?.bind(names, values, usage)
     }
 
-    /// Checks and binds the actions that a PartiQL statement was read into; its values are bound already.
-    pub fn of_statement(actions: Vec<ActionSyntax>) -> Result<Update, ExpressionError> {
+    /// Checks and binds the actions of a PartiQL statement; its values are already bound.
+    pub fn from_statement(actions: Vec<ActionSyntax>) -> Result<Update, ExpressionError> {
         let (names, values) = (ExpressionNames::new(), ExpressionValues::new());
         let parsed = ParsedUpdate(actions);
-        update_binding::bind(&parsed, None, &names, &values, &mut Usage::new())
+        binding::bind(&parsed, None, &names, &values, &mut Usage::new())
     }
 
-    /// Legacy `AttributeUpdates`. Of several actions on one attribute the first counts.
+    /// Lowers legacy `AttributeUpdates`. Of several actions on one attribute, the first wins.
     pub fn from_attribute_updates(actions: Vec<(String, AttributeAction)>) -> Update {
         let lowered = actions.into_iter().map(|(attribute, action)| {
             let action = match action {
                 AttributeAction::Put(value) => Action::Set(SetValue::Operand(SetOperand::Value(value))),
-                AttributeAction::Add(value) => Action::Add(value, Style::Legacy),
-                AttributeAction::Delete(Some(value)) => Action::Delete(value, Style::Legacy),
+                AttributeAction::Add(value) => Action::Add(value, UpdateStyle::Legacy),
+                AttributeAction::Delete(Some(value)) => Action::Delete(value, UpdateStyle::Legacy),
                 AttributeAction::Delete(None) => Action::Remove,
             };
             (Path::attribute(attribute), action)
@@ -169,35 +180,35 @@ impl Update {
         Update::from_actions(lowered.collect())
     }
 
-    /// Takes actions whose targets do not overlap.
+    /// Combines actions whose targets do not overlap.
     pub(crate) fn from_actions(mut actions: Vec<(Path, Action)>) -> Update {
-        let mut sources = PathsRead::default();
-        actions.iter_mut().for_each(|(_, action)| action.each_source(&mut |path| sources.add(path)));
-        let touched = Projection::from_paths(actions.iter().map(|(path, _)| path));
+        let mut sources = ReadPaths::default();
+        actions.iter_mut().for_each(|(_, action)| action.visit_sources(&mut |path| sources.add(path)));
+        let targets = Projection::from_paths(actions.iter().map(|(path, _)| path));
         let mut actions: Vec<_> = actions.into_iter().map(Some).collect();
         let mut roots = Vec::new();
         let mut changes = Vec::new();
-        for (root, inner) in touched.tree().attributes() {
+        for (root, inner) in targets.tree().attributes() {
             let mut numbers = Vec::new();
             inner.collect_numbers(&mut numbers);
             numbers.sort_unstable();
             roots.extend(numbers.first().map(|first| (*first, Arc::clone(root))));
             let actions = numbers.into_iter().filter_map(|number| actions[number].take());
-            let change = Change::of(actions.map(|(path, action)| (path.steps, action)));
+            let change = AttributeChange::new(actions.map(|(path, action)| (path.steps, action)));
             changes.push((Arc::clone(root), change));
         }
         roots.sort_unstable();
         let roots = roots.into_iter().map(|(_, root)| root).collect();
-        Update { changes, touched, roots, sources: sources.finish() }
+        Update { changes, targets, roots, sources: sources.finish() }
     }
 
-    /// The item after the update. `key` holds the key attributes: the base where there is no old item.
+    /// Returns the updated item. `key` has the key attributes, to which the update is applied if there is no old item.
     pub fn apply(&self, old: Option<ItemRef<'_>>, key: ItemRef<'_>) -> Result<Item, ExpressionError> {
         let item = old.unwrap_or(key);
-        let base = Base { item, sight: self.sources.of(Some(item)), exists: old.is_some() };
+        let base = Base { item, lookup: self.sources.lookup_in(Some(item)), exists: old.is_some() };
         let mut outcomes = Vec::with_capacity(self.changes.len());
         let mut size = 0;
-        // Attributes and changes are in the same order, so that one walk finds all old values.
+        // Attributes and changes are in the same order, so one walk finds all old values.
         let mut entries = item.attributes().into_iter().peekable();
         for (attribute, change) in &self.changes {
             while entries.next_if(|(name, _)| *name < attribute.as_bytes()).is_some() {}
@@ -215,89 +226,87 @@ impl Update {
         Ok(merge(base.item, &outcomes))
     }
 
-    /// About how many bytes are looked at to change an item of so many bytes, at most.
+    /// Estimates how many bytes are read, at most, to update an item of `item_bytes`.
     pub fn work(&self, item_bytes: usize) -> usize {
-        let (looks, value_bytes) = self.changes.iter().map(|(_, change)| change.work()).fold(
+        let (reads, value_bytes) = self.changes.iter().map(|(_, change)| change.work()).fold(
             (0, 0),
-            // No two change the same attribute.
-            |(looks, sum), (more, bytes)| (looks.max(more), sum + more * bytes),
+            // Each changes a different attribute.
+            |(reads, sum), (more, bytes)| (reads.max(more), sum + more * bytes),
         );
-        item_bytes + looks * item_bytes + value_bytes
+        item_bytes + reads * item_bytes + value_bytes
     }
 
-    /// Whether an item comes into being where there was none: not by taking something away.
+    /// Returns whether the update creates an item if there is none: removing something does not.
     pub fn creates_item(&self) -> bool {
-        let gives = |action: &Action| matches!(action, Action::Set(_) | Action::Add(..));
+        let adds = |action: &Action| matches!(action, Action::Set(_) | Action::Add(..));
         self.changes.iter().any(|(_, change)| match change {
-            Change::Attribute(action) => gives(action),
-            Change::Document(edits) => edits.iter().any(|(_, action)| gives(action)),
+            AttributeChange::Whole(action) => adds(action),
+            AttributeChange::Nested(edits) => edits.iter().any(|(_, action)| adds(action)),
         })
     }
 
-    /// The target paths: of the old item what UPDATED_OLD answers, of the new one UPDATED_NEW.
-    pub fn touched(&self) -> &Projection {
-        &self.touched
+    /// Returns the projection to the target paths, which yields UPDATED_OLD for the old item and UPDATED_NEW for the
+    /// new one.
+    pub fn targets(&self) -> &Projection {
+        &self.targets
     }
 
-    /// The top-level attributes it writes, each once, in the order written.
+    /// Returns the top-level attributes it writes, without duplicates, in the order written.
     pub fn target_roots(&self) -> impl Iterator<Item = &str> {
         self.roots.iter().map(|root| &**root)
     }
 
-    /// Whether this attribute is written inside its value, not as a whole.
-    pub fn edits_inside(&self, attribute: &str) -> bool {
-        matches!(self.change(attribute), Some(Change::Document(_)))
-    }
-
-    /// The type of what it writes to this attribute, where the update alone determines it.
+    /// Returns the type of the value it writes to this attribute, if the update alone determines it.
     pub fn known_type(&self, attribute: &str) -> Option<&'static str> {
         match self.change(attribute)? {
-            Change::Attribute(action) => action.known_type(),
-            Change::Document(_) => None,
+            AttributeChange::Whole(action) => action.known_type(),
+            AttributeChange::Nested(_) => None,
         }
     }
 
-    /// Whether it writes this attribute, or into it.
+    /// Returns whether it writes this attribute or a part of it.
     pub fn writes(&self, attribute: &str) -> bool {
         self.change(attribute).is_some()
     }
 
-    /// What it sets this attribute to, where the update alone determines it.
+    /// Returns the value it sets this attribute to, if the update alone determines it.
     pub fn known_value(&self, attribute: &str) -> Option<ValueRef<'_>> {
         match self.change(attribute)? {
-            Change::Attribute(Action::Set(SetValue::Operand(SetOperand::Value(value)))) => Some(value.view()),
+            AttributeChange::Whole(Action::Set(SetValue::Operand(SetOperand::Value(value)))) => {
+                Some(value.view())
+            }
             _ => None,
         }
     }
 
-    fn change(&self, attribute: &str) -> Option<&Change> {
+    fn change(&self, attribute: &str) -> Option<&AttributeChange> {
         let position = self.changes.binary_search_by(|(name, _)| (**name).cmp(attribute)).ok()?;
         Some(&self.changes[position].1)
     }
 
-    /// The top-level attributes into whose values it writes or reads.
+    /// Returns the top-level attributes with paths into their values; may contain duplicates.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
-        let written = self.changes.iter().filter(|(_, change)| matches!(change, Change::Document(_)));
+        let written = self.changes.iter().filter(|(_, change)| matches!(change, AttributeChange::Nested(_)));
         let read = self.source_paths().filter(|path| path.is_nested());
         written.map(|(name, _)| &**name).chain(read.map(|path| &*path.root))
     }
 
-    /// All paths it reads in right-hand sides, in the order written.
+    /// Returns all paths that right-hand sides read, in the order written.
     pub fn source_paths(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter()
     }
 }
 
-impl Change {
-    /// As how many looks at the attribute it counts, and how many bytes come to it.
+impl AttributeChange {
+    /// The cost as a number of reads of the attribute, and the bytes added to it.
     fn work(&self) -> (usize, usize) {
         match self {
-            Change::Attribute(Action::Add(value, _) | Action::Delete(value, _)) => match value.view() {
+            AttributeChange::Whole(Action::Add(value, _) | Action::Delete(value, _)) => match value.view() {
                 ValueRef::N(_) => (0, 0),
-                set => (SET_LOOKS, set.size()),
+                set => (SET_READS, set.size()),
             },
-            Change::Attribute(Action::Set(_) | Action::Remove) => (0, 0),
-            Change::Document(_) => (DOCUMENT_LOOKS, 0),
+            AttributeChange::Whole(Action::Set(_) | Action::Remove) => (0, 0),
+            AttributeChange::Nested(_) => (DOCUMENT_READS, 0),
         }
     }
 }
@@ -316,40 +325,40 @@ impl Action {
         }
     }
 
-    fn each_source(&mut self, visit: &mut dyn FnMut(&mut Path)) {
+    fn visit_sources(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            Action::Set(value) => value.each_path(visit),
+            Action::Set(value) => value.visit_paths(visit),
             Action::Remove | Action::Add(..) | Action::Delete(..) => {}
         }
     }
 }
 
 impl SetValue {
-    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
+    fn visit_paths(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
-            SetValue::Operand(operand) => operand.each_path(visit),
+            SetValue::Operand(operand) => operand.visit_paths(visit),
             SetValue::Plus(one, two) | SetValue::Minus(one, two) => {
-                one.each_path(visit);
-                two.each_path(visit);
+                one.visit_paths(visit);
+                two.visit_paths(visit);
             }
         }
     }
 }
 
 impl SetOperand {
-    fn each_path(&mut self, visit: &mut dyn FnMut(&mut Path)) {
+    fn visit_paths(&mut self, visit: &mut dyn FnMut(&mut Path)) {
         match self {
             SetOperand::Path(path) => visit(path),
             SetOperand::Value(_) => {}
             SetOperand::IfNotExists(path, other) => {
                 visit(path);
-                other.each_path(visit);
+                other.visit_paths(visit);
             }
             SetOperand::ListAppend(one, two) => {
-                one.each_path(visit);
-                two.each_path(visit);
+                one.visit_paths(visit);
+                two.visit_paths(visit);
             }
-            SetOperand::Computed(value) => value.each_path(visit),
+            SetOperand::Computed(value) => value.visit_paths(visit),
         }
     }
 }
@@ -357,18 +366,22 @@ impl SetOperand {
 /// The item that an update starts from.
 struct Base<'a> {
     item: ItemRef<'a>,
-    sight: Sight<'a>,
-    /// False if there is only the key of an item yet to be.
+    lookup: ItemLookup<'a>,
+    /// False if `item` is only the key of an item to be created.
     exists: bool,
 }
 
 impl<'a> Base<'a> {
-    fn outcome(&self, old: Option<ValueRef<'a>>, change: &'a Change) -> Result<Outcome<'a>, Problem> {
+    fn outcome(
+        &self,
+        old: Option<ValueRef<'a>>,
+        change: &'a AttributeChange,
+    ) -> Result<Outcome<'a>, Problem> {
         match change {
-            Change::Attribute(action) => self.attribute(old, action),
-            Change::Document(edits) => match old {
+            AttributeChange::Whole(action) => self.attribute(old, action),
+            AttributeChange::Nested(edits) => match old {
                 Some(old) => self.document(old, edits),
-                // AWS lets a removal inside an item that does not exist pass.
+                // AWS ignores a removal inside an item that does not exist.
                 None if !self.exists && edits.iter().all(|(_, action)| *action == Action::Remove) => {
                     Ok(Outcome::Unchanged)
                 }
@@ -389,7 +402,7 @@ impl<'a> Base<'a> {
     }
 
     fn document(&self, old: ValueRef<'a>, edits: &'a [(Vec<Step>, Action)]) -> Result<Outcome<'a>, Problem> {
-        let document = Document::of(old);
+        let document = Document::new(old);
         let mut size = 0;
         let mut evaluated = Vec::with_capacity(edits.len());
         for (steps, action) in edits {
@@ -430,28 +443,28 @@ impl<'a> Base<'a> {
     fn operand(&self, operand: &'a SetOperand) -> Result<Evaluated<'a>, Problem> {
         match operand {
             SetOperand::Path(path) => {
-                self.sight.find(path).map(Evaluated::View).ok_or(Problem::MissingAttribute)
+                self.lookup.find(path).map(Evaluated::View).ok_or(Problem::MissingAttribute)
             }
             SetOperand::Value(value) => Ok(Evaluated::View(value.view())),
-            SetOperand::IfNotExists(path, otherwise) => match self.sight.find(path) {
+            SetOperand::IfNotExists(path, default) => match self.lookup.find(path) {
                 Some(value) => Ok(Evaluated::View(value)),
-                None => self.operand(otherwise),
+                None => self.operand(default),
             },
             SetOperand::ListAppend(..) => {
                 let mut lists = Vec::new();
-                self.appended(operand, &mut lists)?;
+                self.collect_lists(operand, &mut lists)?;
                 evaluated::list_append(&lists)
             }
             SetOperand::Computed(value) => self.set_value(value),
         }
     }
 
-    /// What appends put one behind the other, however deep they stand inside each other.
-    fn appended(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
+    /// Collects the lists of nested appends in order.
+    fn collect_lists(&self, operand: &'a SetOperand, lists: &mut Vec<Evaluated<'a>>) -> Result<(), Problem> {
         match operand {
             SetOperand::ListAppend(left, right) => {
-                self.appended(left, lists)?;
-                self.appended(right, lists)?;
+                self.collect_lists(left, lists)?;
+                self.collect_lists(right, lists)?;
             }
             other => lists.push(self.operand(other)?),
         }
@@ -459,7 +472,7 @@ impl<'a> Base<'a> {
     }
 }
 
-/// Writes the base with the outcomes in place of the attributes they are about; both are in order.
+/// Writes the base item with the outcomes applied to their attributes; both are in order.
 fn merge(base: ItemRef<'_>, outcomes: &[(&str, Outcome<'_>)]) -> Item {
     Item::build(|encoder| {
         let mut rest = outcomes.iter().peekable();

@@ -32,7 +32,7 @@ fn holds(text: &str, value_entries: &[(&str, AttributeValue)]) -> bool {
     condition.matches(Some(thing().view())).unwrap()
 }
 
-/// Whether `text` holds with one value, `:v`.
+/// Returns whether `text` holds with one value, `:v`.
 fn holds_with(text: &str, value: AttributeValue) -> bool {
     holds(text, &[(":v", value)])
 }
@@ -53,7 +53,7 @@ fn equal_values_are_equal_whatever_their_type() {
 }
 
 #[test]
-fn order_is_kept_within_a_type_only() {
+fn only_values_of_one_type_are_ordered() {
     for (text, value, expected) in [
         ("num > :v", n("9"), true),
         ("num < :v", n("100"), true),
@@ -73,7 +73,7 @@ fn order_is_kept_within_a_type_only() {
 }
 
 #[test]
-fn what_is_missing_is_unequal_and_in_no_order() {
+fn missing_values_are_unequal_and_unordered() {
     for text in
         ["x = :v", "x < :v", "x >= :v", ":v > x", "x IN (:v)", "begins_with(x, :v)", "contains(x, :v)"]
     {
@@ -107,7 +107,7 @@ fn between_includes_its_bounds() {
 }
 
 #[test]
-fn operators_bind_in_their_order() {
+fn operators_follow_their_precedence() {
     let both = |text: &str| holds(text, &[(":yes", n("10")), (":no", n("11"))]);
     assert!(both("num = :yes OR num = :yes AND num = :no"));
     assert!(!both("(num = :yes OR num = :yes) AND num = :no"));
@@ -120,7 +120,7 @@ fn operators_bind_in_their_order() {
 }
 
 #[test]
-fn existence_and_types_are_seen() {
+fn existence_and_types_are_tested() {
     assert!(holds("attribute_exists(num) AND attribute_not_exists(x) AND attribute_exists(nothing)", &[]));
     assert!(holds("attribute_exists(doc.inside.deep) AND attribute_not_exists(doc.inside.x)", &[]));
     assert!(holds("attribute_not_exists(lst[4]) AND attribute_exists((doc.arr)[1].v)", &[]));
@@ -144,7 +144,7 @@ fn existence_and_types_are_seen() {
 }
 
 #[test]
-fn beginnings_are_found_in_text_and_binary() {
+fn begins_with_matches_text_and_binary() {
     assert!(holds_with("begins_with(txt, :v)", s("hell")) && holds_with("begins_with(txt, :v)", s("")));
     assert!(!holds_with("begins_with(txt, :v)", s("ello")));
     assert!(holds_with("begins_with(bin, :v)", b(b"hi")));
@@ -154,7 +154,7 @@ fn beginnings_are_found_in_text_and_binary() {
 }
 
 #[test]
-fn contained_parts_and_elements_are_found() {
+fn contains_matches_substrings_and_elements() {
     for (text, value, expected) in [
         ("contains(txt, :v)", s("ell"), true),
         ("contains(txt, :v)", s(""), true),
@@ -198,7 +198,7 @@ fn sizes_are_counted_by_type() {
 }
 
 #[test]
-fn names_stand_for_whole_attributes() {
+fn placeholders_name_whole_attributes() {
     let condition = filter(
         "#d = :v AND doc.#i.deep = :x",
         &[("#d", "a.b"), ("#i", "inside")],
@@ -210,7 +210,7 @@ fn names_stand_for_whole_attributes() {
 }
 
 #[test]
-fn roots_are_named_once_also_inside_size() {
+fn roots_are_listed_once_also_inside_size() {
     let condition = filter(
         "a.b = :v AND (size(c) > :v OR a.c IN (d, e[0])) AND attribute_exists(f)",
         &[],

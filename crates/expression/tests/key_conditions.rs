@@ -1,4 +1,4 @@
-//! Key conditions: the terms they give, and which are refused.
+//! Key conditions: their terms and errors.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -11,7 +11,7 @@ fn key(text: &str, value_entries: &[(&str, AttributeValue)]) -> Result<KeyCondit
     KeyCondition::parse(text, &names(&[("#k", "key")]), &values(value_entries), &mut Usage::new())
 }
 
-fn refusal(text: &str) -> String {
+fn error(text: &str) -> String {
     let value_entries = [(":a", s("1")), (":b", s("1")), (":n", n("1"))];
     key(text, &value_entries).expect_err(text).to_string()
 }
@@ -49,7 +49,7 @@ fn every_comparison_becomes_a_term() {
 }
 
 #[test]
-fn operators_that_need_a_filter_are_refused() {
+fn operators_that_need_a_filter_are_rejected() {
     for (text, operator) in [
         ("x = m OR m = :a", "OR"),
         ("m = :a AND (size(x) = y OR x < y)", "OR"),
@@ -62,7 +62,7 @@ fn operators_that_need_a_filter_are_refused() {
         ("m = :b AND attribute_exists(x)", "attribute_exists"),
     ] {
         assert_eq!(
-            refusal(text),
+            error(text),
             format!("Invalid operator used in KeyConditionExpression: {operator}"),
             "{text}"
         );
@@ -102,18 +102,18 @@ fn each_term_is_about_one_top_level_attribute() {
         ("m > :a AND m < :b", twice.into()),
         ("(x = :a AND m = :a) AND (y = :a AND begins_with(x, :a))", twice.into()),
     ] {
-        assert_eq!(refusal(text), expected, "{text}");
+        assert_eq!(error(text), expected, "{text}");
     }
 }
 
 #[test]
-fn what_any_condition_refuses_is_refused_first() {
-    assert_eq!(refusal(""), "Invalid KeyConditionExpression: The expression can not be empty;");
+fn errors_of_any_condition_come_first() {
+    assert_eq!(error(""), "Invalid KeyConditionExpression: The expression can not be empty;");
     assert!(
-        refusal("a = :x").starts_with("Invalid KeyConditionExpression: An expression attribute value used")
+        error("a = :x").starts_with("Invalid KeyConditionExpression: An expression attribute value used")
     );
-    assert!(refusal("m = m OR x = :a").contains("must be distinct"));
-    assert!(refusal("begins_with(a, :n)").ends_with("operator or function: begins_with, operand type: N"));
+    assert!(error("m = m OR x = :a").contains("must be distinct"));
+    assert!(error("begins_with(a, :n)").ends_with("operator or function: begins_with, operand type: N"));
     assert_eq!(
         key("m BETWEEN :x AND :y", &[(":x", s("z")), (":y", s("k"))]).unwrap_err().to_string(),
         "Invalid KeyConditionExpression: The BETWEEN operator requires upper bound to be greater than or equal to \

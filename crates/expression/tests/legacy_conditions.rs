@@ -12,7 +12,7 @@ use partita_value::{AttributeValue, Item, Value};
 fn condition(attribute: &str, operator: &str, operands: &[AttributeValue]) -> LegacyCondition {
     LegacyCondition {
         attribute: attribute.into(),
-        operator: LegacyOperator::named(operator).unwrap(),
+        operator: LegacyOperator::from_name(operator).unwrap(),
         operands: operands.iter().map(Value::from).collect(),
     }
 }
@@ -27,7 +27,7 @@ fn holds(attribute: &str, operator: &str, operands: &[AttributeValue]) -> bool {
 }
 
 #[test]
-fn operators_mean_what_expressions_mean() {
+fn operators_match_like_expressions() {
     for (attribute, operator, operands, expected) in [
         ("a", "EQ", vec![n("5")], true),
         ("a", "EQ", vec![s("5")], false),
@@ -141,7 +141,7 @@ fn every_operator_is_found_by_its_name() {
         "IN",
         "BETWEEN",
     ] {
-        assert_eq!(LegacyOperator::named(name).map(LegacyOperator::name), Some(name));
+        assert_eq!(LegacyOperator::from_name(name).map(LegacyOperator::name), Some(name));
     }
-    assert_eq!(LegacyOperator::named("eq"), None);
+    assert_eq!(LegacyOperator::from_name("eq"), None);
 }

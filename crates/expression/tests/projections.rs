@@ -1,4 +1,4 @@
-//! Projections: what they leave of an item, and which are refused.
+//! Projections: their results and errors.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -28,7 +28,7 @@ fn project(text: &str) -> Item {
 }
 
 #[test]
-fn only_what_is_selected_is_left() {
+fn only_selected_parts_are_returned() {
     assert_eq!(project("pk"), item(&[("pk", s("p"))]));
     assert_eq!(project("z, #d ,pk"), item(&[("pk", s("p")), ("b.c", s("dotted")), ("z", ss(&["z"]))]));
     assert_eq!(project("a.b.d"), item(&[("a", m(&[("b", m(&[("d", n("2"))]))]))]));
@@ -45,14 +45,14 @@ fn only_what_is_selected_is_left() {
 }
 
 #[test]
-fn elements_close_up_in_their_order() {
+fn selected_elements_keep_their_order_without_gaps() {
     assert_eq!(project("a.e[2], a.e[0]"), item(&[("a", m(&[("e", l(&[n("0"), n("2")]))]))]));
     assert_eq!(project("a.e[2], a.e[7]"), item(&[("a", m(&[("e", l(&[n("2")]))]))]));
     assert_eq!(project("a.e[0].x, a.e[1].y, a.e[2]"), item(&[("a", m(&[("e", l(&[n("2")]))]))]));
 }
 
 #[test]
-fn what_is_not_there_leaves_nothing_behind() {
+fn missing_parts_leave_no_empty_containers() {
     for text in ["x", "x.y", "a.x", "a.b.x", "a.e[3]", "a[0]", "pk.x", "pk[0]", "a.e.x", "z[0]", "a.e[1].y"] {
         assert!(project(text).is_empty(), "{text}");
     }
@@ -68,7 +68,7 @@ fn roots_are_the_top_level_attributes() {
 }
 
 #[test]
-fn wrong_projections_are_refused() {
+fn invalid_projections_are_rejected() {
     for (text, expected) in [
         ("", "The expression can not be empty;"),
         ("?? x", "Syntax error; token: \"?\", near: \"??\""),

@@ -1,4 +1,4 @@
-//! What holds for any text, any condition and any item.
+//! Properties of all texts, conditions and items.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -10,8 +10,8 @@ use partita_expression::{
 use partita_value::AttributeValue;
 use proptest::prelude::*;
 
-/// Texts that look like expressions often enough to get far.
-fn almost_an_expression() -> impl Strategy<Value = String> {
+/// Random tokens, which resemble expressions often enough to be parsed far.
+fn tokens_in_random_order() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "a",
         "b",
@@ -80,7 +80,7 @@ fn parse_everything(text: &str) {
     let _ = (usage.unused_names(&names), usage.unused_values(&values));
 }
 
-/// Printed conditions, built from the inside out.
+/// The texts of valid conditions.
 fn condition_text() -> impl Strategy<Value = String> {
     let operand =
         prop::sample::select(vec!["a", "b.c[1]", "#n.d", ":v", "size(a)", "(a)", "x[0][1]", "size((#n))"]);
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_tokens_never_panic(text in almost_an_expression()) {
+    fn arbitrary_tokens_never_panic(text in tokens_in_random_order()) {
         parse_everything(&text);
         parse_everything(&format!("SET {text}"));
     }
@@ -152,33 +152,33 @@ proptest! {
     }
 
     #[test]
-    fn what_was_set_is_found_there(
+    fn a_set_value_is_found_at_its_path(
         attributes in prop::collection::btree_map("[a-c]", any_value(), 0..4), path in any_path(), value in any_value(),
     ) {
         let old = attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<partita_value::Item>();
         let update = update(&format!("SET {path} = :v"), &[], &[(":v", value.clone())]).unwrap();
         let Ok(new) = update.apply(Some(old.view()), old.view()) else { return Ok(()) };
         let known = filter(&format!("{path} = :v"), &[], &[(":v", value)]).unwrap();
-        // Behind the end of a list the value is appended, and so has another index.
-        if update.touched().apply(new.view()) != update.touched().apply(old.view()) || !path.contains('[') {
+        // Past the end of a list the value is appended, so it has another index.
+        if update.targets().apply(new.view()) != update.targets().apply(old.view()) || !path.contains('[') {
             prop_assert!(known.matches(Some(new.view())).unwrap(), "{:?} {:?}", old, new);
         }
         prop_assert_eq!(new.clone(), partita_value::Item::from_bytes(new.clone().into_bytes()).unwrap());
     }
 
     #[test]
-    fn what_was_removed_is_gone_from_maps(
+    fn a_removed_value_is_gone_from_maps(
         attributes in prop::collection::btree_map("[a-c]", any_value(), 0..4), path in any_path(),
     ) {
         let old = attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<partita_value::Item>();
         let update = update(&format!("REMOVE {path}"), &[], &[]).unwrap();
         if let Ok(new) = update.apply(Some(old.view()), old.view()) && !path.ends_with(']') {
-            prop_assert!(update.touched().apply(new.view()).is_empty());
+            prop_assert!(update.targets().apply(new.view()).is_empty());
         }
     }
 
     #[test]
-    fn a_projection_finds_what_its_path_leads_to(
+    fn a_projection_is_empty_exactly_if_nothing_is_at_its_path(
         attributes in prop::collection::btree_map("[a-c]", any_value(), 0..4), path in any_path(),
     ) {
         let there = attributes.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<partita_value::Item>();

@@ -1,4 +1,4 @@
-//! Updates: the items they make.
+//! Results of updates.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -34,7 +34,7 @@ fn after(text: &str, attribute: &str, value_entries: &[(&str, AttributeValue)]) 
 }
 
 #[test]
-fn untouched_attributes_stay_as_they_are() {
+fn other_attributes_are_unchanged() {
     let updated = apply("SET b = :v, zz = :v REMOVE num, nope", &[(":v", s("new"))]);
     let old = thing();
     let expected = old.view().attributes().into_iter().filter(|(name, _)| *name != b"num");
@@ -71,7 +71,7 @@ fn arithmetic_is_exact() {
 }
 
 #[test]
-fn if_not_exists_and_list_append_give_values() {
+fn if_not_exists_and_list_append_return_values() {
     assert_eq!(after("SET txt = if_not_exists(txt, :v)", "txt", &[(":v", n("1"))]), Some(s("x")));
     assert_eq!(after("SET y = if_not_exists(y, :v)", "y", &[(":v", n("1"))]), Some(n("1")));
     assert_eq!(after("SET y = if_not_exists(doc.nope, if_not_exists(x, num))", "y", &[]), Some(n("10")));
@@ -113,7 +113,7 @@ fn documents_are_edited_inside() {
 }
 
 #[test]
-fn indexes_count_in_the_list_as_it_was() {
+fn indexes_refer_to_the_old_list() {
     let numbers = |text: &str, values: &[(&str, AttributeValue)]| match after(text, "lst", values) {
         Some(AttributeValue::L(elements)) => elements
             .into_iter()
@@ -149,7 +149,7 @@ fn inner_lists_are_resized_before_outer_ones() {
 }
 
 #[test]
-fn sets_grow_and_shrink() {
+fn add_and_delete_change_sets() {
     let sets = [(":s", ss(&["b", "c"])), (":n", ns(&["2", "3.0"]))];
     let updated = apply("ADD tags :s, nums :n, more :s", &sets);
     for (name, expected) in
@@ -180,25 +180,24 @@ fn a_missing_item_starts_from_its_key() {
 }
 
 #[test]
-fn targets_are_projected_for_the_answer() {
+fn targets_are_projected_for_the_response() {
     let value_entries = [(":v", n("1"))];
     let update = update("SET doc.a = :v, num = :v REMOVE lst[1], txt", &[], &value_entries).unwrap();
     let new = update.apply(Some(thing().view()), key().view()).unwrap();
     assert_eq!(
-        update.touched().apply(thing().view()),
+        update.targets().apply(thing().view()),
         item(&[("doc", m(&[("a", n("1"))])), ("num", n("10")), ("lst", l(&[n("1")])), ("txt", s("x")),])
     );
     assert_eq!(
-        update.touched().apply(new.view()),
+        update.targets().apply(new.view()),
         item(&[("doc", m(&[("a", n("1"))])), ("num", n("1")), ("lst", l(&[n("2")])),])
     );
     assert_eq!(update.target_roots().collect::<Vec<_>>(), ["doc", "num", "lst", "txt"]);
-    assert!(update.edits_inside("doc") && !update.edits_inside("num"));
     assert_eq!(update.nested_roots().collect::<Vec<_>>(), ["doc", "lst"]);
 }
 
 #[test]
-fn types_are_known_before_the_item_is() {
+fn types_are_known_without_the_item() {
     let value_entries = [(":n", n("1")), (":s", ss(&["x"]))];
     let text =
         "SET a = :n, b = :n + c, d = e[0], f = if_not_exists(g, :n), h.i = :n REMOVE j ADD k :n DELETE l :s";
@@ -239,7 +238,7 @@ fn legacy_updates_put_add_and_delete() {
 }
 
 #[test]
-fn only_what_gives_something_creates_an_item() {
+fn only_set_and_add_create_an_item() {
     let creates =
         |text: &str, values: &[(&str, AttributeValue)]| update(text, &[], values).unwrap().creates_item();
     assert!(creates("SET a = :v", &[(":v", n("1"))]));

@@ -1,6 +1,6 @@
-//! Files of comma-separated values, with a header of their own and with a given one.
+//! Files of comma-separated values, with their own header and with a given one.
 //!
-//! What is read is canonical, and when it is written with all fields in quotes the same is read again.
+//! Items are canonical and survive a round trip with all fields in quotes.
 
 use crate::inputs::{assert_canonical, puts};
 use partita_exchange::item_reader::InputFormat;
@@ -25,7 +25,7 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A record of an item, which has the first columns and may lack the last.
+/// Returns the record of an item, which may lack the last columns.
 fn quoted(item: &Item, delimiter: u8) -> Vec<u8> {
     let mut line = Vec::new();
     for (number, value) in COLUMNS.iter().map_while(|column| item.get(column)).enumerate() {

@@ -1,4 +1,4 @@
-//! Any bytes as a page of the data file.
+//! Arbitrary bytes as a page of the data file.
 
 use partita_store_embedded::fuzzing;
 

@@ -1,11 +1,11 @@
-//! Expressions: the first line names the kind, the rest is the text. What binds is evaluated on an item and on none.
+//! Expressions: the first line is the kind, the rest is the text. Valid ones are evaluated with and without an item.
 
-use crate::inputs::{assert_canonical, chosen, expression_names, expression_values, item};
+use crate::inputs::{assert_canonical, expression_names, expression_values, item, split_first_line};
 use partita_expression::{Condition, ExpressionKind, KeyCondition, Projection, Update, Usage};
 use partita_value::Item;
 
 pub fn run(input: &[u8]) {
-    let (kind, text) = chosen(input);
+    let (kind, text) = split_first_line(input);
     let Ok(text) = std::str::from_utf8(text) else { return };
     match kind {
         b"filter" => condition(ExpressionKind::Filter, text),
@@ -55,7 +55,7 @@ fn update(text: &str) {
     for old in [Some(item()), None] {
         if let Ok(updated) = update.apply(old.as_ref().map(Item::view), key.view()) {
             assert_canonical(&updated);
-            assert_canonical(&update.touched().apply(updated.view()));
+            assert_canonical(&update.targets().apply(updated.view()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The bytes of a connection on the usual request's lane: what is whole is cut out exactly, and its signature is looked at.
 
 use partita_auth::{Authentication, Credential, Verifier};
-use partita_server::fuzzing::{Seen, look};
+use partita_server::fuzzing::{ParsedBytes, parse};
 use std::sync::LazyLock;
 
 /// When the signatures of the corpus were made.
@@ -12,16 +12,16 @@ static AUTHENTICATION: LazyLock<Authentication> =
 
 pub fn run(bytes: &[u8]) {
     let mut rest = bytes;
-    while let Seen::Whole { end } = look(rest, |request| {
+    while let ParsedBytes::Complete { end } = parse(rest, |request| {
         assert!(request.body.len() < rest.len());
         let _ = AUTHENTICATION.check(request, NOW);
     }) {
         assert!(end <= rest.len());
-        assert!(matches!(look(&rest[..end], |_| {}), Seen::Whole { end: same } if same == end));
-        assert!(matches!(look(&rest[..end - 1], |_| {}), Seen::Missing(1) | Seen::Unusual));
+        assert!(matches!(parse(&rest[..end], |_| {}), ParsedBytes::Complete { end: same } if same == end));
+        assert!(matches!(parse(&rest[..end - 1], |_| {}), ParsedBytes::Incomplete(1) | ParsedBytes::Unusual));
         rest = &rest[end..];
     }
-    if let Seen::Missing(bytes) = look(rest, |_| {}) {
+    if let ParsedBytes::Incomplete(bytes) = parse(rest, |_| {}) {
         assert!(bytes > 0);
     }
 }

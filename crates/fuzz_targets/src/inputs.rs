@@ -1,11 +1,11 @@
-//! What several fuzz targets need: an item with a value of every type, placeholders, and what holds of every item.
+//! Shared parts of the fuzz targets: an item with a value of every type, placeholders, and invariants of items.
 
-use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine};
+use partita_exchange::item_reader::{InputFormat, ItemReader, NextRecord, PutLine};
 use partita_expression::{ExpressionNames, ExpressionValues};
 use partita_partiql::{KeyPart, KeyParts};
 use partita_value::{AttributeValue, Item, Number, ScalarType, Value};
 
-/// Values of every type; `:a` is the first of them, `:b` the second and so on, and statements take them as parameters.
+/// Values of every type. `:a` is the first, `:b` the second and so on; statements take them as parameters.
 pub fn values() -> Vec<AttributeValue> {
     let number = |value: u64| Number::from(value);
     let text = |text: &str| AttributeValue::S(text.to_owned());
@@ -25,7 +25,7 @@ pub fn values() -> Vec<AttributeValue> {
     ]
 }
 
-/// The letters that name the values above, as attributes and as placeholders.
+/// The names of the values above, as attributes and as placeholders.
 const LETTERS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 
 /// An item with the keys `pk` and `sk`, and an attribute of every type.
@@ -55,38 +55,38 @@ pub fn expression_values() -> ExpressionValues {
     bound
 }
 
-/// What holds of every item that was made from outside: its bytes are canonical, and its size is the one kept with it.
+/// Asserts that an item built from external input has canonical bytes and the right stored size.
 pub fn assert_canonical(item: &Item) {
     let again: Item = item
         .view()
         .attributes()
         .into_iter()
         .map(|(name, value)| {
-            (std::str::from_utf8(name).expect("names are text"), AttributeValue::from(value))
+            (std::str::from_utf8(name).expect("names are UTF-8"), AttributeValue::from(value))
         })
         .collect();
     assert_eq!(&again, item, "the bytes are not canonical");
-    assert_eq!(again.size(), item.size(), "the size is not the item's");
+    assert_eq!(again.size(), item.size(), "the stored size is wrong");
 }
 
-/// All puts of a file; whatever is no put is left out.
+/// Returns all puts of a file; invalid records are skipped.
 pub fn puts(format: InputFormat, file: &[u8]) -> Vec<PutLine> {
     let mut reader = ItemReader::new(file, &format);
     let mut puts = Vec::new();
     loop {
         match reader.read() {
-            Ok(Next::Record(record)) => {
+            Ok(NextRecord::Record(record)) => {
                 assert!(reader.text().len() <= file.len());
                 puts.extend(record.put);
             }
-            Ok(Next::Nothing(_)) => {}
-            Ok(Next::End) | Err(_) => return puts,
+            Ok(NextRecord::Skipped(_)) => {}
+            Ok(NextRecord::End) | Err(_) => return puts,
         }
     }
 }
 
-/// The first line of an input, which chooses what the rest is read as.
-pub fn chosen(input: &[u8]) -> (&[u8], &[u8]) {
+/// Splits an input into its first line, which selects how the rest is interpreted, and the rest.
+pub fn split_first_line(input: &[u8]) -> (&[u8], &[u8]) {
     let end = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
     (&input[..end], input.get(end + 1..).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Files of Amazon Ion: what is read is canonical, and is read again from what is written of it.
+//! Files of Amazon Ion: items are canonical and survive a round trip.
 
 use crate::inputs::{assert_canonical, puts};
 use partita_api::export::ExportFormat;

@@ -1,4 +1,4 @@
-//! Files of DynamoDB JSON: what is read is canonical, and is read again from what is written of it.
+//! Files of DynamoDB JSON: items are canonical and survive a round trip.
 
 use crate::inputs::{assert_canonical, puts};
 use partita_api::export::ExportFormat;

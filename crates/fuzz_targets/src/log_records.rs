@@ -1,4 +1,4 @@
-//! Any bytes as the files of the commit log, and as the body of a sealed record of it.
+//! Arbitrary bytes as files of the commit log, and as the body of a sealed record.
 
 use partita_store_embedded::fuzzing;
 

@@ -1,4 +1,4 @@
-//! Model files: read, and where they can be read checked, explained and reported.
+//! Model files: parsed and, if valid, checked and reported.
 
 use partita_design::{Source, check, read, report};
 
@@ -13,7 +13,7 @@ pub fn run(input: &[u8]) {
             report::sarif(&checked.findings, &source);
         }
         Err(findings) => {
-            assert!(!findings.is_empty(), "a model is refused without a word");
+            assert!(!findings.is_empty(), "a model is rejected without a finding");
             report::text_of(&findings, &source);
             report::findings_json(&findings, &source);
         }

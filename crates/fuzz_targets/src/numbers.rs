@@ -1,4 +1,4 @@
-//! Two numbers, one a line: printing and parsing are inverse, and keys, order, sums and differences agree.
+//! Two numbers, one per line: printing and parsing are inverse, and keys, order, sums and differences agree.
 
 use partita_value::{Number, ValueRef, ordered_key};
 

@@ -1,5 +1,4 @@
-//! PartiQL: a statement's text, with as many parameters as it has question marks, to the ranges it reads or the item it
-//! writes.
+//! PartiQL statements, with as many parameters as question marks, up to the ranges they read or the items they write.
 
 use crate::inputs::{assert_canonical, item, key, values};
 use partita_partiql::{Statement, named_item, read_access, read_order};

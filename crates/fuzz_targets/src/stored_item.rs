@@ -1,4 +1,4 @@
-//! Any bytes as a stored item: whatever they are, looking at them ends, and without a panic.
+//! Arbitrary bytes as a stored item: reading them terminates without a panic.
 
 use crate::inputs::{expression_names, expression_values};
 use partita_api::export::ExportFormat;
@@ -12,12 +12,12 @@ const UPDATE: &str = "SET a = if_not_exists(a, :a), i[0] = :i, b = b + :b ADD g 
 
 pub fn run(bytes: &[u8]) {
     let Some(item) = ItemRef::new(bytes) else { return };
-    look(item);
+    read(item);
     evaluate(item);
     write(item);
 }
 
-fn look(item: ItemRef<'_>) {
+fn read(item: ItemRef<'_>) {
     let _ = (item.size(), item.is_nested_beyond(limits::NESTING_LEVELS), format!("{:?}", item.to_owned()));
     for (name, value) in item.attributes() {
         let name = String::from_utf8_lossy(name);
@@ -28,7 +28,10 @@ fn look(item: ItemRef<'_>) {
         }
         let rebuilt = rebuild(&name, value);
         let again = rebuilt.view().attributes().into_iter().next().map(|(_, value)| value);
-        assert!(again.is_some_and(|value| rebuild(&name, value) == rebuilt), "canonical at the first time");
+        assert!(
+            again.is_some_and(|value| rebuild(&name, value) == rebuilt),
+            "rebuilding once makes it canonical"
+        );
     }
 }
 

@@ -1,45 +1,49 @@
-//! A history + what the lists were in the end → everything that no serial execution explains.
+//! Checks a history and the final lists for everything that no serial execution explains.
 //!
-//! The last state of a list is the order of its versions. From it follow all dependencies between transactions: who wrote
-//! before whom (ww), who read whose writes (wr), who read what somebody else then overwrote (rw), and what the clock says. In
-//! a strictly serializable history they have no cycle. That and its names are Adya's and Elle's.
+//! The final state of a list is the order of its versions. From it follow all dependencies between transactions: which wrote
+//! before which (ww), which read whose writes (wr), which read what another then overwrote (rw), and real time. In a
+//! strictly serializable history they have no cycle. The method and its terms are Adya's and Elle's.
 
 use crate::graph::{Cycle, Dependency, Graph};
-use crate::history::{Element, Key, Outcome, Seen, Transaction};
+use crate::history::{Element, Key, Observation, Outcome, Transaction};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 /// What is wrong with a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Anomaly {
-    /// Nobody appended this.
+    /// An element that no transaction appended.
     Phantom { key: Key, element: Element },
-    /// It is in the list twice.
-    Doubled { key: Key, element: Element },
-    /// Its transaction was refused, and it is in the list all the same.
+    /// An element that is in the list twice.
+    Duplicate { key: Key, element: Element },
+    /// An element in the list although its transaction was refused.
     Refused { key: Key, element: Element },
-    /// Its transaction was acknowledged, and it is not in the list.
+    /// An element that is not in the list although its transaction was acknowledged.
     Lost { key: Key, element: Element },
-    /// Of the appends of a transaction some are there and some are not.
-    Half { transaction: usize },
-    /// What was seen was never the list.
-    NeverThere { transaction: usize, key: Key },
-    /// Transactions that would each have to come before the next.
+    /// A transaction of whose appends only some are there.
+    Partial { transaction: usize },
+    /// An observation of a state that the list never had.
+    ImpossibleRead { transaction: usize, key: Key },
+    /// Transactions each of which would have to precede the next.
     Cycle { name: String, cycle: Cycle },
 }
 
 impl fmt::Display for Anomaly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Anomaly::Phantom { key, element } => write!(f, "{element} of list {key} was appended by nobody"),
-            Anomaly::Doubled { key, element } => write!(f, "{element} is in list {key} twice"),
-            Anomaly::Refused { key, element } => write!(f, "{element} of list {key} was refused"),
+            Anomaly::Phantom { key, element } => {
+                write!(f, "{element} of list {key} was appended by no transaction")
+            }
+            Anomaly::Duplicate { key, element } => write!(f, "{element} is in list {key} twice"),
+            Anomaly::Refused { key, element } => {
+                write!(f, "{element} of list {key} was refused and is there")
+            }
             Anomaly::Lost { key, element } => {
                 write!(f, "{element} of list {key} was acknowledged and is lost")
             }
-            Anomaly::Half { transaction } => write!(f, "transaction {transaction} is there by half"),
-            Anomaly::NeverThere { transaction, key } => {
-                write!(f, "what transaction {transaction} saw of list {key} never was the list")
+            Anomaly::Partial { transaction } => write!(f, "transaction {transaction} is there only in part"),
+            Anomaly::ImpossibleRead { transaction, key } => {
+                write!(f, "transaction {transaction} observed a state that list {key} never had")
             }
             Anomaly::Cycle { name, cycle } => write!(f, "{name}: {cycle:?}"),
         }
@@ -52,12 +56,12 @@ pub fn check(history: &[Transaction], lists: &Lists) -> Vec<Anomaly> {
     let writers = writers(history);
     let mut anomalies = Vec::new();
     check_elements(history, lists, &writers, &mut anomalies);
-    check_wholeness(history, lists, &mut anomalies);
+    check_atomicity(history, lists, &mut anomalies);
     check_observations(history, lists, &mut anomalies);
-    // Without an order of versions there is no graph to speak of.
+    // Without an order of versions there is no graph.
     if anomalies.is_empty() {
         let graph = graph(history, lists, &writers);
-        anomalies.extend(graph.cycles().into_iter().map(named));
+        anomalies.extend(graph.cycles().into_iter().map(name_cycle));
     }
     anomalies
 }
@@ -80,7 +84,7 @@ fn check_elements(
         let mut seen = HashSet::new();
         for &element in list {
             if !seen.insert(element) {
-                anomalies.push(Anomaly::Doubled { key, element });
+                anomalies.push(Anomaly::Duplicate { key, element });
             }
             match writers.get(&element).map(|number| &history[*number as usize]) {
                 Some(writer) if !writer.appends.contains(&(key, element)) => {
@@ -96,12 +100,12 @@ fn check_elements(
     }
 }
 
-fn check_wholeness(history: &[Transaction], lists: &Lists, anomalies: &mut Vec<Anomaly>) {
+fn check_atomicity(history: &[Transaction], lists: &Lists, anomalies: &mut Vec<Anomaly>) {
     let present: HashSet<Element> = lists.values().flatten().copied().collect();
     for (number, transaction) in history.iter().enumerate() {
         let there = transaction.appends.iter().filter(|(_, element)| present.contains(element)).count();
         if transaction.outcome == Outcome::Unknown && there != 0 && there != transaction.appends.len() {
-            anomalies.push(Anomaly::Half { transaction: number });
+            anomalies.push(Anomaly::Partial { transaction: number });
         }
         if transaction.outcome == Outcome::Done {
             let lost = transaction.appends.iter().filter(|(_, element)| !present.contains(element));
@@ -110,23 +114,23 @@ fn check_wholeness(history: &[Transaction], lists: &Lists, anomalies: &mut Vec<A
     }
 }
 
-/// Lists only grow: whatever was seen is the beginning of what there is in the end.
+/// Lists only grow: every observed state is a prefix of the final one.
 fn check_observations(history: &[Transaction], lists: &Lists, anomalies: &mut Vec<Anomaly>) {
     for (transaction, done) in history.iter().enumerate().filter(|(_, t)| t.outcome == Outcome::Done) {
         for (key, seen) in &done.observations {
             let list = lists.get(key).map_or(&[][..], Vec::as_slice);
             let was_there = match seen {
-                Seen::List(elements) => list.starts_with(elements),
-                Seen::Length(length) => *length <= list.len(),
+                Observation::List(elements) => list.starts_with(elements),
+                Observation::Length(length) => *length <= list.len(),
             };
             if !was_there {
-                anomalies.push(Anomaly::NeverThere { transaction, key: *key });
+                anomalies.push(Anomaly::ImpossibleRead { transaction, key: *key });
             }
         }
     }
 }
 
-/// Transactions are the first nodes; behind them stand the ends of acknowledged ones, in the order of time.
+/// The first nodes are transactions; then follow the ends of acknowledged ones, ordered by time.
 fn graph(history: &[Transaction], lists: &Lists, writers: &HashMap<Element, u32>) -> Graph {
     let mut ends: Vec<(u64, u32)> = (0..)
         .zip(history)
@@ -134,7 +138,7 @@ fn graph(history: &[Transaction], lists: &Lists, writers: &HashMap<Element, u32>
         .map(|(number, transaction)| (transaction.ended, number))
         .collect();
     ends.sort_unstable();
-    let mut graph = Graph::of_nodes(history.len() + ends.len());
+    let mut graph = Graph::with_nodes(history.len() + ends.len());
     for list in lists.values() {
         let in_order: Vec<u32> = list.iter().map(|element| writers[element]).collect();
         for pair in in_order.windows(2) {
@@ -160,8 +164,8 @@ fn connect_observations(
     for (key, seen) in &transaction.observations {
         let list = lists.get(key).map_or(&[][..], Vec::as_slice);
         let length = match seen {
-            Seen::List(elements) => elements.len(),
-            Seen::Length(length) => *length,
+            Observation::List(elements) => elements.len(),
+            Observation::Length(length) => *length,
         };
         if let Some(last) = length.checked_sub(1).and_then(|last| list.get(last)) {
             graph.connect(writers[last], number, Dependency::WriteRead);
@@ -172,13 +176,13 @@ fn connect_observations(
     }
 }
 
-/// A chain of ends: each leads to the next, and to what began behind it.
+/// Connects the ends to a chain: each leads to the next, and to the transactions that began after it.
 fn connect_time(graph: &mut Graph, history: &[Transaction], ends: &[(u64, u32)]) {
-    let node = |place: usize| (history.len() + place) as u32;
-    for (place, (_, number)) in ends.iter().enumerate() {
-        graph.connect(*number, node(place), Dependency::Time);
-        if place > 0 {
-            graph.connect(node(place - 1), node(place), Dependency::Time);
+    let node = |index: usize| (history.len() + index) as u32;
+    for (index, (_, number)) in ends.iter().enumerate() {
+        graph.connect(*number, node(index), Dependency::Time);
+        if index > 0 {
+            graph.connect(node(index - 1), node(index), Dependency::Time);
         }
     }
     for (number, transaction) in (0..).zip(history) {
@@ -189,16 +193,16 @@ fn connect_time(graph: &mut Graph, history: &[Transaction], ends: &[(u64, u32)])
     }
 }
 
-fn named(cycle: Cycle) -> Anomaly {
-    let has = |wanted| cycle.iter().filter(|(_, dependency)| *dependency == wanted).count();
-    let name = match (has(Dependency::WriteRead), has(Dependency::ReadWrite)) {
+fn name_cycle(cycle: Cycle) -> Anomaly {
+    let count = |kind| cycle.iter().filter(|(_, dependency)| *dependency == kind).count();
+    let name = match (count(Dependency::WriteRead), count(Dependency::ReadWrite)) {
         (0, 0) => "G0",
         (_, 0) => "G1c",
         (_, 1) => "G-single",
         _ => "G2",
     };
-    let timely = if has(Dependency::Time) > 0 { "-realtime" } else { "" };
-    Anomaly::Cycle { name: format!("{name}{timely}"), cycle }
+    let suffix = if count(Dependency::Time) > 0 { "-realtime" } else { "" };
+    Anomaly::Cycle { name: format!("{name}{suffix}"), cycle }
 }
 
 #[cfg(test)]
@@ -206,12 +210,12 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn list(elements: &[Element]) -> Seen {
-        Seen::List(elements.into())
+    fn list(elements: &[Element]) -> Observation {
+        Observation::List(elements.into())
     }
 
-    /// All at the same time, unless told otherwise.
-    fn done(appends: &[(Key, Element)], observations: &[(Key, Seen)]) -> Transaction {
+    /// All concurrent, unless `at` says otherwise.
+    fn done(appends: &[(Key, Element)], observations: &[(Key, Observation)]) -> Transaction {
         let (appends, observations) = (appends.to_vec(), observations.to_vec());
         Transaction { appends, observations, begun: 0, ended: 1_000, outcome: Outcome::Done }
     }
@@ -236,25 +240,25 @@ mod tests {
     }
 
     #[test]
-    fn lost_doubled_phantom_refused_and_half_appends_are_found() {
+    fn lost_duplicate_phantom_refused_and_partial_appends_are_found() {
         let one = [done(&[(1, 10)], &[])];
         assert_eq!(names(&one, &[(1, &[])]), ["Lost"]);
-        assert_eq!(names(&one, &[(1, &[10, 10])]), ["Doubled"]);
+        assert_eq!(names(&one, &[(1, &[10, 10])]), ["Duplicate"]);
         assert_eq!(names(&one, &[(1, &[10, 11])]), ["Phantom"]);
         assert_eq!(names(&one, &[(1, &[10]), (2, &[10])]), ["Phantom"]);
         let refused = [with(Outcome::Refused, done(&[(1, 10)], &[]))];
         assert_eq!(names(&refused, &[(1, &[10])]), ["Refused"]);
         let unknown = [with(Outcome::Unknown, done(&[(1, 10), (2, 11)], &[]))];
-        assert_eq!(names(&unknown, &[(1, &[10])]), ["Half"]);
+        assert_eq!(names(&unknown, &[(1, &[10])]), ["Partial"]);
         assert!(names(&unknown, &[]).is_empty() && names(&unknown, &[(1, &[10]), (2, &[11])]).is_empty());
     }
 
     #[test]
-    fn what_never_was_the_list_is_found() {
+    fn impossible_reads_are_found() {
         let writes = [done(&[(1, 10)], &[]), done(&[(1, 11)], &[])];
-        for seen in [list(&[11]), list(&[11, 10]), list(&[10, 11, 12]), Seen::Length(3)] {
+        for seen in [list(&[11]), list(&[11, 10]), list(&[10, 11, 12]), Observation::Length(3)] {
             let history = [&writes[..], &[done(&[], &[(1, seen)])]].concat();
-            assert_eq!(names(&history, &[(1, &[10, 11])]), ["NeverThere"]);
+            assert_eq!(names(&history, &[(1, &[10, 11])]), ["ImpossibleRead"]);
         }
     }
 
@@ -272,25 +276,31 @@ mod tests {
     }
 
     #[test]
-    fn half_a_transaction_seen_is_a_g_single() {
+    fn reading_a_transaction_in_part_is_a_g_single() {
         let history = [done(&[(1, 10), (2, 20)], &[]), done(&[], &[(1, list(&[10])), (2, list(&[]))])];
         assert_eq!(names(&history, &[(1, &[10]), (2, &[20])]), ["G-single"]);
     }
 
     #[test]
     fn a_lost_update_is_a_g_single() {
-        let history = [done(&[(1, 10)], &[(1, Seen::Length(0))]), done(&[(1, 11)], &[(1, Seen::Length(0))])];
+        let history = [
+            done(&[(1, 10)], &[(1, Observation::Length(0))]),
+            done(&[(1, 11)], &[(1, Observation::Length(0))]),
+        ];
         assert_eq!(names(&history, &[(1, &[10, 11])]), ["G-single"]);
     }
 
     #[test]
     fn write_skew_is_a_g2() {
-        let history = [done(&[(1, 10)], &[(2, Seen::Length(0))]), done(&[(2, 20)], &[(1, Seen::Length(0))])];
+        let history = [
+            done(&[(1, 10)], &[(2, Observation::Length(0))]),
+            done(&[(2, 20)], &[(1, Observation::Length(0))]),
+        ];
         assert_eq!(names(&history, &[(1, &[10]), (2, &[20])]), ["G2"]);
     }
 
     #[test]
-    fn a_stale_read_is_told_by_the_clock() {
+    fn a_stale_read_is_detected_by_real_time() {
         let read = |begun| at(begun, begun + 1, done(&[], &[(1, list(&[]))]));
         let write = at(10, 20, done(&[(1, 10)], &[]));
         assert!(names(&[write.clone(), read(15)], &[(1, &[10])]).is_empty());
@@ -300,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_comes_before_an_older_one_is_told_by_the_clock() {
+    fn a_write_that_precedes_an_older_one_is_detected_by_real_time() {
         let history = [at(0, 1, done(&[(1, 10)], &[])), at(2, 3, done(&[(1, 11)], &[]))];
         assert!(names(&history, &[(1, &[10, 11])]).is_empty());
         assert_eq!(names(&history, &[(1, &[11, 10])]), ["G0-realtime"]);
@@ -322,7 +332,7 @@ mod tests {
                 let there = lists.entry(key).or_default();
                 match random.below(3) {
                     0 => transaction.observations.push((key, list(there))),
-                    1 => transaction.observations.push((key, Seen::Length(there.len()))),
+                    1 => transaction.observations.push((key, Observation::Length(there.len()))),
                     _ => {
                         let element = number as Element * 4 + place as Element;
                         there.push(element);
@@ -336,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn serial_executions_are_in_order_and_what_is_altered_in_them_is_found() {
+    fn serial_executions_pass_and_alterations_are_found() {
         for seed in 0..50 {
             let mut random = Random::new(seed);
             let (history, lists) = serial(&mut random, 400);

@@ -1,16 +1,16 @@
-//! A client: one transaction after another, noted with what it saw and how it ended.
+//! A client: runs one transaction after another, and records what each observed and how it ended.
 
-use crate::connection::{Answer, Connection};
+use crate::connection::{Connection, Response};
 use crate::server::Server;
-use partita_list_append::history::{Element, Key, Outcome, Seen, Transaction};
+use partita_list_append::history::{Element, Key, Observation, Outcome, Transaction};
 use partita_list_append::lists::Lists;
 use partita_list_append::random::Random;
 use partita_list_append::request;
 use std::io;
 use std::time::Instant;
 
-/// The most lists one transaction touches.
-const WIDTH: usize = 4;
+/// The most lists that one transaction touches.
+const MAX_LISTS: usize = 4;
 
 pub struct Client<'a> {
     pub server: &'a Server,
@@ -23,7 +23,7 @@ pub struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// One transaction, or a read and a write that depends on it.
+    /// Runs one transaction, or a read and a write that depends on it.
     pub fn step(&mut self) -> io::Result<()> {
         match self.random.below(10) {
             0 => self.get(),
@@ -35,62 +35,62 @@ impl Client<'_> {
     }
 
     fn get(&mut self) -> io::Result<()> {
-        let key = self.lists.some(&mut self.random, 1)[0];
+        let key = self.lists.choose(&mut self.random, 1)[0];
         let begun = self.now();
-        if let Some(answer) = self.ask_once("GetItem", &request::get(key)) {
-            let seen = Seen::List(request::list(&succeeded(&answer)?.body["Item"]).into());
-            self.note(begun, Vec::new(), vec![(key, seen)], Outcome::Done);
+        if let Some(response) = self.call_once("GetItem", &request::get(key)) {
+            let seen = Observation::List(request::list(&succeeded(&response)?.body["Item"]).into());
+            self.record(begun, Vec::new(), vec![(key, seen)], Outcome::Done);
         }
         Ok(())
     }
 
-    fn transact_get(&mut self) -> io::Result<Vec<(Key, Seen)>> {
-        let count = 1 + self.random.below(WIDTH);
-        let keys = self.lists.some(&mut self.random, count);
+    fn transact_get(&mut self) -> io::Result<Vec<(Key, Observation)>> {
+        let count = 1 + self.random.below(MAX_LISTS);
+        let keys = self.lists.choose(&mut self.random, count);
         let begun = self.now();
-        let Some(answer) = self.ask_once("TransactGetItems", &request::transact_get(&keys)) else {
+        let Some(response) = self.call_once("TransactGetItems", &request::transact_get(&keys)) else {
             return Ok(Vec::new());
         };
-        if is_refused(&answer) {
+        if is_refused(&response) {
             return Ok(Vec::new());
         }
-        let seen = request::lists(&keys, &succeeded(&answer)?.body);
-        self.note(begun, Vec::new(), seen.clone(), Outcome::Done);
+        let seen = request::lists(&keys, &succeeded(&response)?.body);
+        self.record(begun, Vec::new(), seen.clone(), Outcome::Done);
         Ok(seen)
     }
 
-    /// An append outside of transactions, told by its answer what was there before.
+    /// Appends outside of a transaction; the response shows what was there before.
     fn update(&mut self) -> io::Result<()> {
-        let key = self.lists.some(&mut self.random, 1)[0];
-        let element = self.lists.element(key);
+        let key = self.lists.choose(&mut self.random, 1)[0];
+        let element = self.lists.new_element(key);
         let begun = self.now();
-        let Some(answer) = self.ask_once("UpdateItem", &request::update(key, element)) else {
-            self.note(begun, vec![(key, element)], Vec::new(), Outcome::Unknown);
+        let Some(response) = self.call_once("UpdateItem", &request::update(key, element)) else {
+            self.record(begun, vec![(key, element)], Vec::new(), Outcome::Unknown);
             return Ok(());
         };
-        let mut list = request::list(&succeeded(&answer)?.body["Attributes"]);
+        let mut list = request::list(&succeeded(&response)?.body["Attributes"]);
         if list.pop() != Some(element) {
-            return Err(io::Error::other(format!("an append of {element} answers with {:?}", answer.body)));
+            return Err(io::Error::other(format!("an append of {element} returned {:?}", response.body)));
         }
-        self.note(begun, vec![(key, element)], vec![(key, Seen::List(list.into()))], Outcome::Done);
+        self.record(begun, vec![(key, element)], vec![(key, Observation::List(list.into()))], Outcome::Done);
         Ok(())
     }
 
-    /// Reads some lists, and appends to some of them and to others if all are still as they were.
+    /// Reads some lists, and appends to some of them and to others if none has changed.
     fn compare_and_append(&mut self) -> io::Result<()> {
         let seen = self.transact_get()?;
-        let length = |seen: &Seen| match seen {
-            Seen::List(list) => list.len(),
-            Seen::Length(length) => *length,
+        let length = |seen: &Observation| match seen {
+            Observation::List(list) => list.len(),
+            Observation::Length(length) => *length,
         };
         self.append(seen.iter().map(|(key, seen)| (*key, length(seen))).collect())
     }
 
-    /// A transaction that appends to some lists, provided that those of `expected` have their lengths.
+    /// Appends to some lists in a transaction, provided that those of `expected` have the given lengths.
     fn append(&mut self, expected: Vec<(Key, usize)>) -> io::Result<()> {
-        let count = 1 + self.random.below(WIDTH);
-        let mut keys = self.lists.some(&mut self.random, count);
-        // Often what is compared is also written: updates that would be lost if nobody looked.
+        let count = 1 + self.random.below(MAX_LISTS);
+        let mut keys = self.lists.choose(&mut self.random, count);
+        // Often the compared list is also written: a lost update if the condition were not checked.
         if let Some((key, _)) = expected.first()
             && !keys.contains(key)
             && self.random.once_in(2)
@@ -98,41 +98,42 @@ impl Client<'_> {
             keys[0] = *key;
         }
         let appends: Vec<(Key, Element)> =
-            keys.into_iter().map(|key| (key, self.lists.element(key))).collect();
+            keys.into_iter().map(|key| (key, self.lists.new_element(key))).collect();
         let token = format!("{}-{}", self.name, self.history.len());
         let body = request::transact_write(&token, &appends, &expected);
         let begun = self.now();
-        // The token makes it safe to send it again: it happens once.
-        let answer = match self.ask_once("TransactWriteItems", &body) {
-            None if self.random.once_in(2) => self.ask_once("TransactWriteItems", &body),
-            answer => answer,
+        // The token makes a retry safe: the transaction happens once.
+        let response = match self.call_once("TransactWriteItems", &body) {
+            None if self.random.once_in(2) => self.call_once("TransactWriteItems", &body),
+            response => response,
         };
-        let outcome = match answer {
+        let outcome = match response {
             None => Outcome::Unknown,
-            Some(answer) if is_refused(&answer) => Outcome::Refused,
-            Some(answer) => succeeded(&answer).map(|_| Outcome::Done)?,
+            Some(response) if is_refused(&response) => Outcome::Refused,
+            Some(response) => succeeded(&response).map(|_| Outcome::Done)?,
         };
-        let observations = expected.into_iter().map(|(key, length)| (key, Seen::Length(length))).collect();
-        self.note(begun, appends, observations, outcome);
+        let observations =
+            expected.into_iter().map(|(key, length)| (key, Observation::Length(length))).collect();
+        self.record(begun, appends, observations, outcome);
         Ok(())
     }
 
-    /// An answer, or none if the server did not live to give one.
-    fn ask_once(&mut self, operation: &str, body: &str) -> Option<Answer> {
+    /// The response, or `None` if the server was killed before it.
+    fn call_once(&mut self, operation: &str, body: &str) -> Option<Response> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => Connection::open(&self.server.address()?).ok()?,
         };
-        let answer = connection.ask(operation, body).ok().filter(|answer| answer.status < 500)?;
+        let response = connection.call(operation, body).ok().filter(|response| response.status < 500)?;
         self.connection = Some(connection);
-        Some(answer)
+        Some(response)
     }
 
-    fn note(
+    fn record(
         &mut self,
         begun: u64,
         appends: Vec<(Key, Element)>,
-        observations: Vec<(Key, Seen)>,
+        observations: Vec<(Key, Observation)>,
         outcome: Outcome,
     ) {
         let ended = self.now();
@@ -144,9 +145,9 @@ impl Client<'_> {
     }
 }
 
-fn is_refused(answer: &Answer) -> bool {
+fn is_refused(response: &Response) -> bool {
     matches!(
-        answer.exception(),
+        response.exception(),
         Some(
             "TransactionCanceledException"
                 | "TransactionConflictException"
@@ -155,9 +156,9 @@ fn is_refused(answer: &Answer) -> bool {
     )
 }
 
-fn succeeded(answer: &Answer) -> io::Result<&Answer> {
-    match answer.status {
-        200 => Ok(answer),
-        status => Err(io::Error::other(format!("{status}: {}", answer.body))),
+fn succeeded(response: &Response) -> io::Result<&Response> {
+    match response.status {
+        200 => Ok(response),
+        status => Err(io::Error::other(format!("{status}: {}", response.body))),
     }
 }

@@ -1,4 +1,4 @@
-//! Which transaction must come before which, and cycles in that: nothing serial has one.
+//! The order in which transactions must have happened, as a graph. A serial execution has no cycle.
 
 /// Why one transaction comes before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,24 +9,24 @@ pub enum Dependency {
     WriteRead,
     /// It read what the other one overwrote.
     ReadWrite,
-    /// It had ended before the other one began.
+    /// It ended before the other one began.
     Time,
 }
 
-/// Nodes are numbers; edges say what leads from one to another.
+/// Nodes are numbers; edges are dependencies.
 #[derive(Default)]
 pub struct Graph {
     edges: Vec<Vec<(u32, Dependency)>>,
 }
 
-/// Nodes in a circle, each with why it comes before the next; the last one comes before the first.
+/// Nodes in a cycle, each with the reason why it precedes the next; the last precedes the first.
 pub type Cycle = Vec<(u32, Dependency)>;
 
-/// In a large knot, so many places are tried for a short cycle.
-const TRIES: usize = 200;
+/// How many nodes of a large component are tried for a short cycle.
+const MAX_STARTS: usize = 200;
 
 impl Graph {
-    pub fn of_nodes(nodes: usize) -> Graph {
+    pub fn with_nodes(nodes: usize) -> Graph {
         Graph { edges: vec![Vec::new(); nodes] }
     }
 
@@ -36,24 +36,27 @@ impl Graph {
         }
     }
 
-    /// A cycle for each knot of nodes that reach each other, with as few kinds of dependency as one has.
+    /// A cycle for each strongly connected component, with the strongest dependencies possible.
     pub fn cycles(&self) -> Vec<Cycle> {
-        let knots = self.knots();
+        let components = self.components();
         let mut members: std::collections::BTreeMap<u32, Vec<u32>> = std::collections::BTreeMap::new();
-        for (node, knot) in knots.iter().enumerate() {
-            members.entry(*knot).or_default().push(node as u32);
+        for (node, component) in components.iter().enumerate() {
+            members.entry(*component).or_default().push(node as u32);
         }
         members
             .into_values()
             .filter(|members| members.len() > 1)
-            .map(|members| self.cycle(&members, &knots))
+            .map(|members| self.cycle(&members, &components))
             .collect()
     }
 
-    fn cycle(&self, members: &[u32], knots: &[u32]) -> Cycle {
+    fn cycle(&self, members: &[u32], components: &[u32]) -> Cycle {
         use Dependency::{ReadWrite, Time, WriteRead, WriteWrite};
         for weakest in [WriteWrite, WriteRead, ReadWrite, Time] {
-            let found = members.iter().take(TRIES).filter_map(|start| self.way_back(*start, weakest, knots));
+            let found = members
+                .iter()
+                .take(MAX_STARTS)
+                .filter_map(|start| self.shortest_cycle(*start, weakest, components));
             if let Some(shortest) = found.min_by_key(Vec::len) {
                 return shortest;
             }
@@ -61,13 +64,13 @@ impl Graph {
         Vec::new()
     }
 
-    /// The shortest way from a node to itself over dependencies up to `weakest`.
-    fn way_back(&self, start: u32, weakest: Dependency, knots: &[u32]) -> Option<Cycle> {
+    /// The shortest path from a node to itself over dependencies up to `weakest`.
+    fn shortest_cycle(&self, start: u32, weakest: Dependency, components: &[u32]) -> Option<Cycle> {
         let mut came_from = std::collections::HashMap::new();
         let mut next = std::collections::VecDeque::from([start]);
         while let Some(node) = next.pop_front() {
             for (to, dependency) in &self.edges[node as usize] {
-                if *dependency > weakest || knots[*to as usize] != knots[start as usize] {
+                if *dependency > weakest || components[*to as usize] != components[start as usize] {
                     continue;
                 }
                 if *to == start {
@@ -83,14 +86,14 @@ impl Graph {
     }
 
     /// The number of each node's strongly connected component (Tarjan's algorithm, without recursion).
-    fn knots(&self) -> Vec<u32> {
-        let mut search = Search::of(self.edges.len());
+    fn components(&self) -> Vec<u32> {
+        let mut search = Search::new(self.edges.len());
         for root in 0..self.edges.len() {
-            if search.order[root] == UNSEEN {
+            if search.order[root] == UNVISITED {
                 search.explore(root, &self.edges);
             }
         }
-        search.knots
+        search.components
     }
 }
 
@@ -110,24 +113,24 @@ fn unwind(
     cycle
 }
 
-const UNSEEN: u32 = u32::MAX;
+const UNVISITED: u32 = u32::MAX;
 
 struct Search {
     order: Vec<u32>,
     lowest: Vec<u32>,
-    knots: Vec<u32>,
+    components: Vec<u32>,
     open: Vec<usize>,
     seen: u32,
     closed: u32,
 }
 
 impl Search {
-    fn of(nodes: usize) -> Search {
+    fn new(nodes: usize) -> Search {
         let all = |value| vec![value; nodes];
         Search {
-            order: all(UNSEEN),
+            order: all(UNVISITED),
             lowest: all(0),
-            knots: all(UNSEEN),
+            components: all(UNVISITED),
             open: Vec::new(),
             seen: 0,
             closed: 0,
@@ -153,10 +156,10 @@ impl Search {
             };
             *edge += 1;
             let to = *to as usize;
-            if self.order[to] == UNSEEN {
+            if self.order[to] == UNVISITED {
                 self.enter(to);
                 path.push((to, 0));
-            } else if self.knots[to] == UNSEEN {
+            } else if self.components[to] == UNVISITED {
                 self.lowest[node] = self.lowest[node].min(self.order[to]);
             }
         }
@@ -165,7 +168,7 @@ impl Search {
     fn leave(&mut self, node: usize, before: Option<usize>) {
         if self.lowest[node] == self.order[node] {
             while let Some(member) = self.open.pop() {
-                self.knots[member] = self.closed;
+                self.components[member] = self.closed;
                 if member == node {
                     break;
                 }
@@ -183,13 +186,13 @@ mod tests {
     use super::*;
 
     fn graph(edges: &[(u32, u32, Dependency)]) -> Graph {
-        let mut graph = Graph::of_nodes(8);
+        let mut graph = Graph::with_nodes(8);
         edges.iter().for_each(|(from, to, dependency)| graph.connect(*from, *to, *dependency));
         graph
     }
 
     #[test]
-    fn what_has_an_order_has_no_cycle() {
+    fn an_ordered_graph_has_no_cycle() {
         use Dependency::{ReadWrite, Time, WriteRead};
         let edges = [(0, 1, WriteRead), (1, 2, ReadWrite), (0, 2, Time), (2, 3, Time), (5, 3, WriteRead)];
         assert!(graph(&edges).cycles().is_empty());
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn each_knot_gives_its_strongest_cycle() {
+    fn each_component_yields_its_strongest_cycle() {
         use Dependency::{ReadWrite, Time, WriteRead, WriteWrite};
         let edges = [
             (0, 1, WriteWrite),

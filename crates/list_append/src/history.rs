@@ -1,11 +1,12 @@
-//! What clients did and saw. Every element is appended by one transaction only, so a list tells who wrote it, in which order.
+//! What clients did and observed. Every element is appended by one transaction only, so that a list shows who wrote it, and in
+//! which order.
 
 pub type Key = u32;
 pub type Element = u32;
 
-/// What a transaction learnt of a list, as it was before the transaction's own appends.
+/// What a transaction observed of a list, before its own appends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum Observation {
     /// It was read.
     List(Box<[Element]>),
     /// A condition on its length held.
@@ -15,17 +16,17 @@ pub enum Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
-    /// It has definitely not happened.
+    /// It certainly did not happen.
     Refused,
-    /// The connection broke before the answer: it has happened, or not.
+    /// The connection broke before the response: it may have happened.
     Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
     pub appends: Vec<(Key, Element)>,
-    pub observations: Vec<(Key, Seen)>,
-    /// When it was first sent and when its answer was there, in nanoseconds of one clock.
+    pub observations: Vec<(Key, Observation)>,
+    /// When it was first sent and when its response arrived, in nanoseconds of one clock.
     pub begun: u64,
     pub ended: u64,
     pub outcome: Outcome,

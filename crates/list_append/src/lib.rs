@@ -1,6 +1,6 @@
-//! Histories of transactions that append to lists, and what no serial execution explains in them.
+//! Histories of transactions that append to lists, and a checker for anomalies that no serial execution explains.
 //!
-//! The program of this crate makes such histories with a server that is killed; the simulation makes them with a store
+//! The program of this crate records such histories on a server that is killed; the simulation records them on a store
 //! whose disk fails.
 
 pub mod checker;

@@ -1,8 +1,8 @@
-//! `cargo xtask list-append`: transactions against a server that is killed, and the proof that they were strictly serializable.
+//! `cargo xtask list-append`: runs transactions on a server that is killed, and checks that they were strictly serializable.
 //!
-//! Clients append to lists and read them, several at once in a transaction, on conditions about others. Meanwhile the server
-//! is killed with SIGKILL and started again. In the end all lists are read, and the checker looks for anything that no order
-//! of whole transactions explains.
+//! Clients append to lists and read them, several in one transaction, with conditions on others. Meanwhile the server is
+//! killed with SIGKILL and restarted. In the end all lists are read, and the checker looks for anything that no order of
+//! whole transactions explains.
 
 mod client;
 mod connection;
@@ -29,55 +29,55 @@ struct Arguments {
     server: PathBuf,
     #[arg(long, default_value_t = 20_000)]
     transactions: usize,
-    /// How often the server is killed on the way, beside once at the end
+    /// How often the server is killed during the run, besides once at the end
     #[arg(long, default_value_t = 5)]
     kills: usize,
     #[arg(long, default_value_t = 16)]
     clients: usize,
     #[arg(long, default_value = "full")]
     durability: String,
-    /// Chooses what clients do; when they do it is the machine's choice
+    /// Determines what clients do, but not the timing
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-const MOST_SHOWN: usize = 20;
+const MAX_PRINTED: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let folder = tempfile::tempdir()?;
     let server = Server::start(&arguments.server, folder.path(), &arguments.durability)?;
-    let create = ask(&server, "CreateTable", &request::create_table())?;
+    let create = call(&server, "CreateTable", &request::create_table())?;
     if create.status != 200 {
         return Err(create.body.to_string().into());
     }
-    let begun = Instant::now();
+    let started = Instant::now();
     let lists = Lists::default();
     let history = run(&arguments, &server, &lists)?;
-    let took = begun.elapsed();
+    let elapsed = started.elapsed();
     server.kill()?;
     let last = last_lists(&server, &lists)?;
     let anomalies = checker::check(&history, &last);
-    println!("{}", summary(&history, &last, took, arguments.kills));
-    anomalies.iter().take(MOST_SHOWN).for_each(|anomaly| println!("{anomaly}"));
+    println!("{}", summary(&history, &last, elapsed, arguments.kills));
+    anomalies.iter().take(MAX_PRINTED).for_each(|anomaly| println!("{anomaly}"));
     match anomalies.len() {
         0 => Ok(()),
         count => Err(format!("{count} anomalies; seed {}", arguments.seed).into()),
     }
 }
 
-/// Lets clients loose until there are enough transactions, and kills the server meanwhile.
+/// Runs clients until there are enough transactions, and kills the server meanwhile.
 fn run(arguments: &Arguments, server: &Server, lists: &Lists) -> Result<Vec<Transaction>, Box<dyn Error>> {
-    let (start, begun) = (Instant::now(), AtomicUsize::new(0));
+    let (start, started) = (Instant::now(), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..arguments.clients as u64)
             .map(|name| {
                 let random = Random::new(arguments.seed ^ (name << 32));
                 let (connection, history) = (None, Vec::new());
                 let mut client = Client { server, lists, start, random, name, connection, history };
-                let begun = &begun;
+                let started = &started;
                 scope.spawn(move || {
-                    while begun.fetch_add(1, Ordering::Relaxed) < arguments.transactions {
+                    while started.fetch_add(1, Ordering::Relaxed) < arguments.transactions {
                         client.step().map_err(|error| error.to_string())?;
                     }
                     Ok::<_, String>(client.history)
@@ -86,7 +86,8 @@ fn run(arguments: &Arguments, server: &Server, lists: &Lists) -> Result<Vec<Tran
             .collect();
         for kill in 1..=arguments.kills {
             let due = arguments.transactions * kill / (arguments.kills + 1);
-            while begun.load(Ordering::Relaxed) < due && !clients.iter().any(|client| client.is_finished()) {
+            while started.load(Ordering::Relaxed) < due && !clients.iter().any(|client| client.is_finished())
+            {
                 std::thread::sleep(Duration::from_millis(2));
             }
             server.kill()?;
@@ -103,7 +104,7 @@ fn last_lists(server: &Server, lists: &Lists) -> Result<BTreeMap<Key, Vec<Elemen
     let mut last = BTreeMap::new();
     let mut connection = Connection::open(&server.address().ok_or("the server is gone")?)?;
     for key in lists.keys() {
-        let answer = connection.ask("GetItem", &request::get(key))?;
+        let answer = connection.call("GetItem", &request::get(key))?;
         if answer.status != 200 {
             return Err(answer.body.to_string().into());
         }
@@ -112,21 +113,21 @@ fn last_lists(server: &Server, lists: &Lists) -> Result<BTreeMap<Key, Vec<Elemen
     Ok(last)
 }
 
-fn ask(server: &Server, operation: &str, body: &str) -> Result<connection::Answer, Box<dyn Error>> {
-    Ok(Connection::open(&server.address().ok_or("the server is gone")?)?.ask(operation, body)?)
+fn call(server: &Server, operation: &str, body: &str) -> Result<connection::Response, Box<dyn Error>> {
+    Ok(Connection::open(&server.address().ok_or("the server is gone")?)?.call(operation, body)?)
 }
 
 fn summary(
     history: &[Transaction],
     last: &BTreeMap<Key, Vec<Element>>,
-    took: Duration,
+    elapsed: Duration,
     kills: usize,
 ) -> String {
     let count = |outcome| history.iter().filter(|transaction| transaction.outcome == outcome).count();
     format!(
         "{} transactions in {:.1} s through {kills} kills: {} done, {} refused, {} unknown; {} elements in {} lists",
         history.len(),
-        took.as_secs_f64(),
+        elapsed.as_secs_f64(),
         count(Outcome::Done),
         count(Outcome::Refused),
         count(Outcome::Unknown),

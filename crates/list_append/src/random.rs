@@ -1,4 +1,4 @@
-//! Numbers that look random and depend on a seed alone (SplitMix64).
+//! Pseudorandom numbers from a seed (SplitMix64).
 
 pub struct Random(u64);
 

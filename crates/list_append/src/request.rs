@@ -1,6 +1,6 @@
-//! Transactions as DynamoDB's requests, and what their answers say.
+//! Transactions as DynamoDB requests, and the content of their responses.
 
-use crate::history::{Element, Key, Seen};
+use crate::history::{Element, Key, Observation};
 use serde_json::{Value, json};
 
 pub const TABLE: &str = "Lists";
@@ -23,14 +23,14 @@ pub fn transact_get(keys: &[Key]) -> String {
     json!({"TransactItems": gets}).to_string()
 }
 
-/// An append by itself, which answers with the whole list.
+/// An append outside of a transaction, which returns the whole list.
 pub fn update(key: Key, element: Element) -> String {
     let mut update = append(key, element);
     update["ReturnValues"] = json!("ALL_NEW");
     update.to_string()
 }
 
-/// Appends to some lists, if those of `expected` (the same ones or others) have their lengths.
+/// Appends to some lists, if those of `expected` (the same or others) have the given lengths.
 pub fn transact_write(token: &str, appends: &[(Key, Element)], expected: &[(Key, usize)]) -> String {
     let length = |key: Key| expected.iter().find(|(other, _)| *other == key).map(|(_, length)| *length);
     let mut actions: Vec<Value> = appends
@@ -43,8 +43,8 @@ pub fn transact_write(token: &str, appends: &[(Key, Element)], expected: &[(Key,
             json!({"Update": update})
         })
         .collect();
-    let elsewhere = expected.iter().filter(|(key, _)| !appends.iter().any(|(other, _)| other == key));
-    actions.extend(elsewhere.map(|(key, length)| {
+    let others = expected.iter().filter(|(key, _)| !appends.iter().any(|(other, _)| other == key));
+    actions.extend(others.map(|(key, length)| {
         let mut check = json!({"TableName": TABLE, "Key": id(*key)});
         expect(&mut check, *length);
         json!({"ConditionCheck": check})
@@ -70,15 +70,16 @@ fn expect(action: &mut Value, length: usize) {
     action["ExpressionAttributeValues"][":length"] = json!({"N": length.to_string()});
 }
 
-/// The list of an item, which may not be there.
+/// The list in an item; empty if the item does not exist.
 pub fn list(item: &Value) -> Vec<Element> {
     let element = |value: &Value| value["N"].as_str().and_then(|digits| digits.parse().ok());
     item["l"]["L"].as_array().map_or_else(Vec::new, |list| list.iter().filter_map(element).collect())
 }
 
-/// What the answer to `transact_get` says of its keys.
-pub fn lists(keys: &[Key], answer: &Value) -> Vec<(Key, Seen)> {
-    let seen =
-        |(place, key): (usize, &Key)| (*key, Seen::List(list(&answer["Responses"][place]["Item"]).into()));
-    keys.iter().enumerate().map(seen).collect()
+/// The lists in the response to `transact_get`.
+pub fn lists(keys: &[Key], response: &Value) -> Vec<(Key, Observation)> {
+    let observation = |(index, key): (usize, &Key)| {
+        (*key, Observation::List(list(&response["Responses"][index]["Item"]).into()))
+    };
+    keys.iter().enumerate().map(observation).collect()
 }

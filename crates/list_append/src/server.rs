@@ -1,4 +1,4 @@
-//! The server as a process that is killed and started again, each time at another address.
+//! The server as a process that is killed and restarted, each time at another address.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -33,7 +33,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it runs. While it does not, waits; none if it does not come back.
+    /// The server's address. Waits while it is down; `None` if it does not come back.
     pub fn address(&self) -> Option<String> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let absent = |running: &mut Option<Running>| running.is_none();
@@ -42,7 +42,7 @@ impl Server {
         running.as_ref().map(|running| running.address.clone())
     }
 
-    /// SIGKILL, and a new start on the same folder.
+    /// Kills the server with SIGKILL and restarts it on the same folder.
     pub fn kill(&self) -> Result<(), Box<dyn Error>> {
         self.end();
         self.run()
@@ -65,7 +65,7 @@ impl Server {
 
     fn end(&self) {
         if let Some(mut running) = self.running.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // One that ended by itself is as good as killed.
+            // A server that exited by itself is as good as killed.
             let _ = running.process.kill();
             let _ = running.process.wait();
         }

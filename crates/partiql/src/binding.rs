@@ -1,13 +1,17 @@
-//! The tree of a statement + parameters → statement.
+//! Binds the syntax tree of a statement to its parameters.
+
+mod columns;
+mod condition;
+mod literal;
+mod update;
 
 use crate::error::{Problem, StatementError};
 use crate::statement::{Delete, Insert, Order, Returning, Select, Statement, Update};
-use crate::statement_parser::kind_name;
+use crate::syntax::statement_parser::kind_name;
 use crate::syntax::{
     Expression, ExpressionKind, OrderSyntax, ParsedStatement, ReturningSyntax, SelectSyntax, Source,
     StatementSyntax,
 };
-use crate::{columns, condition, literal, update};
 use partita_expression::Condition;
 use partita_value::Value;
 use partita_value::names::{self, TableName};
@@ -26,14 +30,14 @@ pub(crate) fn bind(parsed: &ParsedStatement, parameters: &[Value]) -> Result<Sta
             Statement::Insert(Insert { table: table_name(source)?, item: literal::item(item, parameters)? })
         }
         StatementSyntax::Update { source, actions, condition, returning } => Statement::Update(Update {
-            table: written_table(source)?,
+            table: table_to_write(source)?,
             update: update::bind(actions, parameters)?,
             condition: bind_condition(condition.as_ref(), parameters)?,
-            returning: returning.map(returned),
+            returning: returning.map(bind_returning),
         }),
         StatementSyntax::Delete { source, condition, returning } => {
-            let table = written_table(source)?;
-            check_returned_by_delete(*returning)?;
+            let table = table_to_write(source)?;
+            check_delete_returning(*returning)?;
             let condition = bind_condition(condition.as_ref(), parameters)?;
             Statement::Delete(Delete { table, condition, returning: returning.is_some() })
         }
@@ -69,7 +73,7 @@ fn bind_order(order: &OrderSyntax) -> Result<Order, StatementError> {
     }
 }
 
-fn written_table(source: &Source) -> Result<TableName, StatementError> {
+fn table_to_write(source: &Source) -> Result<TableName, StatementError> {
     match source.index {
         Some(_) => Err(Problem::WriteToIndex.into()),
         None => table_name(source),
@@ -84,7 +88,7 @@ fn table_name(source: &Source) -> Result<TableName, StatementError> {
     }
 }
 
-fn returned(returning: ReturningSyntax) -> Returning {
+fn bind_returning(returning: ReturningSyntax) -> Returning {
     match (returning.modified, returning.new) {
         (false, false) => Returning::AllOld,
         (true, false) => Returning::ModifiedOld,
@@ -93,12 +97,12 @@ fn returned(returning: ReturningSyntax) -> Returning {
     }
 }
 
-fn check_returned_by_delete(returning: Option<ReturningSyntax>) -> Result<(), StatementError> {
-    let wanted = match returning.map(returned) {
+fn check_delete_returning(returning: Option<ReturningSyntax>) -> Result<(), StatementError> {
+    let clause = match returning.map(bind_returning) {
         None | Some(Returning::AllOld) => return Ok(()),
         Some(Returning::ModifiedOld) => "MODIFIED OLD",
         Some(Returning::AllNew) => "ALL NEW",
         Some(Returning::ModifiedNew) => "MODIFIED NEW",
     };
-    Err(Problem::DeleteReturning(wanted).into())
+    Err(Problem::DeleteReturning(clause).into())
 }

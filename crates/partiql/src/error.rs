@@ -1,17 +1,17 @@
-//! Every message text of this crate, in one place, as AWS writes them.
+//! All error messages of this crate, in AWS's wording.
 
-use crate::token::Place;
+use crate::syntax::token::SourceSpan;
 use partita_expression::ExpressionError;
 use partita_value::NumberError;
 
-/// A statement that AWS refuses with a `ValidationException`; `Display` is the whole message.
+/// An error that AWS reports as a `ValidationException`; `Display` is the whole message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct StatementError(Box<Problem>);
 
 impl StatementError {
-    /// The text cannot even be cut into tokens: AWS says no more than that.
-    pub(crate) fn unreadable() -> StatementError {
+    /// The text cannot be tokenized; AWS's message has no details.
+    pub(crate) fn untokenizable() -> StatementError {
         Problem::NotWellFormed("").into()
     }
 }
@@ -28,7 +28,7 @@ impl From<ExpressionError> for StatementError {
     }
 }
 
-/// What can be wrong, with AWS's words.
+/// What can be wrong, with AWS's messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     #[error("Statement wasn't well formed, can't be processed: {0}")]
@@ -42,7 +42,7 @@ pub(crate) enum Problem {
     #[error("{0}")]
     Expression(ExpressionError),
 
-    // Where a statement reads or writes.
+    // Tables and indexes.
     #[error("Aliasing is not supported")]
     Alias,
     #[error("Only select from a single table or index is supported.")]
@@ -66,13 +66,13 @@ pub(crate) enum Problem {
 
     // Paths, values and functions.
     #[error("Unexpected path component at {0}")]
-    UnexpectedPath(Place),
+    UnexpectedPath(SourceSpan),
     #[error("Wildcard path component like a[*].b are not supported")]
     Wildcard,
     #[error("Unpivot path component like a.*.b are not supported")]
     Unpivot,
     #[error("List index is not within the allowable range; index: [{0}] at {1}")]
-    ListIndex(String, Place),
+    ListIndex(String, SourceSpan),
     #[error("The document path has too many nesting levels; nesting levels: {0}")]
     PathNesting(usize),
     #[error("{0} under {1}")]
@@ -80,13 +80,13 @@ pub(crate) enum Problem {
     #[error("Nesting Levels have exceeded supported limits under {0}")]
     ValueNesting(String),
     #[error("Unsupported data type: {0} under key {1} at {2}")]
-    DataType(String, String, Place),
+    DataType(String, String, SourceSpan),
     #[error("Empty bags are not supported at {0}")]
-    EmptyBag(Place),
+    EmptyBag(SourceSpan),
     #[error("Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags")]
     MixedBag,
     #[error("Unsupported data type in Bag. DynamoDB only supports either numbers or strings in bags at {0}")]
-    BagMember(Place),
+    BagMember(SourceSpan),
     #[error("One or more parameter values were invalid: Input collection [{0}] contains duplicates.")]
     DuplicateTexts(String),
     #[error(
@@ -100,7 +100,7 @@ pub(crate) enum Problem {
     #[error("Empty attribute name")]
     EmptyName,
     #[error("Unrecognized function: {0} at {1}")]
-    UnknownFunction(String, Place),
+    UnknownFunction(String, SourceSpan),
     #[error("Invalid attribute type name found; type: {0}, valid types: {{N,BS,L,B,NULL,M,S,SS,NS,BOOL}}")]
     UnknownType(String),
 
@@ -172,11 +172,11 @@ pub(crate) enum Problem {
     #[error("IS operator is not supported in update expressions")]
     IsInUpdate,
     #[error("{0} must have exactly two arguments at {1}")]
-    SetArguments(&'static str, Place),
+    SetArguments(&'static str, SourceSpan),
     #[error("The first argument to {0} must equal the assignment value at {1}")]
-    SetTarget(&'static str, Place),
+    SetTarget(&'static str, SourceSpan),
     #[error("The second argument to {0} must be a value with type SET at {1}")]
-    SetOperand(&'static str, Place),
+    SetOperand(&'static str, SourceSpan),
     #[error("Invalid syntax with multiple returning elements in RETURNING clause")]
     SeveralReturning,
     #[error("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause")]

@@ -1,31 +1,33 @@
-//! The condition of a write + a table's key → the item it means, and what else it asks.
+//! Splits the condition of a write into the key of the item it targets and the remaining conditions.
 
 use crate::error::{Problem, StatementError};
 use crate::read_access::{KeyParts, all_of, key_test};
 use partita_expression::{Condition, KeyComparison, Node, Path};
 use partita_value::{Item, Value};
 
-/// What a condition says of the key: every attribute that it sets equal to something.
+/// The item that a condition names by equality on key attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedItem {
-    /// As much of the key as is named.
+    /// The key attributes that the condition gives.
     pub key: Item,
     complete: bool,
-    /// An attribute that is set equal to two values; the first is in the key, the second in the rest.
+    /// A key attribute that is compared with two values; the first is in `key`, the second in `rest`.
     repeated: Option<String>,
-    /// What else must hold.
+    /// The remaining conditions.
     rest: Vec<Node>,
+    /// The first partition key attribute.
     partition: String,
 }
 
+/// Returns the item that a condition names.
 pub fn named_item(condition: Option<&Condition>, key: &KeyParts<'_>) -> NamedItem {
     let mut named: Vec<(&str, Value)> = Vec::new();
     let mut repeated = None;
     let mut rest = Vec::new();
-    let mut waiting: Vec<&Node> = condition.map(Condition::node).into_iter().collect();
-    while let Some(node) = waiting.pop() {
+    let mut pending: Vec<&Node> = condition.map(Condition::node).into_iter().collect();
+    while let Some(node) = pending.pop() {
         if let Node::And(nodes) = node {
-            waiting.extend(nodes.iter().rev());
+            pending.extend(nodes.iter().rev());
             continue;
         }
         let part = key_test(node).and_then(|(name, comparison)| {
@@ -55,7 +57,7 @@ pub fn named_item(condition: Option<&Condition>, key: &KeyParts<'_>) -> NamedIte
 }
 
 impl NamedItem {
-    /// A write means exactly one item.
+    /// Checks that the condition names exactly one item, as a write must.
     pub fn check(&self) -> Result<(), StatementError> {
         if !self.complete {
             return Err(Problem::IncompleteKey.into());
@@ -66,18 +68,18 @@ impl NamedItem {
         }
     }
 
-    /// Whether it is one item about which something else is asked.
+    /// Returns whether the condition names one item and has further conditions.
     pub fn is_item_with_condition(&self) -> bool {
         self.complete && !self.rest.is_empty()
     }
 
-    /// The item is there, and the rest holds.
+    /// Returns the condition that the item exists and the remaining conditions hold.
     pub fn exists_and_matches(self) -> Condition {
         let exists = Node::Exists(Path::attribute(self.partition));
         Condition::from_node(Node::And([vec![exists], self.rest].concat()))
     }
 
-    /// The item is not there, or the rest holds; `None` if nothing else is asked.
+    /// Returns the condition that the item does not exist or the remaining conditions hold; `None` if there are none.
     pub fn is_absent_or_matches(self) -> Option<Condition> {
         let rest = all_of(self.rest)?;
         let absent = Node::NotExists(Path::attribute(self.partition));
@@ -101,12 +103,12 @@ mod tests {
         }
     }
 
-    fn refusal(condition: &str) -> String {
+    fn error(condition: &str) -> String {
         named(condition).check().map_or_else(|error| error.to_string(), |()| "none".into())
     }
 
     #[test]
-    fn a_write_names_one_item() {
+    fn a_write_targets_one_item() {
         let item = named("(pk = 'a' AND '1' = sk) AND pk = 'a'");
         assert_eq!(format!("{:?}", item.key), r#"{"pk": S("a"), "sk": S("1")}"#);
         assert_eq!(item.check(), Ok(()));
@@ -116,21 +118,21 @@ mod tests {
         for condition in
             ["pk = 'a'", "pk = 'a' AND sk > '1'", "pk IN ['a'] AND sk = '1'", "pk = 'a' OR sk = '1'"]
         {
-            assert_eq!(refusal(condition), incomplete, "{condition}");
+            assert_eq!(error(condition), incomplete, "{condition}");
         }
         assert_eq!(
-            refusal("pk = 'a' AND sk = '1' AND pk = 'b'"),
+            error("pk = 'a' AND sk = '1' AND pk = 'b'"),
             "Multiple conditions on same key pk. Only single item Update/Insert/Delete are supported"
         );
     }
 
     #[test]
-    fn the_rest_is_the_condition() {
+    fn other_conditions_remain() {
         let item = named("pk = 'a' AND sk = '1' AND x = 1 AND y = 2");
         assert!(item.is_item_with_condition());
-        let there: Item = [("pk", partita_value::AttributeValue::Null)].into_iter().collect();
+        let existing: Item = [("pk", partita_value::AttributeValue::Null)].into_iter().collect();
         assert_eq!(item.clone().exists_and_matches().matches(None), Ok(false));
-        assert_eq!(item.clone().exists_and_matches().matches(Some(there.view())), Ok(false));
+        assert_eq!(item.clone().exists_and_matches().matches(Some(existing.view())), Ok(false));
         assert_eq!(item.is_absent_or_matches().map(|condition| condition.matches(None)), Some(Ok(true)));
     }
 }

@@ -1,28 +1,22 @@
-//! PartiQL for DynamoDB: a statement's text becomes what the other operations are made of.
+//! PartiQL for DynamoDB: statements are lowered to the same parts as the other operations.
 //!
-//! 1. [`token`] cuts the text, `statement_parser.rs` and `parser.rs` read it into a tree ([`syntax`]) that depends
-//!    on the text alone and is kept for the next time.
-//! 2. `binding.rs` puts the parameters in their places and gives a [`Statement`]: conditions, updates, projections
-//!    and items are the same types that expressions give (`condition.rs`, `update.rs`, `columns.rs`, `literal.rs`).
-//! 3. With a table's key, `read_access.rs` tells which ranges a SELECT reads and `item_key.rs` which item a write
-//!    means.
+//! 1. Parsing (`syntax/`): the text becomes a syntax tree, which depends on the text alone and is cached.
+//! 2. Binding (`binding/`): the parameters are filled in. The result is a [`Statement`], whose conditions, updates,
+//!    projections and items have the same types as those of expressions.
+//! 3. Key analysis: with a table's key, `read_access.rs` determines which ranges a SELECT reads and `item_key.rs`
+//!    which item a write targets.
 //!
-//! Every check sits at the first of these that has the facts. Knows nothing of JSON, tables or storage.
+//! Every check happens in the first of these stages that has the facts. This crate has no dependency on JSON, tables or
+//! storage.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod binding;
-mod columns;
-mod condition;
 mod error;
 mod item_key;
-mod keyword;
-mod literal;
-mod parser;
 mod read_access;
 mod statement;
-mod statement_parser;
 mod syntax;
-mod token;
-mod update;
 
 pub use error::StatementError;
 pub use item_key::{NamedItem, named_item};

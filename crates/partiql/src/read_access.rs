@@ -1,7 +1,7 @@
-//! The condition of a SELECT + the key of a table or index → which rows to read, and what to ask of them.
+//! Determines which rows a SELECT reads, from its condition and the key of the table or index.
 //!
-//! A condition that pins the partition key, by `=`, `IN` or an OR of these, is taken apart into ranges: one for each
-//! way in which it can hold. Any other condition is the filter of a scan.
+//! A condition that pins the partition key, by `=`, `IN` or an OR of these, is decomposed into ranges, one for each
+//! alternative. Any other condition becomes the filter of a scan.
 
 use crate::error::{Problem, StatementError};
 use crate::statement::Order;
@@ -9,55 +9,63 @@ use partita_expression::syntax::Comparator;
 use partita_expression::{Condition, KeyComparison, KeyCondition, KeyTerm, Node, Operand};
 use partita_value::{ScalarType, Value};
 
-/// Ranges that one statement may be taken apart into.
-const MOST_RANGES: usize = 50;
+/// Limit for the ranges of one statement.
+const MAX_RANGES: usize = 50;
 
 /// An attribute of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyPart<'a> {
+    /// The name of the attribute.
     pub name: &'a str,
-    /// The type it is compared with; `None` where that is checked later.
+    /// The required type of the values it is compared with; `None` if that is checked later.
     pub kind: Option<ScalarType>,
 }
 
 /// The key of a table or index.
 #[derive(Clone, Debug)]
 pub struct KeyParts<'a> {
+    /// The partition key.
     pub partition: Vec<KeyPart<'a>>,
+    /// The sort key.
     pub sort: Vec<KeyPart<'a>>,
 }
 
+/// The rows that a SELECT reads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadAccess {
     /// All rows, with the condition as the filter.
     Scan,
-    /// In the order written.
+    /// Ranges in the order written.
     Ranges(Vec<ReadRange>),
 }
 
 /// A part of one partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadRange {
+    /// The range of keys.
     pub key: KeyCondition,
+    /// The remaining conditions.
     pub filter: Option<Condition>,
 }
 
 impl ReadRange {
-    /// Whether this is the item with a key, whatever it is.
+    /// Returns whether the range is a single item without further conditions.
     pub fn names_one_item(&self, key: &KeyParts<'_>) -> bool {
         let pinned = self.key.terms.iter().filter(|term| matches!(term.comparison, KeyComparison::Equal(_)));
         self.filter.is_none() && pinned.count() == key.partition.len() + key.sort.len()
     }
 }
 
-/// In which order a statement wants to see what it reads.
+/// The order of the rows that a statement returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOrder {
-    /// Whether partitions come in descending order; `None` is as written.
-    pub partitions_descend: Option<bool>,
-    pub descends: bool,
+    /// Whether partitions are in descending order; `None` is the order written.
+    pub partitions_descending: Option<bool>,
+    /// Whether rows of a partition are in descending order.
+    pub descending: bool,
 }
 
+/// Decomposes a condition into ranges of keys, if it pins the partition key.
 pub fn read_access(condition: Option<&Condition>, key: &KeyParts<'_>) -> Result<ReadAccess, StatementError> {
     let Some(node) = condition.map(Condition::node) else { return Ok(ReadAccess::Scan) };
     if !key.partition.iter().all(|part| pins(node, part.name)) {
@@ -67,14 +75,14 @@ pub fn read_access(condition: Option<&Condition>, key: &KeyParts<'_>) -> Result<
     for branch in branches(node, key)? {
         match range(branch, key)? {
             Some(range) => ranges.push(range),
-            // No partition is meant twice over; what the condition says still decides.
+            // The partition key would need two values at once. The filter of a scan decides correctly.
             None => return Ok(ReadAccess::Scan),
         }
     }
     Ok(ReadAccess::Ranges(ranges))
 }
 
-/// The order that ORDER BY asks for, if the key can give it.
+/// Returns the order that ORDER BY requests, or an error if the key does not provide it.
 pub fn read_order(
     order: &[Order],
     access: &ReadAccess,
@@ -93,16 +101,16 @@ pub fn read_order(
     if by_partition.is_none() && !one_partition {
         return Err(Problem::OrderOfSeveralKeys.into());
     }
-    // Rows come backwards where only the partition key's order is asked for, as on AWS.
-    let descends = order.iter().find(|term| named(&key.sort, term)).is_none_or(|term| term.descending);
-    Ok(ReadOrder { partitions_descend: by_partition.map(|term| term.descending), descends })
+    // As on AWS, rows are in descending order if only the partition key is ordered.
+    let descending = order.iter().find(|term| named(&key.sort, term)).is_none_or(|term| term.descending);
+    Ok(ReadOrder { partitions_descending: by_partition.map(|term| term.descending), descending })
 }
 
 fn partition<'a>(range: &'a ReadRange, key: &KeyParts<'_>) -> &'a [KeyTerm] {
     range.key.terms.get(..key.partition.len()).unwrap_or_default()
 }
 
-/// Whether the condition can only hold where this attribute has one of some values.
+/// Returns whether the condition can hold only if this attribute has one of a list of values.
 fn pins(node: &Node, attribute: &str) -> bool {
     match node {
         Node::And(nodes) => nodes.iter().any(|node| pins(node, attribute)),
@@ -114,7 +122,7 @@ fn pins(node: &Node, attribute: &str) -> bool {
     }
 }
 
-/// What all must hold in one of the ways in which a condition can.
+/// One alternative of a condition: nodes that must all hold.
 type Branch = Vec<Node>;
 
 fn branches(node: &Node, key: &KeyParts<'_>) -> Result<Vec<Branch>, StatementError> {
@@ -122,27 +130,27 @@ fn branches(node: &Node, key: &KeyParts<'_>) -> Result<Vec<Branch>, StatementErr
         Node::And(nodes) => {
             let mut product: Vec<Branch> = vec![Vec::new()];
             for node in nodes {
-                let ways = branches(node, key)?;
-                // Nearly all parts hold in one way only: they join what is there, and nothing is copied over.
-                if let [way] = ways.as_slice() {
-                    product.iter_mut().for_each(|branch| branch.extend_from_slice(way));
+                let alternatives = branches(node, key)?;
+                // Nearly all nodes have a single alternative, which is appended without copying the branches.
+                if let [only] = alternatives.as_slice() {
+                    product.iter_mut().for_each(|branch| branch.extend_from_slice(only));
                     continue;
                 }
                 let joined = |branch: &Branch| -> Vec<Branch> {
-                    ways.iter().map(|way| branch.iter().chain(way).cloned().collect()).collect()
+                    alternatives.iter().map(|other| branch.iter().chain(other).cloned().collect()).collect()
                 };
                 product = limited(product.iter().flat_map(joined))?;
             }
             product
         }
-        Node::Or(nodes) if asks_key(node, key) => {
+        Node::Or(nodes) if restricts_key(node, key) => {
             let mut all = Vec::new();
             for node in nodes {
                 all.extend(branches(node, key)?);
             }
             all
         }
-        Node::In(..) if asks_key(node, key) => {
+        Node::In(..) if restricts_key(node, key) => {
             let (name, values) = members(node).unwrap_or_default();
             let equal = |value: &&Value| {
                 let path = Operand::Path(partita_expression::Path::attribute(name));
@@ -156,21 +164,21 @@ fn branches(node: &Node, key: &KeyParts<'_>) -> Result<Vec<Branch>, StatementErr
 }
 
 fn limited(branches: impl Iterator<Item = Branch>) -> Result<Vec<Branch>, StatementError> {
-    let branches: Vec<Branch> = branches.take(MOST_RANGES + 1).collect();
-    if branches.len() > MOST_RANGES { Err(Problem::TooManyReads.into()) } else { Ok(branches) }
+    let branches: Vec<Branch> = branches.take(MAX_RANGES + 1).collect();
+    if branches.len() > MAX_RANGES { Err(Problem::TooManyReads.into()) } else { Ok(branches) }
 }
 
-/// Whether a part of the condition narrows what is read.
-fn asks_key(node: &Node, key: &KeyParts<'_>) -> bool {
+/// Returns whether a node restricts a key attribute.
+fn restricts_key(node: &Node, key: &KeyParts<'_>) -> bool {
     let is_key = |name: &str| key.partition.iter().chain(&key.sort).any(|part| part.name == name);
     match node {
-        Node::And(nodes) | Node::Or(nodes) => nodes.iter().any(|node| asks_key(node, key)),
+        Node::And(nodes) | Node::Or(nodes) => nodes.iter().any(|node| restricts_key(node, key)),
         Node::In(..) => members(node).is_some_and(|(name, _)| is_key(name)),
         leaf => key_test(leaf).is_some_and(|(name, _)| is_key(name)),
     }
 }
 
-/// `None` where the partition key would have to be two values at once.
+/// Returns `None` if the partition key would need two values at once.
 fn range(branch: Branch, key: &KeyParts<'_>) -> Result<Option<ReadRange>, StatementError> {
     let mut rest = branch;
     let mut terms = Vec::with_capacity(key.partition.len() + key.sort.len());
@@ -193,7 +201,7 @@ fn range(branch: Branch, key: &KeyParts<'_>) -> Result<Option<ReadRange>, Statem
     Ok(Some(ReadRange { key: KeyCondition { terms }, filter: all_of(rest) }))
 }
 
-/// Takes the first fitting test of an attribute out of the nodes, and all that repeat it.
+/// Removes the first matching test of an attribute from the nodes, with all its repetitions.
 fn take_term(
     nodes: &mut Vec<Node>,
     part: &KeyPart<'_>,
@@ -212,7 +220,7 @@ fn take_term(
     Ok(Some(KeyTerm { attribute: part.name.to_owned(), comparison }))
 }
 
-/// The condition that all of these hold.
+/// Returns the condition that all of these hold.
 pub(crate) fn all_of(mut nodes: Vec<Node>) -> Option<Condition> {
     match nodes.len() {
         0 => None,
@@ -221,16 +229,16 @@ pub(crate) fn all_of(mut nodes: Vec<Node>) -> Option<Condition> {
     }
 }
 
-/// A test of a top-level attribute that a range of keys can answer.
+/// Returns a test of a top-level attribute that selects a range of keys.
 pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
     match node {
         Node::Compare(comparator, left, right) => {
-            let (name, value, turned) = match (attribute(left), right, left, attribute(right)) {
+            let (name, value, reversed) = match (attribute(left), right, left, attribute(right)) {
                 (Some(name), Operand::Value(value), ..) => (name, value, false),
                 (_, _, Operand::Value(value), Some(name)) => (name, value, true),
                 _ => return None,
             };
-            let comparison = KeyComparison::with(*comparator, turned, value.clone())?;
+            let comparison = KeyComparison::from_comparator(*comparator, reversed, value.clone())?;
             Some((name, comparison))
         }
         Node::Between(what, Operand::Value(from), Operand::Value(to)) => {
@@ -243,7 +251,7 @@ pub(crate) fn key_test(node: &Node) -> Option<(&str, KeyComparison)> {
     }
 }
 
-/// The attribute and the values of `attribute IN [values]`.
+/// Returns the attribute and the values of `attribute IN [values]`.
 fn members<'a>(node: &'a Node) -> Option<(&'a str, Vec<&'a Value>)> {
     let Node::In(what, candidates) = node else { return None };
     let value = |candidate: &'a Operand| match candidate {
@@ -285,7 +293,7 @@ mod tests {
         read_access(select(condition).condition.as_ref(), &key()).map_err(|error| error.to_string())
     }
 
-    /// The terms of each range and whether more is asked.
+    /// The number of terms of each range, and whether it has a filter.
     fn ranges(condition: &str) -> Vec<(usize, bool)> {
         match access(condition) {
             Ok(ReadAccess::Ranges(ranges)) => {
@@ -326,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_ranges() {
+    fn the_number_of_ranges_is_limited() {
         let values = |count: usize| (0..count).map(|i| format!("'{i}'")).collect::<Vec<_>>().join(",");
         assert_eq!(ranges(&format!("pk IN [{}]", values(50))).len(), 50);
         let too_many = Err("Too many decomposed read operations for a given query.".to_owned());
@@ -338,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_compared_with_their_type() {
+    fn key_types_are_checked() {
         let error = |name| {
             Err(format!("Key attribute's data type should match its data type in table's schema: Key {name}"))
         };
@@ -356,22 +364,22 @@ mod tests {
         assert_eq!(order("pk = 'a'"), Ok(ReadOrder::default()));
         assert_eq!(
             order("pk = 'a' ORDER BY sk DESC"),
-            Ok(ReadOrder { partitions_descend: None, descends: true })
+            Ok(ReadOrder { partitions_descending: None, descending: true })
         );
         assert_eq!(
             order("pk IN ['a', 'b'] ORDER BY pk DESC, sk"),
-            Ok(ReadOrder { partitions_descend: Some(true), descends: false })
+            Ok(ReadOrder { partitions_descending: Some(true), descending: false })
         );
         assert_eq!(
             order("pk = 'a' ORDER BY pk"),
-            Ok(ReadOrder { partitions_descend: Some(false), descends: true })
+            Ok(ReadOrder { partitions_descending: Some(false), descending: true })
         );
-        for (text, refusal) in [
+        for (text, message) in [
             ("pk = 'a' ORDER BY x", "Attribute x in ORDER BY clause must be part of the primary key"),
             ("pk > 'a' ORDER BY sk", "Must have at least one non-optional hash key condition"),
             ("pk IN ['a', 'b'] ORDER BY sk", "Must have hash key in ORDER BY clause"),
         ] {
-            assert!(order(text).is_err_and(|error| error.starts_with(refusal)), "{text}");
+            assert!(order(text).is_err_and(|error| error.starts_with(message)), "{text}");
         }
     }
 }

@@ -1,82 +1,111 @@
-//! A statement with its parameters in place: what it asks of which table.
+//! Bound statements.
 
+use crate::binding;
 use crate::error::StatementError;
 use crate::syntax::ParsedStatement;
-use crate::{binding, statement_parser};
-use partita_expression::{Condition, Parsed, Projection, parsed_once};
+use crate::syntax::statement_parser;
+use partita_expression::{Condition, ParseCache, Projection, parse_cached};
 use partita_value::names::TableName;
 use partita_value::{Item, Value};
 use std::cell::RefCell;
 
+/// A statement with its parameters filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
+    /// SELECT.
     Select(Select),
-    /// Only transactions that write have these.
+    /// EXISTS, which is only allowed in write transactions.
     Exists(Select),
+    /// INSERT.
     Insert(Insert),
+    /// UPDATE.
     Update(Update),
+    /// DELETE.
     Delete(Delete),
 }
 
+/// A SELECT statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Select {
+    /// The table to read.
     pub table: TableName,
+    /// The index to read, if any.
     pub index: Option<String>,
-    /// `None` is `*`.
+    /// The columns; `None` is `*`.
     pub projection: Option<Projection>,
+    /// The WHERE clause.
     pub condition: Option<Condition>,
+    /// The ORDER BY clause.
     pub order: Vec<Order>,
 }
 
 /// One term of `ORDER BY`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
+    /// The name of the attribute.
     pub attribute: String,
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
+/// An INSERT statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Insert {
+    /// The table to write.
     pub table: TableName,
+    /// The new item.
     pub item: Item,
 }
 
+/// An UPDATE statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
+    /// The table to write.
     pub table: TableName,
+    /// The SET and REMOVE clauses.
     pub update: partita_expression::Update,
+    /// The WHERE clause.
     pub condition: Option<Condition>,
+    /// The RETURNING clause.
     pub returning: Option<Returning>,
 }
 
+/// A DELETE statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delete {
+    /// The table to write.
     pub table: TableName,
+    /// The WHERE clause.
     pub condition: Option<Condition>,
-    /// Whether the item that was there is wanted.
+    /// Whether the deleted item is returned.
     pub returning: bool,
 }
 
-/// `RETURNING`
+/// A RETURNING clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returning {
+    /// The old item.
     AllOld,
+    /// The updated parts of the old item.
     ModifiedOld,
+    /// The new item.
     AllNew,
+    /// The updated parts of the new item.
     ModifiedNew,
 }
 
 thread_local! {
-    static STATEMENTS: Parsed<ParsedStatement> = RefCell::default();
+    static STATEMENTS: ParseCache<ParsedStatement> = RefCell::default();
 }
 
 impl Statement {
-    /// Parses the text, or takes what was parsed before, and puts the parameters in their places.
+    /// Parses the text, or takes the tree from the cache, and binds the parameters.
     pub fn parse(text: &str, parameters: &[Value]) -> Result<Statement, StatementError> {
-        let parsed = parsed_once(&STATEMENTS, text, || statement_parser::parse(text))?;
+        let parsed = parse_cached(&STATEMENTS, text, || statement_parser::parse(text))?;
         binding::bind(&parsed, parameters)
     }
 
+    /// Returns the table that the statement reads or writes.
     pub fn table(&self) -> &TableName {
         match self {
             Statement::Select(select) | Statement::Exists(select) => &select.table,
@@ -86,12 +115,12 @@ impl Statement {
         }
     }
 
-    /// Whether it only reads. EXISTS belongs to writes.
+    /// Returns whether it only reads. EXISTS counts as a write.
     pub fn is_read(&self) -> bool {
         matches!(self, Statement::Select(_))
     }
 
-    /// Whether it wants to be told of the item it changed.
+    /// Returns whether it returns the item it changed.
     pub fn has_returning(&self) -> bool {
         match self {
             Statement::Update(update) => update.returning.is_some(),
@@ -111,7 +140,7 @@ mod tests {
         Statement::parse(text, &[]).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
-    fn refusal(text: &str) -> String {
+    fn error(text: &str) -> String {
         match Statement::parse(text, &[]) {
             Err(error) => error.to_string(),
             Ok(statement) => panic!("{text}: {statement:?}"),
@@ -121,7 +150,7 @@ mod tests {
     #[test]
     fn selects_name_table_index_and_columns() {
         let Statement::Select(select) = parsed("SELECT a, b.c, d[0] FROM \"Music\".\"by Year\"") else {
-            panic!("no select")
+            panic!("not a select")
         };
         assert_eq!((select.table.as_str(), select.index.as_deref()), ("Music", Some("by Year")));
         let item: Item = [
@@ -136,10 +165,10 @@ mod tests {
     }
 
     #[test]
-    fn appends_inside_appends_keep_the_order_and_the_limit() {
+    fn nested_appends_keep_the_order_and_the_size_limit() {
         let after = |value: &str, a: Vec<AttributeValue>| {
             let statement = parsed(&format!("UPDATE Music SET b = {value} WHERE pk = 1"));
-            let Statement::Update(update) = statement else { panic!("no update") };
+            let Statement::Update(update) = statement else { panic!("not an update") };
             let item: Item = [("a", AttributeValue::L(a)), ("t", AttributeValue::Null)].into_iter().collect();
             let after = update.update.apply(Some(item.view()), Item::default().view());
             after.map(|item| format!("{:?}", item.get("b"))).map_err(|error| error.to_string())
@@ -154,10 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn parameters_take_their_places() {
+    fn parameters_are_bound_in_order() {
         let text = "INSERT INTO tab VALUE {'a': ?, 'b': [1], 'c': ?}";
         let values = [Value::string("x"), Value::string("y")];
-        let Ok(Statement::Insert(insert)) = Statement::parse(text, &values) else { panic!("no insert") };
+        let Ok(Statement::Insert(insert)) = Statement::parse(text, &values) else { panic!("not an insert") };
         assert_eq!(insert.item.get("c"), Some(values[1].view()));
         let count = "Number of parameters in request and statement don't match.";
         for given in [0, 1, 3] {
@@ -167,11 +196,11 @@ mod tests {
     }
 
     #[test]
-    fn writes_take_conditions_and_tell_what_they_changed() {
+    fn writes_have_conditions_and_returning_clauses() {
         let Statement::Update(update) = parsed(
             "UPDATE tab SET a = b + 1 - 2, c.d = [<<1>>] REMOVE e[0] WHERE k = 1 AND f = 2 RETURNING MODIFIED OLD *",
         ) else {
-            panic!("no update")
+            panic!("not an update")
         };
         assert_eq!(update.returning, Some(Returning::ModifiedOld));
         assert_eq!(update.update.target_roots().collect::<Vec<_>>(), ["a", "c", "e"]);
@@ -181,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_dynamodb_is_refused() {
+    fn unsupported_statements_are_rejected() {
         for (text, message) in [
             ("x IS INT4", "Unsupported operation: IsType"),
             ("SELECT * FROM tab t", "Aliasing is not supported"),
@@ -233,14 +262,14 @@ mod tests {
             ),
             ("SELECT * FROM \"a b\"", "Table name should be within the length [3, 255]"),
         ] {
-            let told = refusal(text);
-            assert!(told.starts_with(message), "{text}: {told}");
+            let error = error(text);
+            assert!(error.starts_with(message), "{text}: {error}");
         }
     }
 
     proptest! {
         #[test]
-        fn no_words_make_a_statement_panic(words in prop::collection::vec(
+        fn arbitrary_words_do_not_panic(words in prop::collection::vec(
             prop::sample::select(vec![
                 "SELECT", "*", "FROM", "tab", "WHERE", "a", "b", "=", "1", "'t'", "?", "AND", "OR", "NOT", "IN", "[", "]", "(",
                 ")", "<<", ">>", "{", "}", ":", ",", ".", "UPDATE", "SET", "REMOVE", "DELETE", "INSERT", "INTO", "VALUE",

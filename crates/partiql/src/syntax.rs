@@ -1,12 +1,17 @@
-//! The tree of a statement: what its text alone says, parameters still open.
+//! Syntax trees of statements, which depend on the text alone, and their parsers.
 
-use crate::token::Place;
+pub(crate) mod expression_parser;
+mod keyword;
+pub(crate) mod statement_parser;
+pub(crate) mod token;
 
-/// A part of a statement that stands for a value or a condition, and where it begins.
+use crate::syntax::token::SourceSpan;
+
+/// A value or condition in a statement, and its position in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expression {
     pub(crate) kind: ExpressionKind,
-    pub(crate) place: Place,
+    pub(crate) span: SourceSpan,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +28,7 @@ pub(crate) enum ExpressionKind {
     Call(String, Vec<Expression>),
     List(Vec<Expression>),
     Bag(Vec<Expression>),
-    /// Names are expressions too, of which only texts are allowed.
+    /// Names are expressions too, but only strings are allowed.
     Map(Vec<(Expression, Expression)>),
     /// At least two.
     And(Vec<Expression>),
@@ -32,9 +37,9 @@ pub(crate) enum ExpressionKind {
     Not(Box<Expression>),
     /// Comparison or arithmetic, by its symbol.
     Infix(&'static str, Box<Expression>, Box<Expression>),
-    /// A sign before something that is no number.
+    /// A sign before something other than a number.
     Sign(&'static str, Box<Expression>),
-    /// What, from, to.
+    /// `operand BETWEEN from AND to`
     Between(Box<Expression>, Box<Expression>, Box<Expression>),
     In(Box<Expression>, Box<Expression>),
     /// The type's name.
@@ -50,11 +55,11 @@ pub(crate) struct PathExpression {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathStep {
     Attribute(String),
-    /// A number as written, with its sign, and its place.
-    Index(String, Place),
+    /// A number as written, with its sign, and its position.
+    Index(String, SourceSpan),
 }
 
-/// What is selected.
+/// The columns of a SELECT.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selected {
     All,
@@ -115,7 +120,7 @@ pub(crate) enum StatementSyntax {
     },
 }
 
-/// A statement and how many parameters it takes.
+/// A statement and its number of parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ParsedStatement {
     pub(crate) syntax: StatementSyntax,

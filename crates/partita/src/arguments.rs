@@ -25,13 +25,13 @@ pub enum Command {
     Load(Load),
     /// Check, explain, price and fill single-table models
     Model(crate::model::arguments::Model),
-    /// Check that all that is stored is as it should be; exits with 0 if it is and with 3 if it is not
+    /// Check that stored data is intact and consistent; exits with 0 if it is and with 3 if it is not
     Verify(Verify),
     /// Ask a running database whether it is ready; exits with 0 if it is, with 1 if not
     Healthcheck(Healthcheck),
     /// Copy what is readable of a damaged data folder into a new one
     Salvage(Salvage),
-    /// Make the data file of a stopped database as small as its rows allow
+    /// Shrink the data file of a stopped database to the size of its rows
     Compact(Compact),
 }
 
@@ -41,7 +41,7 @@ pub struct Salvage {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// The folder to make
+    /// The folder to create
     #[arg(long, value_name = "NEW")]
     pub into: PathBuf,
 }
@@ -63,23 +63,23 @@ pub struct Serve {
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
 
-    /// Folder that keeps the data
+    /// Folder that stores the data
     #[arg(long, default_value = "./partita-data", env = "PARTITA_DATA", conflicts_with = "in_memory")]
     pub data: PathBuf,
 
-    /// Keep nothing: all data are gone when it stops
+    /// Store nothing: all data is gone when the server stops
     #[arg(long)]
     pub in_memory: bool,
 
-    /// When a write is acknowledged: after it is on the disk, or before (synced in the background)
+    /// When a write is acknowledged: after it is on disk, or before (synced in the background)
     #[arg(long, value_enum, default_value_t = DurabilityLevel::Full)]
     pub durability: DurabilityLevel,
 
-    /// Verify signatures: the access key that may sign; its secret is in --secret-key-file or PARTITA_SECRET_KEY
+    /// Verify signatures with this access key; its secret is in --secret-key-file or PARTITA_SECRET_KEY
     #[arg(long, value_name = "KEY", env = "PARTITA_ACCESS_KEY")]
     pub access_key: Option<String>,
 
-    /// File that holds the secret of --access-key
+    /// File that contains the secret of --access-key
     #[arg(long, value_name = "FILE", env = "PARTITA_SECRET_KEY_FILE")]
     pub secret_key_file: Option<PathBuf>,
 
@@ -91,19 +91,19 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", env = "PARTITA_TLS_KEY", requires = "tls_cert")]
     pub tls_key: Option<PathBuf>,
 
-    /// Answer anyone who can reach this address, without verified signatures
+    /// Serve anyone who can reach this address, without verifying signatures
     #[arg(long)]
     pub open_access: bool,
 
-    /// Without verified signatures: another name by which this server may be asked, or `*` for any; may be repeated
+    /// Without verified signatures: another host name to accept, or `*` for any; may be repeated
     #[arg(long, value_name = "NAME", env = "PARTITA_ALLOW_HOST", value_delimiter = ',')]
     pub allow_host: Vec<String>,
 
-    /// A single-table model: writes to its table are held against it, requests attributed to its patterns; may be repeated
+    /// A single-table model: writes to its table are checked against it, requests attributed to its patterns; may be repeated
     #[arg(long, value_name = "MODEL", env = "PARTITA_MODEL", value_delimiter = ',')]
     pub model: Vec<PathBuf>,
 
-    /// What happens to a write that breaks the model: a line in the log, or a ValidationException
+    /// What happens to a write that violates the model: a line in the log, or a ValidationException
     #[arg(long, value_enum, default_value_t = ModelMode::Warn, requires = "model")]
     pub model_mode: ModelMode,
 
@@ -115,15 +115,15 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "15m", value_parser = duration, env = "PARTITA_SHORTEST_EXPORT")]
     pub shortest_export: Duration,
 
-    /// Folder whose folders are the buckets of exports, imports and bulk operations
+    /// Folder whose subfolders are the buckets of exports, imports and bulk operations
     #[arg(long, value_name = "DIR", env = "PARTITA_S3_ROOT")]
     pub s3_root: Option<PathBuf>,
 
-    /// S3 endpoint whose buckets are those of exports and imports, such as http://127.0.0.1:9000, or `aws`; credentials as the AWS tools
+    /// S3 endpoint for the buckets of exports and imports, such as http://127.0.0.1:9000, or `aws`; credentials as for the AWS tools
     #[arg(long, value_name = "URL", env = "PARTITA_S3_ENDPOINT", conflicts_with = "s3_root")]
     pub s3_endpoint: Option<String>,
 
-    /// Region of --s3-endpoint; --region unless given
+    /// Region of --s3-endpoint; defaults to --region
     #[arg(long, value_name = "REGION", env = "PARTITA_S3_REGION", requires = "s3_endpoint")]
     pub s3_region: Option<String>,
 
@@ -131,23 +131,23 @@ pub struct Serve {
     #[arg(long, value_name = "TIME", default_value = "1m", value_parser = patience, env = "PARTITA_S3_PATIENCE", requires = "s3_endpoint")]
     pub s3_patience: Duration,
 
-    /// Memory for requests: bodies, answers and work under way; half of what the machine or its container has unless given
-    #[arg(long, value_name = "SIZE", value_parser = memory_size::memory, env = "PARTITA_MEMORY_LIMIT")]
+    /// Memory for requests: bodies, responses and work in progress; defaults to half of what the machine or its container has
+    #[arg(long, value_name = "SIZE", value_parser = memory_size::parse, env = "PARTITA_MEMORY_LIMIT")]
     pub memory_limit: Option<u64>,
 
-    /// Connections at a time; as many as memory and file descriptors allow unless given
+    /// Maximum number of open connections; defaults to what memory and file descriptors allow
     #[arg(long, value_name = "NUMBER", env = "PARTITA_MAX_CONNECTIONS")]
     pub max_connections: Option<NonZeroUsize>,
 
-    /// How long a client may send or read slower than 4 KB a second
+    /// How long a client may send or read slower than 4 KB per second
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration, hide = true)]
     pub client_patience: Duration,
 
-    /// Threads that serve connections; one a core unless given
+    /// Threads that serve connections; defaults to one per core
     #[arg(long, value_name = "NUMBER", env = "PARTITA_THREADS")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Region that ARNs name
+    /// Region in ARNs
     #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
     pub region: String,
 }
@@ -174,21 +174,21 @@ pub struct Healthcheck {
     #[arg(long, default_value_t = 8000, env = "PARTITA_PORT")]
     pub port: u16,
 
-    /// Ask over TLS, trusting the certificates in this file, PEM
+    /// Connect over TLS, trusting the certificates in this file, PEM
     #[arg(long, value_name = "FILE", env = "PARTITA_TLS_CA")]
     pub tls_ca: Option<PathBuf>,
 
-    /// Ask this machine over TLS, whatever its certificate
+    /// Connect to this machine over TLS, whatever its certificate
     #[arg(long, conflicts_with = "tls_ca")]
     pub insecure: bool,
 }
 
 #[derive(Args)]
 pub struct Verify {
-    /// The data folder of a database that does not run; one that runs is reached with --endpoint
+    /// The data folder of a stopped database; use --endpoint for a running one
     pub folder: Option<PathBuf>,
 
-    /// Mend index entries, totals and the catalog, and take for lost what was lost with damaged pages: copy the folder first
+    /// Repair index entries, totals and the catalog, and give up what was lost with damaged pages: copy the folder first
     #[arg(long, requires = "folder")]
     pub repair: bool,
 
@@ -201,7 +201,7 @@ pub struct Dump {
     /// The file to write; compressed if its name ends in .gz or .zst
     pub file: PathBuf,
 
-    /// A table to dump, repeatable; all of them unless given
+    /// A table to dump; may be repeated; defaults to all
     #[arg(long = "table", value_name = "NAME")]
     pub tables: Vec<String>,
 
@@ -209,7 +209,7 @@ pub struct Dump {
     #[arg(long, default_value_t = 4)]
     pub parallel: usize,
 
-    /// Side file that lets an interrupted dump go on; FILE.progress unless given
+    /// Checkpoint file that lets an interrupted dump resume; defaults to FILE.progress
     #[arg(long, value_name = "FILE")]
     pub progress: Option<PathBuf>,
 
@@ -222,11 +222,11 @@ pub struct Load {
     /// A dump, a file of items (with --table), or the address of another database
     pub source: PathBuf,
 
-    /// A table to load, repeatable; all of them unless given
+    /// A table to load; may be repeated; defaults to all
     #[arg(long = "table", value_name = "NAME")]
     pub tables: Vec<String>,
 
-    /// Put the items into tables that exist already
+    /// Put the items into existing tables
     #[arg(long)]
     pub merge: bool,
 
@@ -234,15 +234,15 @@ pub struct Load {
     #[arg(long, default_value_t = 4)]
     pub parallel: usize,
 
-    /// Side file that lets an interrupted load go on; SOURCE.load-progress unless given, or ./partita-load.progress
+    /// Checkpoint file that lets an interrupted load resume; defaults to SOURCE.load-progress or ./partita-load.progress
     #[arg(long, value_name = "FILE")]
     pub progress: Option<PathBuf>,
 
-    /// Section of ~/.aws/credentials for a SOURCE that is a database, if it is another
+    /// Section of ~/.aws/credentials for a SOURCE that is a database, if it differs
     #[arg(long, value_name = "PROFILE")]
     pub from_profile: Option<String>,
 
-    /// Region of a SOURCE that is a database, if it is another
+    /// Region of a SOURCE that is a database, if it differs
     #[arg(long, value_name = "REGION")]
     pub from_region: Option<String>,
 
@@ -250,22 +250,22 @@ pub struct Load {
     pub endpoint: Endpoint,
 }
 
-/// Where a database listens, and who asks.
+/// The address of a database, and the credentials for it.
 #[derive(Args, Clone)]
 pub struct Endpoint {
     /// Address of a database, such as http://127.0.0.1:8000, or `aws`
     #[arg(long, value_name = "URL", env = "PARTITA_ENDPOINT")]
     pub endpoint: Option<String>,
 
-    /// Who asks; the secret is in --secret-key-file or AWS_SECRET_ACCESS_KEY
+    /// Access key; its secret is in --secret-key-file or AWS_SECRET_ACCESS_KEY
     #[arg(long, value_name = "KEY", env = "AWS_ACCESS_KEY_ID")]
     pub access_key: Option<String>,
 
-    /// File that holds the secret of --access-key
+    /// File that contains the secret of --access-key
     #[arg(long, value_name = "FILE")]
     pub secret_key_file: Option<PathBuf>,
 
-    /// Whether only the profile says who asks.
+    /// Whether credentials are taken from the profile only.
     #[arg(skip)]
     pub only_profile: bool,
 
@@ -277,24 +277,24 @@ pub struct Endpoint {
     pub region: Option<String>,
 }
 
-/// A year: longer than this is a mistake.
-const MOST_SECONDS: u64 = 366 * 24 * 60 * 60;
+/// A year: anything longer is a mistake.
+const MAX_SECONDS: u64 = 366 * 24 * 60 * 60;
 
 fn duration(text: &str) -> Result<Duration, String> {
     let units = [("s", 1), ("m", 60), ("h", 60 * 60), ("d", 24 * 60 * 60)];
     let seconds = units.iter().find_map(|(unit, seconds)| {
         let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        number.checked_mul(*seconds).filter(|seconds| (1..=MOST_SECONDS).contains(seconds))
+        number.checked_mul(*seconds).filter(|seconds| (1..=MAX_SECONDS).contains(seconds))
     });
     seconds.map(Duration::from_secs).ok_or_else(|| "not a time such as 90s, 30m, 24h or 7d".to_owned())
 }
 
-/// A request is signed once for all its repetitions, and a signature holds fifteen minutes.
-const MOST_PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// A request is signed once for all its retries, and a signature is valid for fifteen minutes.
+const MAX_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 fn patience(text: &str) -> Result<Duration, String> {
     duration(text).and_then(|patience| {
-        if patience <= MOST_PATIENCE { Ok(patience) } else { Err("more than 10m".to_owned()) }
+        if patience <= MAX_PATIENCE { Ok(patience) } else { Err("more than 10m".to_owned()) }
     })
 }
 
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_numbers_with_units() {
+    fn durations_are_numbers_with_units() {
         for (text, seconds) in [("90s", 90), ("30m", 1_800), ("24h", 86_400), ("7d", 604_800)] {
             assert_eq!(duration(text), Ok(Duration::from_secs(seconds)));
         }

@@ -6,14 +6,15 @@ pub mod http_client;
 pub mod tls;
 
 use crate::arguments::Endpoint;
+use crate::clock;
 use address::Address;
 use bytes::Bytes;
 use http_body_util::Full;
 use http_client::HttpClient;
 use hyper::{Request, StatusCode};
-use partita_auth::{Call, Signer};
+use partita_auth::{Signer, UnsignedRequest};
 use serde_json::Value;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 const ATTEMPTS: u32 = 6;
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -60,11 +61,6 @@ impl std::fmt::Display for Failure {
             Failure::Unreachable(message) => out.write_str(message),
         }
     }
-}
-
-/// Seconds since 1970.
-pub fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
 }
 
 impl Client {
@@ -117,28 +113,28 @@ impl Client {
         target: &str,
         body: &[u8],
     ) -> Result<Value, Failure> {
-        let call = Call { method, host: &self.address.host, path, parameters, target, body };
-        let (status, answer) = self
+        let call = UnsignedRequest { method, host: &self.address.host, path, parameters, target, body };
+        let (status, response) = self
             .send(&call)
             .map_err(|error| Failure::Unreachable(format!("no database answers at {}: {error}", self.url)))?;
-        let answer: Value = serde_json::from_slice(&answer).unwrap_or(Value::Null);
+        let response: Value = serde_json::from_slice(&response).unwrap_or(Value::Null);
         if status == StatusCode::OK {
-            return Ok(answer);
+            return Ok(response);
         }
-        let kind = answer["__type"].as_str().unwrap_or("unknown error");
+        let kind = response["__type"].as_str().unwrap_or("unknown error");
         let kind = kind.rsplit('#').next().unwrap_or(kind).to_owned();
         let message =
-            answer["message"].as_str().or(answer["Message"].as_str()).unwrap_or_default().to_owned();
+            response["message"].as_str().or(response["Message"].as_str()).unwrap_or_default().to_owned();
         Err(Failure::Refused { kind, message })
     }
 
-    fn send(&self, call: &Call<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
+    fn send(&self, call: &UnsignedRequest<'_>) -> std::io::Result<(StatusCode, Vec<u8>)> {
         let query: Vec<String> =
             call.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mark = if query.is_empty() { "" } else { "?" };
         let url = format!("{}{}{mark}{}", self.address.url(), call.path, query.join("&"));
         let mut request = Request::builder().method(call.method).uri(url);
-        for (name, value) in self.signer.sign(call, now() as i64) {
+        for (name, value) in self.signer.sign(call, clock::unix_seconds() as i64) {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(Bytes::copy_from_slice(call.body)));

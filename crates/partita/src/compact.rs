@@ -1,4 +1,4 @@
-//! `partita compact`: makes the data file of a stopped database as small as its rows allow.
+//! `partita compact`: shrinks the data file of a stopped database to the size of its rows.
 
 use crate::arguments::Compact;
 use std::error::Error;

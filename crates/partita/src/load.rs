@@ -1,4 +1,4 @@
-//! `partita load`: tables and items into a database, from a dump, from a file of items, or from another database.
+//! `partita load`: loads tables and items into a database from a dump, a file of items, or another database.
 
 mod from_endpoint;
 mod from_file;
@@ -17,11 +17,11 @@ pub fn run(arguments: &Load) -> Result<(), Box<dyn Error>> {
     let loaded =
         if is_endpoint { from_endpoint::run(arguments, &source)? } else { from_file::run(arguments)? };
     println!("{} items of {} tables", loaded.items, loaded.tables);
-    // The last thing that is done: without a side file, everything is loaded.
+    // This must come last: without a checkpoint, everything is loaded.
     Ok(loaded.checkpoint.remove()?)
 }
 
-/// What a load has done, before an interruption included, and the side file that says so.
+/// What a load has done, including before an interruption, and its checkpoint.
 struct Loaded {
     tables: u64,
     items: u64,

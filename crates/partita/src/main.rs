@@ -1,8 +1,11 @@
 //! The `partita` program: reads the command line and runs one command.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod allocator;
 mod arguments;
 mod client;
+mod clock;
 mod compact;
 mod dump;
 mod healthcheck;
@@ -19,13 +22,13 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Ends the program when the command line is wrong, as clap does.
-const WRONG_USE: u8 = 2;
+/// The exit code for a wrong command line, as clap's.
+const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    if let Some(refusal) = secrets::on_command_line(std::env::args_os().skip(1)) {
+    if let Some(refusal) = secrets::refuse_on_command_line(std::env::args_os().skip(1)) {
         eprintln!("partita: {refusal}");
-        return ExitCode::from(WRONG_USE);
+        return ExitCode::from(USAGE_ERROR);
     }
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

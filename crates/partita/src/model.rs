@@ -1,7 +1,7 @@
 //! `partita model …`: single-table models from the command line.
 //!
-//! Exit codes: 0, all is well; 1, the check found something (or `diff` found that the new version is worse);
-//! 2, the command could not be carried out: no such file, not a model, no endpoint.
+//! Exit codes: 0, success; 1, the check found something (or `diff` found that the new version is worse);
+//! 2, the command failed: no such file, not a model, no endpoint.
 
 pub mod arguments;
 mod attach;
@@ -21,14 +21,14 @@ mod seed;
 use arguments::{Model, Task};
 use std::process::ExitCode;
 
-/// Nothing was found.
+/// The exit code if nothing was found.
 const FINE: u8 = 0;
-/// Something was found.
+/// The exit code if something was found.
 const FOUND: u8 = 1;
-/// The command could not be carried out.
+/// The exit code if the command failed.
 const FAILED: u8 = 2;
 
-/// An exit code, or a message for people.
+/// An exit code, or an error message.
 type Outcome = Result<u8, String>;
 
 pub use file::model as load;

@@ -1,57 +1,58 @@
-//! A progress bar on standard error, where that is a terminal.
+//! A progress bar on standard error, if that is a terminal.
 
+use crate::clock;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const WIDTH: u64 = 30;
-const PAUSE: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 
-pub struct Progress {
+pub struct ProgressBar {
     total: u64,
-    /// What is counted.
-    things: &'static str,
+    /// What is counted, in the plural.
+    unit: &'static str,
     done: AtomicU64,
     start: Instant,
     drawn: Mutex<Instant>,
-    shown: bool,
+    is_visible: bool,
 }
 
-impl Progress {
-    pub fn new(total: u64) -> Progress {
-        Progress::counting(total, "items")
+impl ProgressBar {
+    pub fn new(total: u64) -> ProgressBar {
+        ProgressBar::counting(total, "items")
     }
 
-    pub fn counting(total: u64, things: &'static str) -> Progress {
-        let start = Instant::now();
-        let shown = std::io::stderr().is_terminal();
-        Progress {
+    pub fn counting(total: u64, unit: &'static str) -> ProgressBar {
+        let start = clock::monotonic_now();
+        let is_visible = std::io::stderr().is_terminal();
+        ProgressBar {
             total: total.max(1),
-            things,
+            unit,
             done: AtomicU64::new(0),
             start,
             drawn: Mutex::new(start),
-            shown,
+            is_visible,
         }
     }
 
     pub fn advance(&self, items: u64) {
         let done = self.done.fetch_add(items, Ordering::Relaxed) + items;
-        if !self.shown {
+        if !self.is_visible {
             return;
         }
         if let Ok(mut drawn) = self.drawn.try_lock()
-            && (drawn.elapsed() >= PAUSE || done >= self.total)
+            && (drawn.elapsed() >= REDRAW_INTERVAL || done >= self.total)
         {
-            *drawn = Instant::now();
+            *drawn = clock::monotonic_now();
             self.draw(done.min(self.total));
         }
     }
 
-    /// Ends the line and says what was done.
+    /// Ends the line; returns the count and the seconds elapsed.
     pub fn finish(&self) -> (u64, f64) {
-        if self.shown {
+        if self.is_visible {
             eprintln!();
         }
         (self.done.load(Ordering::Relaxed), self.start.elapsed().as_secs_f64())
@@ -64,8 +65,7 @@ impl Progress {
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
         let mut out = std::io::stderr().lock();
         // A bar that cannot be drawn is no reason to stop.
-        let _ =
-            write!(out, "\r{bar} {done}/{} {}, {rate:.0}/s, {left:.0} s left   ", self.total, self.things);
+        let _ = write!(out, "\r{bar} {done}/{} {}, {rate:.0}/s, {left:.0} s left   ", self.total, self.unit);
         let _ = out.flush();
     }
 }

@@ -7,8 +7,8 @@ use partita_store_embedded::{EmbeddedStore, Options};
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Something was lost.
-const LOST: u8 = 3;
+/// The exit code if something was lost.
+const DATA_LOST: u8 = 3;
 
 pub fn run(arguments: &Salvage) -> Result<ExitCode, Box<dyn Error>> {
     let salvaged = partita_store_embedded::salvage(&arguments.folder, &arguments.into)?;
@@ -25,7 +25,7 @@ pub fn run(arguments: &Salvage) -> Result<ExitCode, Box<dyn Error>> {
     let store = EmbeddedStore::open(&arguments.into, Options::default())?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     for row in runtime.block_on(restore_catalog(&store))? {
-        println!("restored out of its second copy: {row}");
+        println!("restored from its second copy: {row}");
     }
     store.close();
     if salvaged.lost.is_empty() {
@@ -33,7 +33,7 @@ pub fn run(arguments: &Salvage) -> Result<ExitCode, Box<dyn Error>> {
     }
     let into = arguments.into.display();
     println!(
-        "indexes and totals may still tell of what was lost: partita verify {into} --repair makes them anew"
+        "indexes and totals may still count what was lost: partita verify {into} --repair rebuilds them"
     );
-    Ok(ExitCode::from(LOST))
+    Ok(ExitCode::from(DATA_LOST))
 }

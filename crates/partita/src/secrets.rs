@@ -1,4 +1,4 @@
-//! Secrets: from the environment or from files, never from the command line, where every user of the machine reads them.
+//! Secrets: from the environment or from files, never from the command line, where every user of the machine can read them.
 
 use crate::arguments::Serve;
 use partita_auth::Credential;
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Options that were or could be thought to be, and what to use instead.
+/// Options that do not exist but might be expected to, and what to use instead.
 const REFUSED: [(&str, &str); 2] = [
     (
         "--secret-key",
@@ -15,22 +15,22 @@ const REFUSED: [(&str, &str); 2] = [
     ("--session-token", "set AWS_SESSION_TOKEN"),
 ];
 
-/// What to say if a secret stands on the command line. The secret itself is not repeated.
-pub fn on_command_line(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+/// The error message if there is a secret on the command line. The secret itself is not repeated.
+pub fn refuse_on_command_line(arguments: impl Iterator<Item = OsString>) -> Option<String> {
     let given: Vec<String> = arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let stands = |option: &str| {
+    let is_given = |option: &str| {
         given
             .iter()
             .any(|argument| argument.split_once('=').map_or(&argument[..], |(name, _)| name) == option)
     };
-    let (option, instead) = REFUSED.iter().find(|(option, _)| stands(option))?;
+    let (option, instead) = REFUSED.iter().find(|(option, _)| is_given(option))?;
     Some(format!(
-        "{option} is no option: whoever lists this machine's processes would read the secret. Instead, {instead}"
+        "{option} is not an option: anyone who lists this machine's processes could read the secret. Instead, {instead}"
     ))
 }
 
-/// Whose signatures a server accepts; none if it verifies none.
-pub fn of_server(arguments: &Serve) -> Result<Option<Credential>, String> {
+/// The credential by which a server verifies signatures; `None` if it does not.
+pub fn server_credential(arguments: &Serve) -> Result<Option<Credential>, String> {
     let secret = match &arguments.secret_key_file {
         Some(file) => Some(read(file)?),
         None => std::env::var("PARTITA_SECRET_KEY").ok(),
@@ -51,18 +51,18 @@ pub fn of_server(arguments: &Serve) -> Result<Option<Credential>, String> {
     }
 }
 
-/// The secret in a file: all of it but the line's end.
+/// Reads the secret in a file, without the line end.
 pub fn read(file: &Path) -> Result<String, String> {
-    let fault = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let text = std::fs::read_to_string(file).map_err(|error| fault(&error))?;
+    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| in_file(&error))?;
     let secret = text.strip_suffix('\n').map_or(&text[..], |line| line.strip_suffix('\r').unwrap_or(line));
     if secret.is_empty() || secret.contains('\n') {
-        return Err(fault(&"a secret is one line, and not an empty one"));
+        return Err(in_file(&"a secret is one line, and not an empty one"));
     }
-    let mode = file.metadata().map_err(|error| fault(&error))?.mode();
+    let mode = file.metadata().map_err(|error| in_file(&error))?.mode();
     if mode & 0o077 != 0 {
         eprintln!(
-            "partita: {}: others than its owner can read this secret (mode {:o}); chmod 600 it",
+            "partita: {}: users other than its owner can read this secret (mode {:o}); chmod 600 it",
             file.display(),
             mode & 0o777
         );
@@ -74,8 +74,8 @@ pub fn read(file: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn said(arguments: &[&str]) -> Option<String> {
-        on_command_line(arguments.iter().map(OsString::from))
+    fn refusal(arguments: &[&str]) -> Option<String> {
+        refuse_on_command_line(arguments.iter().map(OsString::from))
     }
 
     #[test]
@@ -85,13 +85,13 @@ mod tests {
             &["dump", "--secret-key=hush"],
             &["--session-token", "hush"],
         ] {
-            assert!(said(arguments).is_some_and(|text| !text.contains("hush")), "{arguments:?}");
+            assert!(refusal(arguments).is_some_and(|text| !text.contains("hush")), "{arguments:?}");
         }
-        assert_eq!(said(&["serve", "--secret-key-file", "hush", "--access-key", "me"]), None);
+        assert_eq!(refusal(&["serve", "--secret-key-file", "hush", "--access-key", "me"]), None);
     }
 
     #[test]
-    fn a_file_holds_one_line() {
+    fn a_file_contains_one_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         for (text, secret) in [

@@ -1,4 +1,4 @@
-//! `partita serve`: opens the store, starts the server, greets, and stops cleanly.
+//! `partita serve`: opens the store, runs the server, and shuts down cleanly.
 
 mod buckets;
 mod host_resources;
@@ -10,10 +10,9 @@ use partita_auth::{Authentication, Credential, Verifier};
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_engine::stream::stream_options::StreamOptions;
-use partita_server::Verification;
 use partita_server::models::{Mode, ModelWatch, Models};
 use partita_server::pipeline::Pipeline;
-use partita_server::{AllowedHosts, Budget, Listen, Reach, Server, tls};
+use partita_server::{AllowedHosts, Budget, HostPolicy, ListenOptions, Server, Verification, tls};
 use partita_store::{Store, StoreError};
 use partita_store_embedded::{Durability, EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
@@ -26,32 +25,32 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long the process may take to end once it is told to: less than container engines wait before they kill it.
-const LONGEST_STOP: Duration = Duration::from_secs(9);
-/// The program's exit code when the store has failed for good: a supervisor starts it anew.
+/// How long a shutdown may take: less than container engines wait before they kill the process.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(9);
+/// The exit code when the store has failed for good: a supervisor restarts the program.
 const STORE_FAILED: u8 = 74;
 
 pub fn run(arguments: &Serve) -> Result<ExitCode, Box<dyn Error>> {
     start_log();
-    let credential = secrets::of_server(arguments)?;
-    check_reach(arguments, credential.is_some())?;
-    // This thread accepts connections; requests and background work have threads of their own.
+    let credential = secrets::server_credential(arguments)?;
+    check_exposure(arguments, credential.is_some())?;
+    // This thread accepts connections; requests and background tasks have threads of their own.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if arguments.in_memory {
-        return runtime.block_on(serve(arguments, MemoryStore::new(), credential, "nothing is kept"));
+        return runtime.block_on(serve(arguments, MemoryStore::new(), credential, "nothing is stored"));
     }
     let durability = match arguments.durability {
         DurabilityLevel::Full => Durability::Full,
         DurabilityLevel::Relaxed => Durability::Relaxed,
     };
     let store = EmbeddedStore::open(&arguments.data, Options { durability })?;
-    store.on_failure(end);
-    let kept = format!("data in {}, {}", arguments.data.display(), describe(durability));
-    runtime.block_on(serve(arguments, store, credential, &kept))
+    store.on_failure(exit_on_failure);
+    let storage = format!("data in {}, {}", arguments.data.display(), describe(durability));
+    runtime.block_on(serve(arguments, store, credential, &storage))
 }
 
-fn end(error: &StoreError) {
-    eprintln!("partita: {error}. The process ends, to be started again.");
+fn exit_on_failure(error: &StoreError) {
+    eprintln!("partita: {error}. The process exits and should be restarted.");
     std::process::exit(i32::from(STORE_FAILED))
 }
 
@@ -62,15 +61,15 @@ fn describe(durability: Durability) -> &'static str {
     }
 }
 
-/// Without verified signatures only this machine may be answered, unless the user insists.
-fn check_reach(arguments: &Serve, verified: bool) -> Result<(), String> {
+/// Without verified signatures the server listens on this machine only, unless the user insists.
+fn check_exposure(arguments: &Serve, verified: bool) -> Result<(), String> {
     let local = arguments.host == "localhost"
         || arguments.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     if verified || arguments.open_access || local {
         return Ok(());
     }
     Err(format!(
-        "listening on {} would let anyone in who can reach it. Give --access-key and --secret-key-file to verify signatures, or --open-access if that is what you want",
+        "listening on {} would give access to anyone who can reach it. Give --access-key and --secret-key-file to verify signatures, or --open-access if that is what you want",
         arguments.host
     ))
 }
@@ -79,7 +78,7 @@ async fn serve<S: Store>(
     arguments: &Serve,
     store: S,
     credential: Option<Credential>,
-    kept: &str,
+    storage: &str,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let engine = Engine::open(store, &arguments.region, Clock::System)?
         .with_streams(StreamOptions::retaining(arguments.stream_retention))
@@ -87,78 +86,77 @@ async fn serve<S: Store>(
     if let Some(buckets) = buckets::choose(arguments)? {
         engine.set_buckets(buckets);
     }
-    let budget = arguments.memory_limit.unwrap_or_else(host_resources::usual_budget);
+    let budget = arguments.memory_limit.unwrap_or_else(host_resources::default_budget);
     let pipeline = pipeline(arguments, engine, credential, budget)?;
-    let server = Server::bind(listen(arguments, budget)?, pipeline)
+    let server = Server::bind(listen_options(arguments, budget)?, pipeline)
         .await
         .map_err(|error| format!("cannot listen on {}:{}: {error}", arguments.host, arguments.port))?;
     let mut terminate = signal(SignalKind::terminate())?;
-    greet(&server.endpoint()?, kept);
+    announce(&server.endpoint()?, storage);
     let stop = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = tokio::signal::ctrl_c() => {}
         }
-        watchdog::start(LONGEST_STOP);
+        watchdog::start(SHUTDOWN_TIMEOUT);
     };
     let stopped = server.run(stop).await?;
     if let Some(failure) = stopped.failure {
-        // Nothing is left to be waited for: what could not be written is not acknowledged.
-        watchdog::start(LONGEST_STOP);
+        // There is nothing to wait for: what could not be written was not acknowledged.
+        watchdog::start(SHUTDOWN_TIMEOUT);
         eprintln!("partita: the store has failed and does not recover: {failure}");
         return Ok(ExitCode::from(STORE_FAILED));
     }
     let Some(pipeline) = stopped.pipeline else {
-        watchdog::tell();
+        watchdog::report();
         return Ok(ExitCode::from(watchdog::EXIT_CODE));
     };
-    // Dropping what is left closes the store: its writer finishes first.
+    // Dropping the pipeline closes the store, after its writer has finished.
     drop(pipeline);
-    say("Partita has stopped.");
+    print_line("Partita has stopped.");
     Ok(ExitCode::SUCCESS)
 }
 
-/// What requests go through.
+/// Builds the pipeline that requests go through.
 fn pipeline<S: Store>(
     arguments: &Serve,
     engine: Engine<S>,
     credential: Option<Credential>,
     budget: u64,
 ) -> Result<Pipeline<S>, Box<dyn Error>> {
-    let (authentication, reach) = match credential {
-        Some(credential) => (Authentication::Verified(Verifier::new([credential])), Reach::Verified),
+    let (authentication, host_policy) = match credential {
+        Some(credential) => (Authentication::Verified(Verifier::new([credential])), HostPolicy::Verified),
         None => {
             let allowed = AllowedHosts::new(&arguments.allow_host);
-            (Authentication::Unverified, Reach::Unverified(allowed))
+            (Authentication::Unverified, HostPolicy::Unverified(allowed))
         }
     };
     Ok(Pipeline {
         engine,
         authentication,
-        reach,
+        host_policy,
         clock: Clock::System,
         region: arguments.region.clone(),
         models: Arc::new(models(arguments)?),
         verification: Verification::default(),
-        budget: Budget::new(usize::try_from(budget)?, allocator::give_back),
-        patience: arguments.client_patience,
+        budget: Budget::new(usize::try_from(budget)?, allocator::release_memory),
+        slow_client_credit: arguments.client_patience,
     })
 }
 
-/// Where to listen, for how many.
-fn listen(arguments: &Serve, budget: u64) -> Result<Listen<'_>, Box<dyn Error>> {
+fn listen_options(arguments: &Serve, budget: u64) -> Result<ListenOptions<'_>, Box<dyn Error>> {
     let tls = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => Some(tls::acceptor(certificate, key)?),
         _ => None,
     };
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = arguments.threads.map_or_else(cores, NonZeroUsize::get);
-    let usual = host_resources::usual_connections(budget, threads);
-    let connections = arguments.max_connections.map_or(usual, NonZeroUsize::get);
-    Ok(Listen { host: &arguments.host, port: arguments.port, tls, threads, connections })
+    let default = host_resources::default_max_connections(budget, threads);
+    let connections = arguments.max_connections.map_or(default, NonZeroUsize::get);
+    Ok(ListenOptions { host: &arguments.host, port: arguments.port, tls, threads, connections })
 }
 
-/// The models that are attached from the beginning.
+/// The models that are attached at startup.
 fn models(arguments: &Serve) -> Result<Models, Box<dyn Error>> {
     let mode = match arguments.model_mode {
         ModelMode::Warn => Mode::Warn,
@@ -172,15 +170,15 @@ fn models(arguments: &Serve) -> Result<Models, Box<dyn Error>> {
     Ok(models)
 }
 
-fn greet(endpoint: &str, kept: &str) {
-    say(&format!(
-        "Partita {} is ready at {endpoint} ({kept})\nTry: aws dynamodb list-tables --endpoint-url {endpoint}",
+fn announce(endpoint: &str, storage: &str) {
+    print_line(&format!(
+        "Partita {} is ready at {endpoint} ({storage})\nTry: aws dynamodb list-tables --endpoint-url {endpoint}",
         env!("CARGO_PKG_VERSION")
     ));
 }
 
-/// Speaks to whoever started the server; that nobody listens any more is no reason to stop.
-fn say(text: &str) {
+/// Prints a line; that nobody reads standard output any more is no reason to stop.
+fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }

@@ -1,10 +1,11 @@
 //! What `partita dump` and `partita load` share. The format of a dump is described in docs/dump-format.md.
 //!
 //! ```text
-//! dump:  endpoint → scan → lines → file
-//! load:  file → lines → put → endpoint        load from an endpoint:  endpoint → scan → put → endpoint
+//! dump:  endpoint → parallel_scan → dump_line → file
+//! load:  file → dump_line → batch_writer → endpoint
+//! load from an endpoint:  endpoint → parallel_scan → batch_writer → endpoint
 //! ```
-//! All three keep a [`checkpoint`] beside them, so that they can be killed at any time and go on.
+//! All three write a [`checkpoint`], so that they can be killed at any time and resume.
 
 pub mod batch_writer;
 pub mod checkpoint;

@@ -1,4 +1,4 @@
-//! `partita verify`, `salvage` and `compact` on folders that are whole and on one that is damaged.
+//! `partita verify`, `salvage` and `compact` on intact folders and on a damaged one.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -10,8 +10,8 @@ use partita_store_embedded::{EmbeddedStore, Options};
 
 fn partita(arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_partita")).args(arguments).output().unwrap();
-    let told = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(told).unwrap())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
 }
 
 fn fill(folder: &Path) {
@@ -20,8 +20,8 @@ fn fill(folder: &Path) {
         let row =
             |n: u32| Write::Put { key: [99, n].map(u32::to_be_bytes).concat(), value: vec![value; 500] };
         let writes: Vec<_> = (0..500).map(row).collect();
-        let asked = store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ()));
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(asked).unwrap();
+        let decided = store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ()));
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(decided).unwrap();
     }
     store.close();
 }
@@ -32,12 +32,12 @@ fn damage_is_found_and_the_rest_salvaged() {
     let (data, new) = (folder.path().join("data"), folder.path().join("new"));
     fill(&data);
     let (data_name, new_name) = (data.to_str().unwrap(), new.to_str().unwrap());
-    let (code, told) = partita(&["verify", data_name]);
-    // These rows belong to no table, which is told; but they are not damaged.
-    assert_eq!(code, Some(3), "{told}");
-    assert!(told.contains("pages were looked at") && !told.contains("damaged: "), "{told}");
-    let (code, told) = partita(&["compact", data_name]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, output) = partita(&["verify", data_name]);
+    // These rows belong to no table, which is reported; but they are not damaged.
+    assert_eq!(code, Some(3), "{output}");
+    assert!(output.contains("pages were checked") && !output.contains("damaged: "), "{output}");
+    let (code, output) = partita(&["compact", data_name]);
+    assert_eq!(code, Some(0), "{output}");
     assert!(!partita(&["verify", data_name]).1.contains("damaged: "));
 
     let file = data.join("data.mdb");
@@ -45,14 +45,14 @@ fn damage_is_found_and_the_rest_salvaged() {
     let hit = bytes.windows(100).position(|window| window == [3; 100]).unwrap();
     bytes[hit + 50] ^= 1;
     fs::write(&file, bytes).unwrap();
-    let (code, told) = partita(&["verify", data_name]);
-    assert_eq!(code, Some(3), "{told}");
-    assert!(told.contains("damaged: "), "{told}");
-    let (code, told) = partita(&["salvage", data_name, "--into", new_name]);
-    assert_eq!(code, Some(3), "{told}");
-    assert!(told.contains("499 rows were copied") && told.contains("lost: "), "{told}");
+    let (code, output) = partita(&["verify", data_name]);
+    assert_eq!(code, Some(3), "{output}");
+    assert!(output.contains("damaged: "), "{output}");
+    let (code, output) = partita(&["salvage", data_name, "--into", new_name]);
+    assert_eq!(code, Some(3), "{output}");
+    assert!(output.contains("499 rows were copied") && output.contains("lost: "), "{output}");
     assert!(!partita(&["verify", new_name]).1.contains("damaged: "));
-    // Into a folder that has something, nothing is copied; and one that is no store is not verified.
+    // Nothing is copied into a folder that is not empty, and a folder that is no store is not verified.
     assert_eq!(partita(&["salvage", data_name, "--into", new_name]).0, Some(1));
     assert_eq!(partita(&["verify", folder.path().to_str().unwrap()]).0, Some(2));
 }

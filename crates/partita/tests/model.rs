@@ -1,6 +1,6 @@
-//! `partita model` as people run it: goldens of its text, exit codes, and a live table.
+//! `partita model` as a user runs it: golden outputs, exit codes, and a live table.
 //!
-//! `PARTITA_WRITE=1 cargo test -p partita --test model` writes the goldens anew.
+//! `PARTITA_WRITE=1 cargo test -p partita --test model` rewrites the golden files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -53,7 +53,7 @@ fn a_clean_model_passes() {
 }
 
 #[test]
-fn a_typing_mistake_is_shown_with_a_caret() {
+fn a_typo_is_shown_with_a_caret() {
     golden("check-typing", 2, &["check", "crates/partita/tests/golden/typing.toml"]);
 }
 
@@ -81,7 +81,7 @@ fn codes_are_explained() {
 }
 
 #[test]
-fn machines_can_read_the_findings() {
+fn findings_are_machine_readable() {
     let (code, out, _) = partita(&["check", MISTAKES, "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, document["errors"].as_u64().unwrap() > 3), (1, true));
@@ -96,7 +96,7 @@ fn machines_can_read_the_findings() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn failures_are_explained() {
     let (code, _, err) = partita(&["check", "nowhere.toml"]);
     assert_eq!(code, 2);
     assert!(err.contains("cannot read nowhere.toml"), "{err}");
@@ -117,7 +117,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn models_go_to_other_tools_and_come_back() {
+fn models_are_exported_to_other_tools_and_imported_again() {
     let folder = tempfile::tempdir().unwrap();
     for tool in ["workbench", "onetable"] {
         let (code, out, _) = partita(&["export", "--to", tool, "models/blog.toml"]);
@@ -135,14 +135,14 @@ fn models_go_to_other_tools_and_come_back() {
 }
 
 #[test]
-fn a_live_table_is_filled_and_understood() {
+fn a_live_table_is_seeded_and_inferred() {
     let mut server = Command::new(env!("CARGO_BIN_EXE_partita"))
         .args(["serve", "--in-memory", "--port", "0"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut line = String::new();
-    // Kept open: the server has more to say.
+    // Stays open: the server prints more later.
     let mut greeting = BufReader::new(server.stdout.take().unwrap());
     greeting.read_line(&mut line).unwrap();
     let endpoint = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned();
@@ -161,9 +161,9 @@ fn a_live_table_is_filled_and_understood() {
     assert!(understood.1.contains("when = \"status == 'PENDING'\""), "{}", understood.1);
 }
 
-/// Every `console` block of the document is run; every `toml` block is a clean model.
+/// Runs every `console` block of the document and checks every `toml` block as a model.
 #[test]
-fn the_document_of_models_is_true() {
+fn the_examples_in_the_model_documentation_work() {
     let document = std::fs::read_to_string(root().join("docs/models.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(root().join("models"), folder.path().join("models")).unwrap();

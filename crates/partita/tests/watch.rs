@@ -1,4 +1,4 @@
-//! A model attached to the server: enforced, warned about, and watched.
+//! Models attached to the server: enforced, warning, and watched.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 struct Server {
     process: Child,
-    place: String,
+    address: String,
     _greeting: BufReader<ChildStdout>,
 }
 
@@ -27,20 +27,20 @@ impl Server {
         let mut greeting = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();
         greeting.read_line(&mut line).unwrap();
-        let place = line.split_whitespace().find_map(|word| word.split_once("://")).unwrap().1.to_owned();
-        Server { process, place, _greeting: greeting }
+        let address = line.split_whitespace().find_map(|word| word.split_once("://")).unwrap().1.to_owned();
+        Server { process, address, _greeting: greeting }
     }
 
     fn seed(&self) {
         self.model(0, &["seed", "models/shop-orders.toml", "--items", "300"]);
     }
 
-    /// `partita model …` against this server; what it prints.
+    /// Runs `partita model …` against this server, and returns its output.
     fn model(&self, code: i32, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO_BIN_EXE_partita"))
             .arg("model")
             .args(arguments)
-            .args(["--endpoint", &format!("http://{}", self.place)])
+            .args(["--endpoint", &format!("http://{}", self.address)])
             .current_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.."))
             .output()
             .unwrap();
@@ -49,13 +49,16 @@ impl Server {
         text
     }
 
-    /// Status and answer.
+    /// Sends a request, and returns status and body.
     fn send(&self, head: &str, body: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(&self.place).unwrap();
-        let place = &self.place;
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let address = &self.address;
         let length = body.len();
-        write!(stream, "{head}Host: {place}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}")
-            .unwrap();
+        write!(
+            stream,
+            "{head}Host: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
@@ -72,10 +75,10 @@ impl Server {
         self.send(&head, &body.to_string())
     }
 
-    fn figures(&self) -> Value {
-        let (status, figures) = self.send("GET /_partita/model?table=Shop HTTP/1.1\r\n", "");
-        assert_eq!(status, 200, "{figures}");
-        figures
+    fn statistics(&self) -> Value {
+        let (status, statistics) = self.send("GET /_partita/model?table=Shop HTTP/1.1\r\n", "");
+        assert_eq!(status, 200, "{statistics}");
+        statistics
     }
 }
 
@@ -132,7 +135,7 @@ fn an_enforced_model_refuses_what_breaks_it() {
 }
 
 #[test]
-fn statements_are_held_against_a_model_too() {
+fn statements_are_checked_against_a_model_too() {
     let server = Server::start(&["--model", "models/shop-orders.toml", "--model-mode", "enforce"]);
     server.seed();
     let insert = r#"INSERT INTO "Shop" VALUE {'PK': 'CUSTOMER#1', 'SK': 'X', 'EntityType': 'User'}"#;
@@ -154,12 +157,12 @@ fn statements_are_held_against_a_model_too() {
             assert!(answer["message"].as_str().unwrap().contains(text), "{answer}");
         }
     }
-    // The model lets it through; there is no such order to update.
+    // The model accepts it, but there is no such order to update.
     let (_, answer) = run(&current);
     assert!(answer["__type"].as_str().unwrap().ends_with("ConditionalCheckFailedException"), "{answer}");
     let (status, answer) = run(&format!(r#"SELECT * FROM "Shop" WHERE PK = '{USER}'"#));
     assert_eq!((status, answer.get("ConsumedCapacity")), (200, None));
-    assert!(server.figures().to_string().contains("SELECT table"));
+    assert!(server.statistics().to_string().contains("SELECT table"));
 }
 
 #[test]
@@ -176,11 +179,11 @@ fn a_watched_table_names_its_patterns() {
     assert_eq!(server.call("Query", &query("ORDER#")).0, 200);
     assert_eq!(server.call("Query", &query("INVOICE#")).0, 200);
     assert_eq!(server.call("Scan", &json!({ "TableName": "Shop" })).0, 200);
-    let figures = server.figures();
-    assert_eq!(figures["patterns"][0]["pattern"], "recentOrders");
-    assert_eq!(figures["patterns"][0]["units"], 0.5);
-    assert!(figures["patterns"][0]["p99Microseconds"].as_u64().unwrap() > 0);
-    let undeclared: Vec<&str> = figures["undeclared"]
+    let statistics = server.statistics();
+    assert_eq!(statistics["patterns"][0]["pattern"], "recentOrders");
+    assert_eq!(statistics["patterns"][0]["units"], 0.5);
+    assert!(statistics["patterns"][0]["p99Microseconds"].as_u64().unwrap() > 0);
+    let undeclared: Vec<&str> = statistics["undeclared"]
         .as_array()
         .unwrap()
         .iter()
@@ -191,8 +194,8 @@ fn a_watched_table_names_its_patterns() {
         "{undeclared:?}"
     );
     assert!(undeclared.contains(&"Scan table"), "{undeclared:?}");
-    assert_eq!(figures["violations"][0]["rule"], "key");
-    let heat = figures["hotKeys"].as_array().unwrap();
+    assert_eq!(statistics["violations"][0]["rule"], "key");
+    let heat = statistics["hotKeys"].as_array().unwrap();
     let users =
         heat.iter().find(|heat| heat["template"] == "USER#{userId}" && heat["place"] == "table").unwrap();
     assert!(
@@ -238,10 +241,10 @@ fn several_keys_at_once_and_transactions_are_attributed() {
     let (status, answer) = server.call("TransactWriteItems", &json!({ "TransactItems": puts }));
     assert_eq!(status, 200, "{answer}");
     assert_eq!(server.call("UpdateItem", &ship(true)).0, 200);
-    let figures = server.figures();
+    let statistics = server.statistics();
     let of = |list: &str, label: &str, name: &str| {
-        let found = figures[list].as_array().unwrap().iter().find(|one| one[label] == name);
-        found.unwrap_or_else(|| panic!("{name}: {figures}")).clone()
+        let found = statistics[list].as_array().unwrap().iter().find(|one| one[label] == name);
+        found.unwrap_or_else(|| panic!("{name}: {statistics}")).clone()
     };
     assert_eq!(of("patterns", "pattern", "userById")["requests"], 2);
     assert!(of("patterns", "pattern", "userById")["units"].as_f64().unwrap() > 0.0);
@@ -252,7 +255,7 @@ fn several_keys_at_once_and_transactions_are_attributed() {
     assert_eq!(of("writes", "write", "placeOrder")["requests"], 1);
     assert!(of("writes", "write", "placeOrder")["units"].as_f64().unwrap() >= 4.0);
     assert_eq!(of("writes", "write", "setStatus")["requests"], 1);
-    assert!(figures["violations"].as_array().unwrap().is_empty(), "{figures}");
+    assert!(statistics["violations"].as_array().unwrap().is_empty(), "{statistics}");
 }
 
 #[test]
@@ -274,7 +277,7 @@ fn models_are_attached_and_detached_while_the_server_runs() {
 }
 
 #[test]
-fn signed_servers_let_only_the_right_hands_attach() {
+fn servers_that_verify_signatures_refuse_to_attach_without_the_right_key() {
     let folder = tempfile::tempdir().unwrap();
     let file = |secret: &str| {
         let path = folder.path().join(secret);
@@ -291,7 +294,7 @@ fn signed_servers_let_only_the_right_hands_attach() {
 }
 
 #[test]
-fn encrypted_servers_are_asked_over_tls() {
+fn encrypted_servers_are_reached_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let made = Command::new("openssl")
@@ -308,7 +311,7 @@ fn encrypted_servers_are_asked_over_tls() {
         .unwrap();
     assert!(made.success());
     let server = Server::start(&["--tls-cert", &path("cert.pem"), "--tls-key", &path("key.pem")]);
-    let port = server.place.rsplit(':').next().unwrap();
+    let port = server.address.rsplit(':').next().unwrap();
     let seed = |trusted: &str| {
         Command::new(env!("CARGO_BIN_EXE_partita"))
             .args([
@@ -360,20 +363,20 @@ fn keys_of_several_attributes_work_on_a_live_table() {
     });
     let (status, answer) = server.call("Query", &query);
     assert_eq!((status, answer["Count"].as_u64() > Some(0)), (200, true), "{answer}");
-    let figures = server.model(0, &["watch", "Freight"]);
-    assert!(figures.contains("heavyOfDay"), "{figures}");
+    let statistics = server.model(0, &["watch", "Freight"]);
+    assert!(statistics.contains("heavyOfDay"), "{statistics}");
     server.model(0, &["audit", "crates/design/tests/good/freight.toml"]);
 }
 
 #[test]
-fn without_a_model_nothing_is_different() {
+fn a_server_without_models_behaves_as_usual() {
     let server = Server::start(&[]);
     server.seed();
     assert_eq!(server.call("PutItem", &wrong()).0, 200);
     assert_eq!(server.send("GET /_partita/model HTTP/1.1\r\n", "").1["models"], json!([]));
 }
 
-/// The shop's model with changes, in a file.
+/// Writes the shop's model with changes to a file.
 fn shop_with(folder: &tempfile::TempDir, changes: &[(&str, &str)]) -> String {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut text = std::fs::read_to_string(root.join(SHOP)).unwrap();
@@ -403,7 +406,7 @@ fn a_table_moves_to_the_next_version_and_back() {
     let checkpoint = folder.path().join("checkpoint");
     let text =
         server.model(0, &["migrate", SHOP, &new, "--apply", "--checkpoint", checkpoint.to_str().unwrap()]);
-    assert!(text.contains("adding index GSI3") && text.contains("0 are not"), "{text}");
+    assert!(text.contains("adding index GSI3") && text.contains("0 do not"), "{text}");
     let scan = json!({ "TableName": "Shop", "IndexName": "GSI3" });
     let (_, answer) = server.call("Scan", &scan);
     assert!(answer["Count"].as_u64().unwrap() > 0);
@@ -419,7 +422,7 @@ fn a_table_moves_to_the_next_version_and_back() {
 }
 
 #[test]
-fn types_that_are_gone_are_deleted_if_that_is_wished() {
+fn items_of_removed_types_are_deleted_if_requested() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
@@ -443,7 +446,7 @@ fn types_that_are_gone_are_deleted_if_that_is_wished() {
 }
 
 #[test]
-fn what_a_table_cannot_undergo_goes_into_a_new_one() {
+fn changes_that_a_table_cannot_take_go_into_a_new_table() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
@@ -454,7 +457,7 @@ fn what_a_table_cannot_undergo_goes_into_a_new_one() {
         "{text}"
     );
     let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-    assert!(text.contains("table Shop2 has them"), "{text}");
+    assert!(text.contains("table Shop2 has all items"), "{text}");
     let count = |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].clone();
     assert_eq!(count("Shop2"), count("Shop"));
     server.model(0, &["audit", &new, "--table", "Shop2"]);
@@ -470,7 +473,7 @@ fn what_a_table_cannot_undergo_goes_into_a_new_one() {
 }
 
 #[test]
-fn items_that_would_get_the_same_key_are_named_and_not_lost() {
+fn items_that_would_get_the_same_key_are_reported_and_not_lost() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
@@ -479,30 +482,30 @@ fn items_that_would_get_the_same_key_are_named_and_not_lost() {
     let migrate = || server.model(1, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
     let count =
         |table: &str| server.call("Scan", &json!({ "TableName": table })).1["Count"].as_u64().unwrap();
-    let told = |text: &str, what: &str| -> u64 {
+    let count_of = |text: &str, what: &str| -> u64 {
         let line = text.lines().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{text}"));
         line.split_whitespace().next().unwrap().parse().unwrap()
     };
     const TAKEN: &str = "items are not copied: the new table has an item with their key";
     let text = migrate();
-    assert!(told(&text, TAKEN) > 0);
-    assert_eq!(count("Shop2") + told(&text, TAKEN), count("Shop"), "{text}");
+    assert!(count_of(&text, TAKEN) > 0);
+    assert_eq!(count("Shop2") + count_of(&text, TAKEN), count("Shop"), "{text}");
     assert!(text.contains(r#"{"pk":{"S":"ORDER#"#) && text.contains(r#""sk":{"S":"ITEM"}}"#), "{text}");
-    assert!(text.contains("is still needed") && !text.contains("yours to delete"), "{text}");
-    // What was copied is recognised when it is repeated; what was not is still not there.
+    assert!(text.contains("still needed") && !text.contains("can be deleted"), "{text}");
+    // A repetition recognizes what was copied; the rest is still missing.
     let again = migrate();
-    assert_eq!(told(&again, TAKEN), told(&text, TAKEN));
-    assert_eq!(told(&again, "were in the new table already"), count("Shop2"));
+    assert_eq!(count_of(&again, TAKEN), count_of(&text, TAKEN));
+    assert_eq!(count_of(&again, "were in the new table already"), count("Shop2"));
 }
 
 #[test]
-fn items_that_become_the_same_are_named_and_not_lost() {
+fn items_that_become_equal_are_reported_and_not_lost() {
     let server = Server::start(&[]);
     server.seed();
     let folder = tempfile::tempdir().unwrap();
     let keys = ("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]");
     let new = shop_with(&folder, &[keys, ("\"ITEM#{itemId}\"", "\"ITEM\""), ("itemId = \"string\", ", "")]);
-    // Nothing but the old key tells the one from the other.
+    // Only the old key distinguishes them.
     for number in 1..=2 {
         let item = json!({
             "EntityType": { "S": "OrderItem" }, "PK": { "S": "ORDER#01K3ZYEJW856WCXCN1Z497PADR" },
@@ -523,11 +526,11 @@ fn an_interrupted_copy_is_repeated_without_complaint() {
     let new = shop_with(&folder, &[("keys = [\"PK\", \"SK\"]", "keys = [\"pk\", \"sk\"]")]);
     for _ in 0..2 {
         let text = server.model(0, &["migrate", SHOP, &new, "--into", "Shop2", "--apply"]);
-        assert!(text.contains("yours to delete"), "{text}");
+        assert!(text.contains("can be deleted"), "{text}");
     }
 }
 
-/// Items of over a megabyte, so that a migration takes several pages.
+/// Puts more than a megabyte of items, so that a migration reads several pages.
 fn fill_pages(server: &Server) {
     for number in 0..8 {
         let key = json!({ "S": format!("USER#01K6TH9480QZKHFWEAZCG61FZ{number}") });
@@ -539,7 +542,7 @@ fn fill_pages(server: &Server) {
 }
 
 #[test]
-fn a_checkpoint_is_private_and_serves_its_own_migration_only() {
+fn a_checkpoint_is_private_and_only_for_its_own_migration() {
     use std::os::unix::fs::PermissionsExt;
     let server = Server::start(&[]);
     server.seed();
@@ -565,13 +568,13 @@ fn a_checkpoint_is_private_and_serves_its_own_migration_only() {
         }
         seen
     });
-    let (bytes, mode) = watched.expect("a checkpoint behind the first page");
+    let (bytes, mode) = watched.expect("a checkpoint after the first page");
     assert_eq!(mode, 0o600);
     assert!(!path.exists(), "removed at the end");
     std::fs::write(&path, &bytes).unwrap();
     assert!(copy(2, "Shop3").contains("belongs to another migration"));
     std::fs::write(&path, "{\"PK\": {\"S\": \"USER#1\"}}").unwrap();
-    assert!(copy(2, "Shop2").contains("is no side file of this program"));
+    assert!(copy(2, "Shop2").contains("is not a checkpoint of this program"));
     std::fs::write(&path, &bytes).unwrap();
     copy(0, "Shop2");
 }

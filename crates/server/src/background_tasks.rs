@@ -1,9 +1,8 @@
-//! Keeps the engine's background work going: at once where there is more, otherwise once a second.
+//! Drives the engine's background work: at once while there is more to do, otherwise once a second.
 //!
 //! Each kind of work has a task of its own, and there are as many threads as kinds: whatever one of them waits for, a slow
-//! disk or an endpoint that is away, the others and the server's own threads go on. A step that waits for its bucket is left to
-//! wait, and further steps of its kind are taken beside it.
-//! A verification of the database takes a thread for as long as it runs.
+//! disk or an unreachable endpoint, the others and the server's own threads continue. While a step waits for its bucket,
+//! further steps of its kind run concurrently. A verification of the database takes a thread for as long as it runs.
 
 use crate::panic_guard::guard;
 use crate::pipeline::Pipeline;
@@ -18,14 +17,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-const PAUSE: Duration = Duration::from_secs(1);
-/// A step that takes longer than this waits for its bucket, most likely.
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
+/// A step that takes longer most likely waits for its bucket.
 const USUAL_STEP: Duration = Duration::from_millis(250);
-/// So many of a kind wait at most: each has some megabytes in hand.
-const MOST_STEPS: usize = 16;
+/// How many steps of a kind run concurrently: each holds some megabytes.
+const MAX_STEPS: usize = 16;
 
-/// The background work while it runs.
-pub struct Housekeeping<S> {
+/// The running background tasks.
+pub struct BackgroundTasks<S> {
     pipeline: Arc<Pipeline<S>>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
@@ -33,8 +32,8 @@ pub struct Housekeeping<S> {
     runtime: Option<Runtime>,
 }
 
-impl<S: Store> Housekeeping<S> {
-    pub fn start(pipeline: &Arc<Pipeline<S>>) -> io::Result<Housekeeping<S>> {
+impl<S: Store> BackgroundTasks<S> {
+    pub fn start(pipeline: &Arc<Pipeline<S>>) -> io::Result<BackgroundTasks<S>> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(Work::ALL.len())
             .thread_name("background")
@@ -45,14 +44,14 @@ impl<S: Store> Housekeeping<S> {
         pipeline.engine.on_maintenance_due(move || all_due.iter().for_each(|due| due.notify_one()));
         let stop = watch::Sender::new(false);
         let each = Work::ALL.into_iter().zip(due);
-        let begin =
-            |(work, due)| runtime.spawn(until_stopped(Arc::clone(pipeline), work, due, stop.subscribe()));
-        let tasks = each.map(begin).collect();
+        let spawn =
+            |(work, due)| runtime.spawn(run_until_stopped(Arc::clone(pipeline), work, due, stop.subscribe()));
+        let tasks = each.map(spawn).collect();
         let verifying = runtime.spawn(verify_when_due(Arc::clone(pipeline)));
-        Ok(Housekeeping { pipeline: Arc::clone(pipeline), stop, tasks, verifying, runtime: Some(runtime) })
+        Ok(BackgroundTasks { pipeline: Arc::clone(pipeline), stop, tasks, verifying, runtime: Some(runtime) })
     }
 
-    /// Ends the work between two steps, and waits for these.
+    /// Ends the tasks between two steps, and waits until they have ended.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
         self.pipeline.engine.stop_exchanges();
@@ -63,8 +62,8 @@ impl<S: Store> Housekeeping<S> {
     }
 }
 
-impl<S> Drop for Housekeeping<S> {
-    /// Waits for no step that hangs.
+impl<S> Drop for BackgroundTasks<S> {
+    /// Does not wait for a step that hangs.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -72,20 +71,21 @@ impl<S> Drop for Housekeeping<S> {
     }
 }
 
-/// Verifies the database whenever somebody asks for it.
+/// Verifies the database whenever that is requested.
+#[expect(clippy::disallowed_methods, reason = "a verification takes a thread of its own")]
 async fn verify_when_due<S: Store>(pipeline: Arc<Pipeline<S>>) {
     while pipeline.verification.is_due().await {
         let running = Arc::clone(&pipeline);
         let run = move || running.verification.run(&running.engine);
         if tokio::task::spawn_blocking(run).await.is_err() {
-            tracing::error!("a verification ended in a panic");
+            tracing::error!("a verification panicked");
             pipeline.verification.failed();
         }
     }
 }
 
-/// Takes steps of a kind of work. Told to stop, it ends them where they wait.
-async fn until_stopped<S: Store>(
+/// Runs steps of a kind of work until stopped, which cancels the steps that wait.
+async fn run_until_stopped<S: Store>(
     pipeline: Arc<Pipeline<S>>,
     work: Work,
     due: Arc<Notify>,
@@ -94,12 +94,12 @@ async fn until_stopped<S: Store>(
     let mut steps = JoinSet::new();
     tokio::select! {
         _ = stop.wait_for(|stop| *stop) => {}
-        () = go_on(&mut steps, &pipeline, work, &due) => {}
+        () = run_steps(&mut steps, &pipeline, work, &due) => {}
     }
     steps.shutdown().await;
 }
 
-async fn go_on<S: Store>(
+async fn run_steps<S: Store>(
     steps: &mut JoinSet<Result<Progress, Exception>>,
     pipeline: &Arc<Pipeline<S>>,
     work: Work,
@@ -107,11 +107,11 @@ async fn go_on<S: Store>(
 ) {
     loop {
         steps.spawn(step(Arc::clone(pipeline), work));
-        let takes_more = work.may_wait_for_a_bucket() && steps.len() < MOST_STEPS;
-        let longest = if takes_more { USUAL_STEP } else { Duration::MAX };
-        // It may be another that has ended meanwhile.
-        if let Ok(Some(Ok(done))) = tokio::time::timeout(longest, steps.join_next()).await {
-            rest(work, done, due).await;
+        let may_run_more = work.may_wait_for_a_bucket() && steps.len() < MAX_STEPS;
+        let timeout = if may_run_more { USUAL_STEP } else { Duration::MAX };
+        // It may be an earlier step that has ended.
+        if let Ok(Some(Ok(done))) = tokio::time::timeout(timeout, steps.join_next()).await {
+            wait_until_due(work, done, due).await;
         }
     }
 }
@@ -122,15 +122,15 @@ async fn step<S: Store>(pipeline: Arc<Pipeline<S>>, work: Work) -> Result<Progre
 }
 
 /// Waits until the next step is due.
-async fn rest(work: Work, done: Result<Progress, Exception>, due: &Notify) {
+async fn wait_until_due(work: Work, done: Result<Progress, Exception>, due: &Notify) {
     match done {
         Ok(Progress::More) => tokio::task::yield_now().await,
         Ok(Progress::Done) => {
-            let _ = tokio::time::timeout(PAUSE, due.notified()).await;
+            let _ = tokio::time::timeout(IDLE_INTERVAL, due.notified()).await;
         }
         Err(exception) => {
             tracing::error!(?work, message = exception.message, "background work failed");
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(IDLE_INTERVAL).await;
         }
     }
 }

@@ -1,27 +1,27 @@
-//! What fuzz targets (fuzz/) see of the usual request's lane. No part of the crate's interface.
+//! Access to the fast lane's parser for fuzz targets (fuzz/). Not part of the crate's interface.
 
-use crate::http::fast_lane::{self, HEADERS, Look, Pairs};
+use crate::http::fast_lane::{self, HeaderPairs, MAX_HEADERS, Parsed};
 use partita_auth::SignedRequest;
 
-/// What the lane makes of the bytes at hand.
-pub enum Seen {
+/// The result of parsing bytes.
+pub enum ParsedBytes {
     /// A request that ends here.
-    Whole { end: usize },
-    /// So many bytes are not here yet, at least.
-    Missing(usize),
+    Complete { end: usize },
+    /// At least so many bytes are missing.
+    Incomplete(usize),
     /// Left to hyper, or refused.
     Unusual,
 }
 
-/// Looks at bytes as the lane does, and shows a whole request.
-pub fn look(bytes: &[u8], show: impl FnOnce(&SignedRequest<'_>)) -> Seen {
-    let mut pairs: Pairs<'_> = [("", b""); HEADERS];
-    match fast_lane::look(bytes, &mut pairs) {
-        Look::Whole(request) => {
-            show(&request.signed);
-            Seen::Whole { end: request.end }
+/// Parses bytes as the fast lane does, and passes a complete request to `inspect`.
+pub fn parse(bytes: &[u8], inspect: impl FnOnce(&SignedRequest<'_>)) -> ParsedBytes {
+    let mut pairs: HeaderPairs<'_> = [("", b""); MAX_HEADERS];
+    match fast_lane::parse(bytes, &mut pairs) {
+        Parsed::Complete(request) => {
+            inspect(&request.signed);
+            ParsedBytes::Complete { end: request.end }
         }
-        Look::Missing { bytes, .. } => Seen::Missing(bytes),
-        Look::TooLong | Look::Unusual => Seen::Unusual,
+        Parsed::Incomplete { missing, .. } => ParsedBytes::Incomplete(missing),
+        Parsed::HeadTooLong | Parsed::Unusual => ParsedBytes::Unusual,
     }
 }

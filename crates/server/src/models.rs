@@ -1,7 +1,7 @@
-//! Single-table models attached to tables: writes are held against them, requests attributed to their patterns.
+//! Single-table models attached to tables: writes are checked against them, requests attributed to their patterns.
 //!
-//! A server without models asks one flag per request and is otherwise exactly as it is. With a model, a request is judged before
-//! it runs (`watch`), measured after it ran (`figures`), and `/_partita/model` attaches, detaches and shows (`admin`).
+//! A server without models checks one flag per request and is otherwise unaffected. With a model, a request is checked before
+//! it runs (`model_watch`), measured afterwards (`statistics`), and `/_partita/model` attaches, detaches and shows models (`admin`).
 
 mod admin;
 mod capacity;
@@ -16,7 +16,7 @@ mod write_check;
 pub use admin::PATH as MODEL_PATH;
 pub use model_watch::{Mode, ModelWatch};
 
-use model_watch::Sighting;
+use model_watch::AttributedRequest;
 use partita_api::{Exception, Request, Response};
 use partita_design::audit::Attributes;
 use partita_engine::offload::heavy_work::elsewhere;
@@ -25,43 +25,41 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Models that may be attached: every request is held against all of them.
-const MOST_MODELS: usize = 256;
+/// How many models may be attached: every request is checked against all of them.
+const MAX_MODELS: usize = 256;
 
-/// The parts that the templates of an attached model may have together.
-const MOST_PARTS: usize = 20_000;
-/// What may take more steps to hold against the models is done aside.
+/// How many parts the key templates of an attached model may have together.
+const MAX_PARTS: usize = 20_000;
+/// Checks that may take more steps run on another thread.
 const HEAVY_WORK: usize = 2_000_000;
 
-/// The attached models, one a table at most.
+/// The attached models, at most one per table.
 #[derive(Default)]
 pub struct Models {
-    /// Whether there are any: all that a request asks on a server without models.
+    /// Whether there are any: all that a request checks on a server without models.
     any: AtomicBool,
-    /// The parts of all their templates.
+    /// The number of parts in all their key templates.
     parts: AtomicUsize,
     watches: RwLock<BTreeMap<String, Arc<ModelWatch>>>,
 }
 
-/// What is to be measured once the request has run.
-pub struct UnderWay {
-    seen: Vec<(Arc<ModelWatch>, Sighting)>,
-    /// The client did not ask for the units.
+/// A request that is measured once it has run.
+pub struct WatchedRequest {
+    watches: Vec<(Arc<ModelWatch>, AttributedRequest)>,
+    /// The client did not request the consumed capacity.
     hide_capacity: bool,
 }
 
 impl Models {
-    /// Watches a table by a model, instead of another it may have had.
+    /// Attaches a model to its table, in place of any other.
     pub fn attach(&self, watch: ModelWatch) -> Result<(), Exception> {
         let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
-        if watches.len() >= MOST_MODELS && !watches.contains_key(watch.table()) {
-            return Err(Exception::validation(format!(
-                "{MOST_MODELS} models are attached: detach one first"
-            )));
+        if watches.len() >= MAX_MODELS && !watches.contains_key(watch.table()) {
+            return Err(Exception::validation(format!("{MAX_MODELS} models are attached: detach one first")));
         }
-        if watch.parts() > MOST_PARTS {
+        if watch.parts() > MAX_PARTS {
             return Err(Exception::validation(format!(
-                "The model's key templates have {} parts together; a model to be attached has {MOST_PARTS} at most",
+                "The model's key templates have {} parts together; a model to be attached has {MAX_PARTS} at most",
                 watch.parts()
             )));
         }
@@ -75,7 +73,7 @@ impl Models {
         self.any.store(!watches.is_empty(), Ordering::Release);
     }
 
-    /// Whether there was one.
+    /// Returns whether a model was attached.
     pub fn detach(&self, table: &str) -> bool {
         let mut watches = self.watches.write().unwrap_or_else(PoisonError::into_inner);
         let found = watches.remove(table).is_some();
@@ -88,42 +86,42 @@ impl Models {
         watches.values().cloned().collect()
     }
 
-    /// Before a request of so many bytes runs, beside the threads that serve if that may take long.
-    pub async fn hold_against(
+    /// Checks a request of so many bytes before it runs, on another thread if that may take long.
+    pub async fn check(
         self: Arc<Self>,
         mut request: Request,
         bytes: usize,
-    ) -> Result<(Request, Option<UnderWay>), Exception> {
+    ) -> Result<(Request, Option<WatchedRequest>), Exception> {
         if !self.any.load(Ordering::Acquire) {
             return Ok((request, None));
         }
-        // Every key may be taken apart by every part of every template.
+        // Every key may be matched against every part of every template.
         let work = self.parts.load(Ordering::Relaxed).saturating_mul(bytes);
-        let hold = move || self.before(&mut request).map(|under_way| (request, under_way));
-        if work > HEAVY_WORK { elsewhere(work, hold).await? } else { hold() }
+        let check = move || self.check_now(&mut request).map(|watched| (request, watched));
+        if work > HEAVY_WORK { elsewhere(work, check).await? } else { check() }
     }
 
-    /// Before a request runs: refuses or reports writes that break a model, recognises what is asked.
-    pub fn before(&self, request: &mut Request) -> Result<Option<UnderWay>, Exception> {
+    /// Refuses or reports writes that violate a model, and attributes the request to patterns.
+    fn check_now(&self, request: &mut Request) -> Result<Option<WatchedRequest>, Exception> {
         if !self.any.load(Ordering::Acquire) {
             return Ok(None);
         }
-        let mut seen = Vec::new();
+        let mut watches = Vec::new();
         for watch in self.all() {
-            let sighting = watch.before(request)?;
-            seen.extend(sighting.map(|sighting| (watch, sighting)));
+            let attributed = watch.check(request)?;
+            watches.extend(attributed.map(|attributed| (watch, attributed)));
         }
-        if seen.is_empty() {
+        if watches.is_empty() {
             return Ok(None);
         }
-        Ok(Some(UnderWay { seen, hide_capacity: capacity::ask(request) }))
+        Ok(Some(WatchedRequest { watches, hide_capacity: capacity::request_total(request) }))
     }
 
-    /// After it ran.
-    pub fn after(&self, under_way: Option<UnderWay>, response: &mut Response) {
-        let Some(UnderWay { seen, hide_capacity }) = under_way else { return };
-        for (watch, sighting) in seen {
-            watch.after(sighting, response);
+    /// Measures a request that has run.
+    pub fn measure(&self, watched: Option<WatchedRequest>, response: &mut Response) {
+        let Some(WatchedRequest { watches, hide_capacity }) = watched else { return };
+        for (watch, attributed) in watches {
+            watch.measure(attributed, response);
         }
         if hide_capacity {
             capacity::hide(response);

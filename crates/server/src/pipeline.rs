@@ -1,22 +1,22 @@
 //! The whole path of a request, in order:
 //!
 //! ```text
-//! bytes → body (16 MiB, within the budget) → content type → who may ask → target → signature → decompression → typed request
+//! bytes → body (16 MiB, within the budget) → content type → allowed host → target → signature → decompression → typed request
 //!       → engine → typed response → JSON → checksum, request id, compression → bytes
 //! ```
 //!
-//! Whatever happens before the signature is known to be right is linear in what was sent, and takes no more room than that.
+//! Whatever happens before the signature is verified is linear in what was sent, and takes no more memory than that.
 
 use crate::admin::readiness;
 use crate::admin::verification::{VERIFY_PATH, Verification};
 use crate::http::content_coding::{Coding, DecodeError};
-use crate::http::cors::Page;
-use crate::http::host_policy::Reach;
-use crate::http::reply::{self, HEAD_ROOM, Notice, Refusal, Reply};
+use crate::http::cors::CrossOriginRequest;
+use crate::http::host_policy::HostPolicy;
+use crate::http::reply::{self, HEADROOM, PlainReply, Refusal, Reply};
 use crate::http::request_body::{self, BodyError};
-use crate::limits::budget::{Budget, SMALL_BYTES, Share};
+use crate::limits::budget::{Budget, Reservation, SMALL_BYTES};
 use crate::limits::in_flight_reads;
-use crate::limits::slow_client_timeout::Pace;
+use crate::limits::slow_client_timeout::SlowClientTimeout;
 use crate::models::{MODEL_PATH, Models};
 use crate::panic_guard::guard;
 use bytes::Bytes;
@@ -40,22 +40,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const TARGET: &str = "x-amz-target";
-/// The longest request line, and the most that all headers may take.
+/// The limit for the request line, and for all headers together.
 pub const HEAD_BYTES: usize = 16 * 1_024;
 const JSON_TYPES: [&str; 2] = ["application/x-amz-json-1.0", "application/json"];
-/// Hashed at a time: a few milliseconds at most.
+/// How much is hashed before the task yields: a few milliseconds at most.
 const HASHED_BYTES: usize = 1 << 20;
-/// What a large request takes beside its body while it is worked on, in bodies.
+/// The memory that a large request takes besides its body while it is processed, in multiples of the body.
 const WORK_FACTOR: usize = 3;
 
-/// Of larger bodies it is counted what they are made of.
+/// In larger bodies the parts are counted.
 const COUNTED_BYTES: usize = 1 << 20;
-/// What each quoted word may take while a request is worked on: names, legacy conditions and updates become structures.
-const WORD_BYTES: usize = 384;
-/// What each table of a batch may take.
+/// The memory that each string may take while a request is processed: names, legacy conditions and updates become structures.
+const STRING_BYTES: usize = 384;
+/// The memory that each table of a batch may take.
 const TABLE_BYTES: usize = 480;
 
-/// About what a large request takes beside its body while it is worked on, at most. Items stay as compact as they came.
+/// An upper estimate of the memory that a large request takes besides its body. Items stay as compact as they arrived.
 fn decoded_bytes(operation: Operation, body: &[u8]) -> usize {
     let count = |byte: u8| body.iter().filter(|other| **other == byte).count();
     let parts = match operation {
@@ -65,62 +65,70 @@ fn decoded_bytes(operation: Operation, body: &[u8]) -> usize {
         | Operation::ExecuteTransaction
         | Operation::TransactGetItems
         | Operation::TransactWriteItems => 0,
-        _ => WORD_BYTES * (count(b'"') / 2),
+        _ => STRING_BYTES * (count(b'"') / 2),
     };
     WORK_FACTOR * body.len() + parts
 }
 
-/// What every request needs.
+/// Everything that requests need.
 pub struct Pipeline<S> {
     pub engine: Engine<S>,
     pub authentication: Authentication,
-    pub reach: Reach,
+    pub host_policy: HostPolicy,
     pub clock: Clock,
     pub region: String,
-    /// Models that writes are held against and requests are attributed to.
+    /// Models that writes are checked against and requests are attributed to.
     pub models: Arc<Models>,
     pub verification: Verification,
-    /// The memory that requests may take together.
+    /// The memory that requests may use together.
     pub budget: &'static Budget,
-    /// How long a client may be slower than it should.
-    pub patience: Duration,
+    /// How long a client may be slower than the minimum rate.
+    pub slow_client_credit: Duration,
 }
 
 impl<S: Store> Pipeline<S> {
-    /// Answers one HTTP request, whatever it is.
-    pub async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    /// Handles one HTTP request of any kind.
+    pub async fn handle(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (parts, incoming) = request.into_parts();
-        match Page::of_request(&parts.method, &parts.headers, &self.reach) {
-            None => self.answer_parts(&parts, incoming).await,
-            Some(page) if page.asks_in_advance() => page.welcomed(Notice::empty().into_response()),
-            Some(page) => page.welcomed(self.answer_parts(&parts, incoming).await),
+        match CrossOriginRequest::new(&parts.method, &parts.headers, &self.host_policy) {
+            None => self.handle_parts(&parts, incoming).await,
+            Some(origin) if origin.is_allowed_preflight() => {
+                origin.add_headers(PlainReply::empty().into_response())
+            }
+            Some(origin) => origin.add_headers(self.handle_parts(&parts, incoming).await),
         }
     }
 
-    async fn answer_parts(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
+    async fn handle_parts(&self, parts: &Parts, incoming: Incoming) -> Response<Full<Bytes>> {
         if is_head_too_long(parts) {
-            return Notice::bad_request().into_response();
+            return PlainReply::bad_request().into_response();
         }
-        if let Some(notice) = self.notice(&parts.method, parts.uri.path()) {
-            return notice.into_response();
+        if let Some(reply) = self.probe_reply(&parts.method, parts.uri.path()) {
+            return reply.into_response();
         }
         let pairs: Vec<_> =
             parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         let headers = Headers::new(&pairs);
-        let mut share = self.budget.share();
-        if let Err(text) = self.check_names(parts, headers) {
-            return Reply::last(Refusal::Forbidden(text), share).into_response();
+        let mut reservation = self.budget.reservation();
+        if let Err(text) = self.check_hosts(parts, headers) {
+            return Reply::closing(Refusal::Forbidden(text), reservation).into_response();
         }
-        if waits_with_too_large_a_body(parts, &incoming) {
-            return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response();
+        if announces_too_large_body(parts, &incoming) {
+            return PlainReply::closing_with(StatusCode::PAYLOAD_TOO_LARGE).into_response();
         }
-        let body = match request_body::read(incoming, &mut share, self.pace()).await {
+        let body = match request_body::read(incoming, &mut reservation, self.slow_client_timeout()).await {
             Ok(body) => body,
-            Err(BodyError::TooLarge) => return Notice::last(StatusCode::PAYLOAD_TOO_LARGE).into_response(),
-            Err(BodyError::Stalled) => return Notice::last(StatusCode::REQUEST_TIMEOUT).into_response(),
-            Err(BodyError::Broken) => return Notice::last(StatusCode::BAD_REQUEST).into_response(),
-            Err(BodyError::NoRoom) => {
-                return Reply::last(Refusal::NoRoom, self.budget.share()).into_response();
+            Err(BodyError::TooLarge) => {
+                return PlainReply::closing_with(StatusCode::PAYLOAD_TOO_LARGE).into_response();
+            }
+            Err(BodyError::Stalled) => {
+                return PlainReply::closing_with(StatusCode::REQUEST_TIMEOUT).into_response();
+            }
+            Err(BodyError::Broken) => {
+                return PlainReply::closing_with(StatusCode::BAD_REQUEST).into_response();
+            }
+            Err(BodyError::BudgetExceeded) => {
+                return Reply::closing(Refusal::BudgetExceeded, self.budget.reservation()).into_response();
             }
         };
         let signed = SignedRequest {
@@ -131,51 +139,52 @@ impl<S: Store> Pipeline<S> {
             body: &body,
         };
         if matches!(signed.path, MODEL_PATH | VERIFY_PATH) {
-            return self.administer(&parts.method, &signed).await.into_response();
+            return self.admin_reply(&parts.method, &signed).await.into_response();
         }
         let content_type = json_type(headers);
         if parts.method != Method::POST || (content_type.is_none() && !body.is_empty()) {
-            return Notice::unknown().into_response();
+            return PlainReply::unknown().into_response();
         }
         self.reply(&signed, content_type).await.into_response()
     }
 
-    /// The answer to what anybody may ask who looks after the server.
-    pub fn notice(&self, method: &Method, path: &str) -> Option<Notice> {
+    /// The response to a health or readiness probe, which needs no signature.
+    pub fn probe_reply(&self, method: &Method, path: &str) -> Option<PlainReply> {
         match path {
             _ if *method != Method::GET => None,
-            "/" => Some(Notice::health(&self.region)),
-            readiness::PATH => Some(readiness::of(&self.engine.health(), self.budget)),
+            "/" => Some(PlainReply::health(&self.region)),
+            readiness::PATH => Some(readiness::reply(&self.engine.health(), self.budget)),
             _ => None,
         }
     }
 
-    /// How slowly a client may send or read.
-    pub fn pace(&self) -> Pace {
-        Pace::new(self.budget, self.patience)
+    pub fn slow_client_timeout(&self) -> SlowClientTimeout {
+        SlowClientTimeout::new(self.budget, self.slow_client_credit)
     }
 
-    fn check_names(&self, parts: &Parts, headers: Headers<'_>) -> Result<(), String> {
-        self.reach.check(headers)?;
-        parts.uri.authority().map_or(Ok(()), |authority| self.reach.check_authority(authority.as_str()))
+    fn check_hosts(&self, parts: &Parts, headers: Headers<'_>) -> Result<(), String> {
+        self.host_policy.check(headers)?;
+        parts.uri.authority().map_or(Ok(()), |authority| self.host_policy.check_authority(authority.as_str()))
     }
 
-    /// Answers a request whose body is here, if it is for this server.
-    pub async fn reply_if_welcome(
+    /// Runs a request whose body has arrived, if its host and origin are allowed.
+    pub async fn reply_if_allowed(
         &self,
         signed: &SignedRequest<'_>,
         content_type: Option<&'static str>,
     ) -> Reply {
-        match self.reach.check(signed.headers) {
+        match self.host_policy.check(signed.headers) {
             Ok(()) => self.reply(signed, content_type).await,
-            Err(text) => Reply::new(Err(Refusal::Forbidden(text)), content_type, None, self.budget.share()),
+            Err(text) => {
+                Reply::new(Err(Refusal::Forbidden(text)), content_type, None, self.budget.reservation())
+            }
         }
     }
 
-    /// Answers a request whose body is here and which is for this server.
+    /// Runs a request whose body has arrived and whose host and origin are allowed.
     async fn reply(&self, signed: &SignedRequest<'_>, content_type: Option<&'static str>) -> Reply {
-        let mut share = self.budget.share();
-        let outcome = guard(pin!(self.run(signed, &mut share)))
+        let mut reservation = self.budget.reservation();
+        let outcome = guard(pin!(self.run(signed, &mut reservation)))
             .await
             .unwrap_or_else(|| Err(Exception::internal("Internal server error").into()));
         let coding = Coding::accepted(signed.headers);
@@ -184,23 +193,27 @@ impl<S: Store> Pipeline<S> {
             Ok(_) => 0,
             Err(refusal) => refusal.item_bytes(),
         };
-        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, share)).await;
+        let reply = weighed(bytes, move || Reply::new(outcome, content_type, coding, reservation)).await;
         reply.unwrap_or_else(|exception| {
-            Reply::new(Err(exception.into()), content_type, None, self.budget.share())
+            Reply::new(Err(exception.into()), content_type, None, self.budget.reservation())
         })
     }
 
-    /// From a body to the JSON of an answer, behind room for its head.
-    async fn run(&self, signed: &SignedRequest<'_>, share: &mut Share) -> Result<Vec<u8>, Refusal> {
+    /// From a body to the JSON of a response, after [`HEADROOM`] bytes.
+    async fn run(
+        &self,
+        signed: &SignedRequest<'_>,
+        reservation: &mut Reservation,
+    ) -> Result<Vec<u8>, Refusal> {
         let Some(operation) = operation(signed.headers) else {
             return Err(unknown_operation(signed.body).into());
         };
         if let Err(refusal) = self.check_signature(signed).await {
             return Err(malformed(operation, signed).unwrap_or(refusal).into());
         }
-        let body = plain_body(signed, share).await?;
+        let body = plain_body(signed, reservation).await?;
         if body.len() > SMALL_BYTES {
-            share.grow_by(decoded_bytes(operation, &body))?;
+            reservation.grow_by(decoded_bytes(operation, &body))?;
         }
         let decoded = if body.len() > LARGE_BYTES {
             let body = body.into_owned();
@@ -210,53 +223,53 @@ impl<S: Store> Pipeline<S> {
         };
         let request =
             decoded.map_err(|(Rejection::Invalid(exception) | Rejection::Malformed(exception))| exception)?;
-        let (request, under_way) = self.models.clone().hold_against(request, signed.body.len()).await?;
-        let only_reads = in_flight_reads::only_reads(&request);
-        let gathered_bytes = in_flight_reads::gathered_bytes(&request);
+        let (request, watched) = self.models.clone().check(request, signed.body.len()).await?;
+        let is_read_only = in_flight_reads::is_read_only(&request);
+        let collected_bytes = in_flight_reads::collected_bytes(&request);
         let execution = pin!(self.engine.execute(request));
-        let outcome = match only_reads {
-            true => in_flight_reads::run(gathered_bytes, execution, share).await,
+        let outcome = match is_read_only {
+            true => in_flight_reads::run(collected_bytes, execution, reservation).await,
             false => execution.await.map_err(Refusal::from),
         };
         let mut response = match outcome {
             Ok(response) => response,
             Err(refusal) => {
-                // Nothing was done, so that it may be asked again.
-                count_answer(2 * refusal.item_bytes(), true, share)?;
+                // Nothing was changed, so that the request may be repeated.
+                reserve_response(2 * refusal.item_bytes(), true, reservation)?;
                 return Err(refusal);
             }
         };
-        self.models.after(under_way, &mut response);
+        self.models.measure(watched, &mut response);
         let bytes = partita_wire::total_item_size(&response);
-        // It and its JSON are there together, until it is its turn to be written.
-        count_answer(2 * bytes, only_reads, share)?;
-        let json = weighed(bytes, move || partita_wire::encode_with_prefix(HEAD_ROOM, &response)).await?;
-        count_answer(json.capacity(), only_reads, share)?;
+        // The response and its JSON are in memory together until it is encoded.
+        reserve_response(2 * bytes, is_read_only, reservation)?;
+        let json = weighed(bytes, move || partita_wire::encode_with_prefix(HEADROOM, &response)).await?;
+        reserve_response(json.capacity(), is_read_only, reservation)?;
         Ok(json)
     }
 
-    /// Answers what is about the server itself, to whoever may send requests.
-    async fn administer(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
-        let mut share = self.budget.share();
-        let outcome = self.administered(method, signed, &mut share).await;
-        Reply::new(outcome, Some("application/json"), None, share)
+    /// Runs a request about the server itself, for clients that may send requests.
+    async fn admin_reply(&self, method: &Method, signed: &SignedRequest<'_>) -> Reply {
+        let mut reservation = self.budget.reservation();
+        let outcome = self.run_admin(method, signed, &mut reservation).await;
+        Reply::new(outcome, Some("application/json"), None, reservation)
     }
 
-    async fn administered(
+    async fn run_admin(
         &self,
         method: &Method,
         signed: &SignedRequest<'_>,
-        share: &mut Share,
+        reservation: &mut Reservation,
     ) -> Result<Vec<u8>, Refusal> {
         if let Authentication::Verified(_) = self.authentication {
             self.check_signature(signed).await?;
         }
-        let body = plain_body(signed, share).await?;
+        let body = plain_body(signed, reservation).await?;
         let json = match signed.path {
-            VERIFY_PATH => self.verification.administer(method, signed.query)?,
-            _ => self.models.administer(method, signed.query, body.into_owned()).await?,
+            VERIFY_PATH => self.verification.handle(method, signed.query)?,
+            _ => self.models.handle(method, signed.query, body.into_owned()).await?,
         };
-        Ok(reply::behind_room(&json))
+        Ok(reply::with_headroom(&json))
     }
 
     async fn check_signature(&self, signed: &SignedRequest<'_>) -> Result<(), Exception> {
@@ -264,48 +277,52 @@ impl<S: Store> Pipeline<S> {
     }
 }
 
-/// Hashes the body in pieces: others need not wait for a large one.
+/// Hashes the body in pieces and yields in between, so that others need not wait for a large one.
 async fn check_signature(
     authentication: &Authentication,
     signed: &SignedRequest<'_>,
     now: u64,
 ) -> Result<(), Exception> {
-    let Some(mut claim) = authentication.claim(signed, now)? else { return Ok(()) };
+    let Some(mut check) = authentication.begin_check(signed, now)? else { return Ok(()) };
     let mut pieces = signed.body.chunks(HASHED_BYTES);
-    claim.hash(pieces.next().unwrap_or_default());
+    check.hash(pieces.next().unwrap_or_default());
     for piece in pieces {
         let_others().await;
-        claim.hash(piece);
+        check.hash(piece);
     }
-    claim.check()
+    check.finish()
 }
 
-/// Takes an answer's share. What is done cannot be taken back for want of room to say so: only reads are refused lightly.
-fn count_answer(bytes: usize, only_reads: bool, share: &mut Share) -> Result<(), Refusal> {
-    match only_reads {
+/// Reserves memory for a response. A write that is done cannot be undone because its response does not fit: only reads are
+/// refused lightly.
+fn reserve_response(bytes: usize, is_read_only: bool, reservation: &mut Reservation) -> Result<(), Refusal> {
+    match is_read_only {
         _ if bytes <= SMALL_BYTES => Ok(()),
-        true => Ok(share.grow_to(bytes)?),
-        false => share.grow_into_kept(bytes).map_err(|_| Refusal::NoRoomToSay),
+        true => Ok(reservation.grow_to(bytes)?),
+        false => reservation.grow_into_small_pieces(bytes).map_err(|_| Refusal::ResponseExceedsBudget),
     }
 }
 
-/// The body as it is meant: what was signed is as it was sent.
-async fn plain_body<'a>(signed: &SignedRequest<'a>, share: &mut Share) -> Result<Cow<'a, [u8]>, Refusal> {
+/// The decompressed body. The signature covers it as it was sent.
+async fn plain_body<'a>(
+    signed: &SignedRequest<'a>,
+    reservation: &mut Reservation,
+) -> Result<Cow<'a, [u8]>, Refusal> {
     let undecodable = || Exception::serialization("The request body could not be decompressed").into();
     match Coding::of_request(signed.headers) {
         Ok(None) => Ok(Cow::Borrowed(signed.body)),
-        Ok(Some(coding)) => match coding.decode(signed.body, REQUEST_BYTES, share).await {
+        Ok(Some(coding)) => match coding.decode(signed.body, REQUEST_BYTES, reservation).await {
             Ok(decoded) => Ok(Cow::Owned(decoded)),
             Err(DecodeError::Undecodable) => Err(undecodable()),
             Err(DecodeError::TooLarge) => Err(Refusal::TooLarge),
-            Err(DecodeError::NoRoom) => Err(Refusal::NoRoom),
+            Err(DecodeError::BudgetExceeded) => Err(Refusal::BudgetExceeded),
         },
         Err(_) => Err(undecodable()),
     }
 }
 
-/// What AWS tells even those whose signature is wrong: that the body is no JSON, or not of its operation's shape. For strangers
-/// no large body is read.
+/// What AWS reports even if the signature is wrong: that the body is no JSON, or does not have its operation's shape. Large
+/// bodies of unauthenticated clients are not parsed.
 fn malformed(operation: Operation, signed: &SignedRequest<'_>) -> Option<Exception> {
     if signed.body.len() > SMALL_BYTES || !matches!(Coding::of_request(signed.headers), Ok(None)) {
         return None;
@@ -327,7 +344,7 @@ fn operation(headers: Headers<'_>) -> Option<Operation> {
     Operation::from_name(name).filter(|operation| operation.target_prefix() == prefix)
 }
 
-/// Even for an unknown operation, what is no JSON is refused for that, unless it is large.
+/// Even for an unknown operation, a body that is no JSON is refused for that, unless it is large.
 fn unknown_operation(body: &[u8]) -> Exception {
     if body.len() <= SMALL_BYTES && is_no_json(body) {
         return Exception::serialization("");
@@ -345,12 +362,12 @@ fn is_head_too_long(parts: &Parts) -> bool {
     line > HEAD_BYTES || headers > HEAD_BYTES
 }
 
-/// Whether a client asks before it sends a body that would be refused.
-fn waits_with_too_large_a_body(parts: &Parts, incoming: &Incoming) -> bool {
+/// Whether a client waits for `100 Continue` before it sends a body that would be refused.
+fn announces_too_large_body(parts: &Parts, incoming: &Incoming) -> bool {
     parts.headers.contains_key(EXPECT) && incoming.size_hint().lower() > REQUEST_BYTES as u64
 }
 
-/// The status of an exception.
+/// The HTTP status of an exception.
 pub fn status(exception: &Exception) -> StatusCode {
     StatusCode::from_u16(exception.kind.http_status()).unwrap_or(StatusCode::BAD_REQUEST)
 }
@@ -358,12 +375,12 @@ pub fn status(exception: &Exception) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yield_counter::turns_beside;
+    use crate::yield_counter::count_yields;
     use partita_auth::{Credential, Signer, Verifier};
 
     const NOW: u64 = 1_800_000_000;
 
-    /// What is said of a body that was signed as another, and how often others had their turn meanwhile.
+    /// Checks a body whose signature is for `signed`, and counts how often that yields.
     async fn checked(signed: &[u8], sent: &[u8]) -> (Result<(), Exception>, usize) {
         let credential = Credential::new("key", "secret");
         let authentication = Authentication::Verified(Verifier::new([credential.clone()]));
@@ -372,11 +389,11 @@ mod tests {
         let pairs: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
         let headers = Headers::new(&pairs);
         let request = SignedRequest { method: "POST", path: "/", query: "", headers, body: sent };
-        turns_beside(check_signature(&authentication, &request, NOW)).await
+        count_yields(check_signature(&authentication, &request, NOW)).await
     }
 
     #[tokio::test]
-    async fn large_bodies_are_hashed_in_turns() {
+    async fn hashing_a_large_body_yields() {
         let mut body = vec![b' '; 16 * HASHED_BYTES];
         assert_eq!(checked(&body, &body).await, (Ok(()), 15));
         let signed = body.clone();

@@ -1,15 +1,15 @@
-//! For tests: how often work lets others on its thread have their turn.
+//! For tests: counts how often a future yields to others on its thread.
 
 use std::future::Future;
 use std::pin::pin;
 
-/// What work comes to, and how often it gave way.
-pub async fn turns_beside<T>(work: impl Future<Output = T>) -> (T, usize) {
-    let (mut work, mut turns) = (pin!(work), 0);
+/// Returns the future's output and how often it was pending.
+pub async fn count_yields<T>(future: impl Future<Output = T>) -> (T, usize) {
+    let (mut future, mut yields) = (pin!(future), 0);
     let done = std::future::poll_fn(|context| {
-        let polled = work.as_mut().poll(context);
-        turns += usize::from(polled.is_pending());
+        let polled = future.as_mut().poll(context);
+        yields += usize::from(polled.is_pending());
         polled
     });
-    (done.await, turns)
+    (done.await, yields)
 }

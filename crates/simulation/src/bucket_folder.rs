@@ -1,4 +1,4 @@
-//! Objects in a bucket's folder through power losses: what was said to be written is there, whole.
+//! Objects in a bucket's folder through power losses: what was reported as written is there, complete.
 
 use crate::disk::Disk;
 use crate::intercept;

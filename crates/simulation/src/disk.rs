@@ -1,46 +1,46 @@
-//! The simulated disk: what the calls of the C library do to it, what it makes of them, and when it fails.
+//! The simulated disk: the effect of C library calls on it, and when it fails.
 //!
-//! A write is pending until its file is flushed; a name that came or went is pending until its folder is. At a crash, names
-//! are left as of some moment, and of what is pending each sector is there or not.
+//! A write is pending until its file is synced; a created or removed name is pending until its folder is. After a crash,
+//! the names are those of some moment, and each sector of the pending writes is there or not.
 
 use crate::file::SimulatedFile;
 use crate::image::Image;
-use crate::plant::Plant;
+use crate::planted_bug::PlantedBug;
 use crate::trace::Trace;
 use partita_list_append::random::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Records of the log are made of these.
+/// The block size of the log's records.
 const BLOCK_BYTES: usize = 4_096;
 
-/// How often something fails, once in so many calls; 0 is never.
+/// How often something fails, once in this many calls; 0 is never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub write: usize,
-    pub flush: usize,
+    pub sync: usize,
     pub read: usize,
     /// Only a part is written.
     pub short: usize,
-    /// Nothing that makes a file longer is written.
+    /// Writes that would extend a file fail.
     pub full: bool,
-    /// Nothing at all is written.
+    /// All writes fail.
     pub read_only: bool,
-    /// LMDB's meta pages are not written.
+    /// Writes of LMDB's meta pages fail.
     pub meta: bool,
 }
 
 impl Faults {
-    /// Often enough for every run to meet some.
-    pub const OFTEN: Faults =
-        Faults { write: 60, flush: 60, read: 60, short: 60, full: false, read_only: false, meta: false };
+    /// Often enough for every run to hit some.
+    pub const FREQUENT: Faults =
+        Faults { write: 60, sync: 60, read: 60, short: 60, full: false, read_only: false, meta: false };
 }
 
-/// What becomes of a write.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum WriteOutcome {
     Done,
-    /// So many bytes of it only.
+    /// Only this many bytes are written.
     Short(usize),
     /// An error of the operating system.
     Failed(i32),
@@ -55,7 +55,7 @@ enum Entry {
 }
 
 #[derive(Clone)]
-enum Renaming {
+enum NameChange {
     Make(PathBuf, Entry),
     Move(PathBuf, PathBuf),
     Remove(PathBuf),
@@ -67,37 +67,37 @@ type Names = BTreeMap<PathBuf, Entry>;
 pub struct Disk {
     pub root: PathBuf,
     pub random: Random,
-    /// What the database takes for random.
-    pub secrets: Random,
+    /// What the database gets as random bytes.
+    pub entropy: Random,
     pub faults: Faults,
-    pub plant: Option<Plant>,
-    /// The process is killed, and the power stays.
+    pub planted_bug: Option<PlantedBug>,
+    /// Crashes kill the process, and the power stays on.
     pub only_kills: bool,
-    /// Threads without this disk write to its files too: what they have written is found when a file is flushed.
+    /// Threads without this disk write to its files too: what they have written is noticed when a file is synced.
     pub has_other_writers: bool,
     pub trace: Trace,
     files: Vec<SimulatedFile>,
-    /// Which file an inode of the real folder is.
+    /// The file of each inode in the real folder.
     inodes: BTreeMap<u64, FileId>,
     names: Names,
     durable_names: Names,
-    pending_names: Vec<Renaming>,
-    /// How many calls there were.
+    pending_names: Vec<NameChange>,
+    /// The number of calls so far.
     pub calls: u64,
-    /// The call at which the power goes.
+    /// The call at which the power fails.
     pub crash_at: Option<u64>,
-    /// What is left of the folder: there was a crash.
+    /// What is left of the folder, if there was a crash.
     pub left: Option<Image>,
 }
 
 impl Disk {
-    pub fn new(root: PathBuf, mut random: Random, plant: Option<Plant>) -> Disk {
+    pub fn new(root: PathBuf, mut random: Random, planted_bug: Option<PlantedBug>) -> Disk {
         Disk {
             root,
-            secrets: Random::new(random.number()),
+            entropy: Random::new(random.number()),
             random,
             faults: Faults::default(),
-            plant,
+            planted_bug,
             only_kills: false,
             has_other_writers: false,
             trace: Trace::default(),
@@ -112,7 +112,7 @@ impl Disk {
         }
     }
 
-    /// Goes on in a new folder, with what is left of the old one. `inode` looks up what is there.
+    /// Continues in a new folder with what is left of the old one. `inode` looks up the inode of a file there.
     pub fn restart(&mut self, root: PathBuf, image: &Image, inode: impl Fn(&Path) -> u64) {
         self.files.clear();
         self.inodes.clear();
@@ -122,7 +122,7 @@ impl Disk {
             let entry = match bytes {
                 None => Entry::Folder,
                 Some(bytes) => {
-                    self.files.push(SimulatedFile::durably(bytes.clone()));
+                    self.files.push(SimulatedFile::with_durable(bytes.clone()));
                     self.inodes.insert(inode(&root.join(path)), self.files.len() - 1);
                     Entry::File(self.files.len() - 1)
                 }
@@ -135,7 +135,7 @@ impl Disk {
         self.crash_at = None;
     }
 
-    /// A path below the root, as names are kept.
+    /// A path relative to the root, as names are stored.
     pub fn relative(&self, path: &Path) -> Option<PathBuf> {
         path.strip_prefix(&self.root).ok().map(Path::to_path_buf)
     }
@@ -151,85 +151,91 @@ impl Disk {
         Some((id, name.map(|(path, _)| path.clone()).unwrap_or_else(|| "(removed)".into())))
     }
 
-    pub fn knows(&self, inode: u64) -> bool {
+    pub fn tracks(&self, inode: u64) -> bool {
         !self.has_crashed() && self.inodes.contains_key(&inode)
     }
 
-    /// Before a write: what becomes of it.
-    pub fn fate(&mut self, inode: u64, offset: u64, length: usize, file_length: u64) -> Fate {
-        let Some((_, name)) = self.file(inode) else { return Fate::Done };
+    /// Called before a write: decides its outcome.
+    pub fn write_outcome(
+        &mut self,
+        inode: u64,
+        offset: u64,
+        length: usize,
+        file_length: u64,
+    ) -> WriteOutcome {
+        let Some((_, name)) = self.file(inode) else { return WriteOutcome::Done };
         let Faults { write, short, full, read_only, meta, .. } = self.faults;
         let is_meta = name.ends_with("data.mdb") && length < BLOCK_BYTES;
-        let fate = if read_only {
-            Fate::Failed(libc::EROFS)
+        let outcome = if read_only {
+            WriteOutcome::Failed(libc::EROFS)
         } else if meta && is_meta {
-            Fate::Failed(libc::EIO)
+            WriteOutcome::Failed(libc::EIO)
         } else if full && offset + length as u64 > file_length {
-            Fate::Failed(libc::ENOSPC)
-        } else if self.is_due(write) {
-            Fate::Failed(libc::EIO)
-        } else if length > 1 && self.is_due(short) {
-            Fate::Short(1 + self.random.below(length - 1))
+            WriteOutcome::Failed(libc::ENOSPC)
+        } else if self.should_fail(write) {
+            WriteOutcome::Failed(libc::EIO)
+        } else if length > 1 && self.should_fail(short) {
+            WriteOutcome::Short(1 + self.random.below(length - 1))
         } else {
-            Fate::Done
+            WriteOutcome::Done
         };
-        self.trace.note(format!("write {} {offset}+{length} {fate:?}", name.display()));
-        fate
+        self.trace.record(format!("write {} {offset}+{length} {outcome:?}", name.display()));
+        outcome
     }
 
-    /// Before a read: whether it fails.
+    /// Called before a read: whether it fails.
     pub fn read_fails(&mut self, inode: u64) -> bool {
-        let failed = self.is_due(self.faults.read);
+        let failed = self.should_fail(self.faults.read);
         if failed && let Some((_, name)) = self.file(inode) {
-            self.trace.note(format!("read {} fails", name.display()));
+            self.trace.record(format!("read {} fails", name.display()));
         }
         failed
     }
 
-    fn is_due(&mut self, once_in: usize) -> bool {
+    fn should_fail(&mut self, once_in: usize) -> bool {
         once_in > 0 && self.random.once_in(once_in)
     }
 
-    /// Bytes were written; `durably` if that was asked for with them.
+    /// Records that bytes were written; `durably` if that was part of the call.
     pub fn wrote(&mut self, inode: u64, offset: u64, bytes: &[u8], durably: bool) {
         let Some((id, name)) = self.file(inode) else { return };
-        let cut = match self.plant {
-            Some(plant) if plant.cuts(&name, bytes) => bytes.len() - BLOCK_BYTES,
+        let cut = match self.planted_bug {
+            Some(planted_bug) if planted_bug.cuts(&name, bytes) => bytes.len() - BLOCK_BYTES,
             _ => bytes.len(),
         };
         self.files[id].write(offset as usize, &bytes[..cut]);
-        self.count();
+        self.count_call();
         if durably {
-            self.files[id].flush_last();
+            self.files[id].sync_last();
         }
     }
 
     pub fn set_length(&mut self, inode: u64, length: u64) {
         let Some((id, name)) = self.file(inode) else { return };
-        self.trace.note(format!("set length of {} to {length}", name.display()));
+        self.trace.record(format!("set length of {} to {length}", name.display()));
         self.files[id].set_length(length as usize);
-        self.count();
+        self.count_call();
     }
 
-    /// Whether somebody else may have written to the file: LMDB has a thread of its own to copy a data file.
+    /// Whether another thread may have written to the file: LMDB uses one to copy a data file.
     pub fn is_copy(&self, inode: u64) -> bool {
         self.file(inode).is_some_and(|(_, name)| name.starts_with("data.new"))
     }
 
-    /// Takes in what the file has now.
+    /// Takes over the current contents of the file.
     pub fn catch_up(&mut self, inode: u64, bytes: &[u8]) {
         if let Some((id, name)) = self.file(inode)
             && self.files[id].left(|_| true) != bytes
         {
-            self.trace.note(format!("copied {}: {} bytes", name.display(), bytes.len()));
+            self.trace.record(format!("copied {}: {} bytes", name.display(), bytes.len()));
             self.files[id].write(0, bytes);
         }
     }
 
-    /// A flush of a file, or of its `data_only`; fails with an error of the operating system.
-    pub fn flush(&mut self, inode: u64, data_only: bool) -> Result<(), i32> {
+    /// Syncs a file, or only its data; fails with an error of the operating system.
+    pub fn sync(&mut self, inode: u64, data_only: bool) -> Result<(), i32> {
         let Some((id, name)) = self.file(inode) else { return Ok(()) };
-        let failed = self.is_due(self.faults.flush);
+        let failed = self.should_fail(self.faults.sync);
         if self.has_other_writers
             && let Ok(bytes) = std::fs::read(self.root.join(&name))
         {
@@ -237,24 +243,24 @@ impl Disk {
             self.files[id].write(0, &bytes);
         }
         let pending = self.files[id].pending();
-        self.trace.note(format!("flush {} of {pending} writes, failed: {failed}", name.display()));
-        self.count();
+        self.trace.record(format!("sync {} with {pending} writes, failed: {failed}", name.display()));
+        self.count_call();
         if failed {
-            self.files[id].stick();
+            self.files[id].mark_stuck();
             return Err(libc::EIO);
         }
-        if !(data_only && self.plant.is_some_and(|plant| plant.skips_sync_of(&name))) {
-            self.files[id].flush();
+        if !(data_only && self.planted_bug.is_some_and(|planted_bug| planted_bug.skips_sync_of(&name))) {
+            self.files[id].sync();
         }
         Ok(())
     }
 
-    /// A flush of a folder makes all names durable, as a journal does.
-    pub fn flush_names(&mut self) {
-        self.trace.note(format!("flush {} names", self.pending_names.len()));
-        self.count();
-        for renaming in std::mem::take(&mut self.pending_names) {
-            rename(&mut self.durable_names, &renaming);
+    /// A sync of a folder makes all names durable, as a journal does.
+    pub fn sync_names(&mut self) {
+        self.trace.record(format!("sync {} names", self.pending_names.len()));
+        self.count_call();
+        for change in std::mem::take(&mut self.pending_names) {
+            apply_name_change(&mut self.durable_names, &change);
         }
     }
 
@@ -262,63 +268,63 @@ impl Disk {
         self.files.push(SimulatedFile::default());
         let id = self.files.len() - 1;
         self.inodes.insert(inode, id);
-        self.renamed(Renaming::Make(path, Entry::File(id)));
+        self.change_name(NameChange::Make(path, Entry::File(id)));
     }
 
     pub fn made_folder(&mut self, path: PathBuf) {
-        self.renamed(Renaming::Make(path, Entry::Folder));
+        self.change_name(NameChange::Make(path, Entry::Folder));
     }
 
     pub fn moved(&mut self, from: PathBuf, to: PathBuf) {
-        self.renamed(Renaming::Move(from, to));
+        self.change_name(NameChange::Move(from, to));
     }
 
     pub fn removed(&mut self, path: PathBuf) {
-        self.renamed(Renaming::Remove(path));
+        self.change_name(NameChange::Remove(path));
     }
 
-    fn renamed(&mut self, renaming: Renaming) {
-        self.trace.note(match &renaming {
-            Renaming::Make(path, _) => format!("make {}", path.display()),
-            Renaming::Move(from, to) => format!("move {} to {}", from.display(), to.display()),
-            Renaming::Remove(path) => format!("remove {}", path.display()),
+    fn change_name(&mut self, change: NameChange) {
+        self.trace.record(match &change {
+            NameChange::Make(path, _) => format!("make {}", path.display()),
+            NameChange::Move(from, to) => format!("move {} to {}", from.display(), to.display()),
+            NameChange::Remove(path) => format!("remove {}", path.display()),
         });
-        rename(&mut self.names, &renaming);
-        self.pending_names.push(renaming);
-        self.count();
+        apply_name_change(&mut self.names, &change);
+        self.pending_names.push(change);
+        self.count_call();
     }
 
-    /// Another call; at the chosen one the power goes.
-    fn count(&mut self) {
+    /// Counts a call; at the chosen one the power fails.
+    fn count_call(&mut self) {
         self.calls += 1;
         if self.crash_at == Some(self.calls) {
             self.crash();
         }
     }
 
-    /// The process ends now, and the machine lives.
+    /// The process is killed now, and the machine stays on.
     pub fn kill(&mut self) {
-        self.end(Style::Everything);
+        self.crash_with(CrashStyle::Everything);
     }
 
-    /// The power goes now.
+    /// The power fails now.
     pub fn crash(&mut self) {
-        let style = if self.only_kills { Style::Everything } else { Style::of(&mut self.random) };
-        self.end(style);
+        let style = if self.only_kills { CrashStyle::Everything } else { CrashStyle::of(&mut self.random) };
+        self.crash_with(style);
     }
 
-    fn end(&mut self, style: Style) {
+    fn crash_with(&mut self, style: CrashStyle) {
         if self.has_crashed() {
             return;
         }
-        self.trace.note(format!("crash: {style:?}"));
+        self.trace.record(format!("crash: {style:?}"));
         let mut names = self.durable_names.clone();
         let kept = match style {
-            Style::Everything => self.pending_names.len(),
-            Style::Nothing => 0,
-            Style::Sectors | Style::Beginning => self.random.below(self.pending_names.len() + 1),
+            CrashStyle::Everything => self.pending_names.len(),
+            CrashStyle::Nothing => 0,
+            CrashStyle::Sectors | CrashStyle::Beginning => self.random.below(self.pending_names.len() + 1),
         };
-        self.pending_names[..kept].iter().for_each(|renaming| rename(&mut names, renaming));
+        self.pending_names[..kept].iter().for_each(|change| apply_name_change(&mut names, change));
         let mut image = Image::default();
         for (path, entry) in names {
             let bytes = match entry {
@@ -331,30 +337,31 @@ impl Disk {
     }
 }
 
-/// What a power loss takes of what is pending.
+/// What a power loss takes of the pending writes.
 #[derive(Clone, Copy, Debug)]
-enum Style {
-    /// The process was killed and the machine lives.
+enum CrashStyle {
+    /// Nothing is lost: the process was killed and the machine stays on.
     Everything,
     Nothing,
-    /// Each sector is there or not.
+    /// Each sector survives or not.
     Sectors,
-    /// Of each file the first writes are there, up to a sector of one.
+    /// In each file the first writes survive, up to a sector of one.
     Beginning,
 }
 
-impl Style {
-    fn of(random: &mut Random) -> Style {
-        [Style::Everything, Style::Nothing, Style::Sectors, Style::Beginning][random.below(4)]
+impl CrashStyle {
+    fn of(random: &mut Random) -> CrashStyle {
+        [CrashStyle::Everything, CrashStyle::Nothing, CrashStyle::Sectors, CrashStyle::Beginning]
+            [random.below(4)]
     }
 }
 
-fn left(file: &SimulatedFile, style: Style, random: &mut Random) -> Vec<u8> {
+fn left(file: &SimulatedFile, style: CrashStyle, random: &mut Random) -> Vec<u8> {
     match style {
-        Style::Everything => file.left(|_| true),
-        Style::Nothing => file.left(|_| false),
-        Style::Sectors => file.left(|_| random.once_in(2)),
-        Style::Beginning => {
+        CrashStyle::Everything => file.left(|_| true),
+        CrashStyle::Nothing => file.left(|_| false),
+        CrashStyle::Sectors => file.left(|_| random.once_in(2)),
+        CrashStyle::Beginning => {
             let torn = random.below(file.pending() + 1);
             let mut alive = true;
             file.left(|number| {
@@ -365,17 +372,17 @@ fn left(file: &SimulatedFile, style: Style, random: &mut Random) -> Vec<u8> {
     }
 }
 
-fn rename(names: &mut Names, renaming: &Renaming) {
-    match renaming {
-        Renaming::Make(path, entry) => {
+fn apply_name_change(names: &mut Names, change: &NameChange) {
+    match change {
+        NameChange::Make(path, entry) => {
             names.insert(path.clone(), entry.clone());
         }
-        Renaming::Move(from, to) => {
+        NameChange::Move(from, to) => {
             if let Some(entry) = names.remove(from) {
                 names.insert(to.clone(), entry);
             }
         }
-        Renaming::Remove(path) => {
+        NameChange::Remove(path) => {
             names.remove(path);
         }
     }

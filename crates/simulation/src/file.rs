@@ -1,10 +1,10 @@
-//! One file of the simulated disk: the bytes that are durable, and what was done to it since.
+//! A file of the simulated disk: its durable bytes, and the changes since.
 
 use std::collections::BTreeSet;
 
-/// What the disk writes at once, or not at all.
+/// The unit that the disk writes atomically.
 pub const SECTOR_BYTES: usize = 512;
-/// What the operating system writes at once, if nothing goes wrong.
+/// The unit that the operating system writes at once, if nothing goes wrong.
 const PAGE_BYTES: usize = 4_096;
 
 #[derive(Default, Clone)]
@@ -16,7 +16,7 @@ pub struct SimulatedFile {
 #[derive(Clone)]
 struct Change {
     kind: Kind,
-    /// A flush of it has failed: whatever the disk has of it now, later flushes do not write it.
+    /// A sync of it has failed: whatever the disk has of it now, later syncs do not write it.
     stuck: bool,
 }
 
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl SimulatedFile {
-    pub fn durably(bytes: Vec<u8>) -> SimulatedFile {
+    pub fn with_durable(bytes: Vec<u8>) -> SimulatedFile {
         SimulatedFile { durable: bytes, pending: Vec::new() }
     }
 
@@ -39,10 +39,10 @@ impl SimulatedFile {
         self.pending.push(Change { kind: Kind::SetLength(length), stuck: false });
     }
 
-    /// What is pending becomes durable.
-    pub fn flush(&mut self) {
+    /// Makes all pending changes durable.
+    pub fn sync(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        // The system writes whole pages: with a later change goes what a failed flush had left in its page.
+        // The system writes whole pages: a later change takes along what a failed sync had left in its page.
         let written: BTreeSet<usize> =
             pending.iter().filter(|change| !change.stuck).flat_map(|change| pages(&change.kind)).collect();
         for change in pending {
@@ -54,21 +54,21 @@ impl SimulatedFile {
         }
     }
 
-    /// The last write becomes durable, and nothing else does: it went through a descriptor of its own.
-    pub fn flush_last(&mut self) {
+    /// Makes only the last write durable: it went through a descriptor of its own.
+    pub fn sync_last(&mut self) {
         if let Some(change) = self.pending.pop() {
             self.durable = applied(std::mem::take(&mut self.durable), &change.kind, || true);
         }
     }
 
-    /// A flush failed: what is pending may be on disk or not, and no later flush changes that.
-    pub fn stick(&mut self) {
+    /// A sync failed: the pending changes may be on disk or not, and no later sync changes that.
+    pub fn mark_stuck(&mut self) {
         for change in std::mem::take(&mut self.pending) {
             self.pending.extend(split(change.kind).map(|kind| Change { kind, stuck: true }));
         }
     }
 
-    /// What is found after a power loss, when `survives` decides about each sector of each pending change.
+    /// The contents after a power loss, if `survives` decides about each sector of each pending change.
     pub fn left(&self, mut survives: impl FnMut(usize) -> bool) -> Vec<u8> {
         let mut left = self.durable.clone();
         for (number, change) in self.pending.iter().enumerate() {
@@ -82,7 +82,7 @@ impl SimulatedFile {
     }
 }
 
-/// The pages that a change touches; of a new length none.
+/// The pages that a change touches; none for a new length.
 fn pages(change: &Kind) -> std::ops::Range<usize> {
     match change {
         Kind::SetLength(_) => 0..0,
@@ -90,7 +90,7 @@ fn pages(change: &Kind) -> std::ops::Range<usize> {
     }
 }
 
-/// A change for each page of one.
+/// Splits a change into one per page.
 fn split(change: Kind) -> impl Iterator<Item = Kind> {
     let pages = pages(&change);
     let (length, offset, bytes) = match change {
@@ -135,14 +135,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_flushed_survives_for_certain() {
-        let mut file = SimulatedFile::durably(vec![1; 1_000]);
+    fn only_synced_writes_are_certain_to_survive() {
+        let mut file = SimulatedFile::with_durable(vec![1; 1_000]);
         file.write(500, &[2; 100]);
         assert_eq!(file.left(|_| false), vec![1; 1_000]);
         let mut expected = vec![1; 1_000];
         expected[500..600].fill(2);
         assert_eq!(file.left(|_| true), expected);
-        file.flush();
+        file.sync();
         assert_eq!(file.left(|_| false), expected);
         file.write(2_000, &[3; 10]);
         file.set_length(5);
@@ -151,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn sectors_survive_by_themselves() {
-        let mut file = SimulatedFile::durably(vec![0; 2_048]);
+    fn sectors_survive_independently() {
+        let mut file = SimulatedFile::with_durable(vec![0; 2_048]);
         file.write(100, &[9; 1_000]);
         let mut turn = 0;
         let left = file.left(|_| {
@@ -165,22 +165,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_failed_flush_left_is_not_flushed_later() {
-        let mut file = SimulatedFile::durably(vec![0; 9_000]);
+    fn what_a_failed_sync_left_is_not_synced_later() {
+        let mut file = SimulatedFile::with_durable(vec![0; 9_000]);
         file.write(4_000, &[1; 200]);
-        file.stick();
+        file.mark_stuck();
         file.write(8_500, &[2]);
-        file.flush();
+        file.sync();
         assert_eq!([file.left(|_| false)[4_000], file.left(|_| false)[8_500]], [0, 2]);
         assert_eq!(file.left(|_| true)[4_000..4_200], [1; 200]);
-        // With another change of its page it goes to the disk, and never comes over a later one.
+        // Another change to its page takes it to the disk, and it never overwrites a later one.
         file.write(4_100, &[3; 50]);
-        file.flush();
+        file.sync();
         let left = file.left(|_| false);
         assert_eq!([left[4_000], left[4_096], left[4_120], left[4_199]], [0, 1, 3, 1]);
         assert_eq!(file.left(|_| true)[4_120], 3);
         file.write(2, &[4]);
-        file.flush_last();
+        file.sync_last();
         assert_eq!(file.left(|_| false)[2], 4);
     }
 }

@@ -1,4 +1,4 @@
-//! What is found in a folder after a power loss.
+//! The contents of a folder after a power loss.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct Image(pub BTreeMap<PathBuf, Option<Vec<u8>>>);
 
 impl Image {
-    /// What a folder has.
+    /// Reads the contents of a folder.
     pub fn read(folder: &Path) -> io::Result<Image> {
         let mut image = Image::default();
         image.take(folder, Path::new(""))?;
@@ -29,7 +29,7 @@ impl Image {
         Ok(())
     }
 
-    /// Makes a folder of it.
+    /// Writes the contents to a new folder.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         std::fs::create_dir(folder)?;
         for (path, bytes) in &self.0 {

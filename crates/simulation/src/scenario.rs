@@ -10,64 +10,64 @@ use partita_list_append::random::Random;
 use serde_json::{Value, json};
 
 /// A request.
-pub struct Ask {
+pub struct Request {
     pub operation: &'static str,
     pub body: String,
 }
 
-impl Ask {
-    pub fn new(operation: &'static str, body: Value) -> Ask {
-        Ask { operation, body: body.to_string() }
+impl Request {
+    pub fn new(operation: &'static str, body: Value) -> Request {
+        Request { operation, body: body.to_string() }
     }
 }
 
-/// A database that answers at once; after a crash with nothing.
+/// A database that answers immediately; with null after a crash.
 pub trait Database {
-    fn ask(&mut self, operation: &str, body: &str) -> Value;
+    fn call(&mut self, operation: &str, body: &str) -> Value;
 }
 
 pub trait Scenario: Send {
     fn clients(&self) -> usize;
 
-    /// Asked at every start; what is there already is refused.
-    fn set_up(&self) -> Vec<Ask>;
+    /// Sent at every start; what exists already is rejected.
+    fn set_up(&self) -> Vec<Request>;
 
-    /// What a client asks next; `now` is the clock's time in milliseconds.
-    fn next(&mut self, client: usize, random: &mut Random, now: u64) -> Option<Ask>;
+    /// The next request of a client; `now` is the clock's time in milliseconds.
+    fn next(&mut self, client: usize, random: &mut Random, now: u64) -> Option<Request>;
 
-    /// A client has its answer, an exception perhaps. The numbers are turns.
-    fn answered(&mut self, client: usize, answer: &Value, begun: u64, ended: u64) -> Result<(), String>;
+    /// A client has received a response, possibly an exception. The numbers are turns.
+    fn on_response(&mut self, client: usize, answer: &Value, started: u64, ended: u64) -> Result<(), String>;
 
-    /// Whatever was answered until now survives a crash.
-    fn durable(&mut self) {}
+    /// Everything acknowledged so far survives a crash.
+    fn on_durable(&mut self) {}
 
-    /// A client will have no answer.
-    fn lost(&mut self, client: usize, begun: u64, ended: u64);
+    /// A client will not receive a response.
+    fn on_lost(&mut self, client: usize, started: u64, ended: u64);
 
-    /// After every start, when nothing is under way.
+    /// Called after every start, when nothing is in flight.
     fn check(&mut self, database: &mut dyn Database) -> Result<(), String>;
 
-    /// At any time.
-    fn look(&mut self, _database: &mut dyn Database) -> Result<(), String> {
+    /// Called at any time.
+    fn observe(&mut self, _database: &mut dyn Database) -> Result<(), String> {
         Ok(())
     }
 
-    /// At the very end, after a start.
+    /// Called at the very end, after a start.
     fn finish(&mut self, database: &mut dyn Database) -> Result<(), String> {
         self.check(database)
     }
 
-    /// How many milliseconds the clock may jump at once; below zero if backwards, too.
-    fn largest_jump(&self) -> i64;
+    /// How many milliseconds the clock may jump at once; negative if it may also jump backwards.
+    fn max_clock_jump(&self) -> i64;
 }
 
-/// The name of an answer's exception.
+/// The name of a response's exception.
 pub fn exception(answer: &Value) -> Option<&str> {
     answer["__type"].as_str().map(|name| name.rsplit('#').next().unwrap_or(name))
 }
 
-/// Whether it is not known what came of a request.
-pub fn is_unclear(answer: &Value) -> bool {
+/// Whether the outcome of a request is unknown.
+pub fn is_outcome_unknown(answer: &Value) -> bool {
     answer.is_null()
         || matches!(exception(answer), Some("InternalServerError" | "InternalServerErrorException"))
 }
@@ -80,8 +80,8 @@ pub fn items(database: &mut dyn Database, table: &str, index: Option<&str>) -> R
     }
     let mut items = Vec::new();
     loop {
-        let page = database.ask("Scan", &request.to_string());
-        let Some(some) = page["Items"].as_array() else { return Err(format!("a scan answers {page}")) };
+        let page = database.call("Scan", &request.to_string());
+        let Some(some) = page["Items"].as_array() else { return Err(format!("a scan returns {page}")) };
         items.extend(some.iter().cloned());
         match page.get("LastEvaluatedKey") {
             Some(last) => request["ExclusiveStartKey"] = last.clone(),
@@ -90,7 +90,7 @@ pub fn items(database: &mut dyn Database, table: &str, index: Option<&str>) -> R
     }
 }
 
-/// Scenarios by their names.
+/// The names of the scenarios.
 pub const NAMES: [&str; 5] = ["bank", "list-append", "pairs", "stream-reader", "restore"];
 
 pub fn named(name: &str) -> Option<Box<dyn Scenario>> {

@@ -1,16 +1,19 @@
-//! Who is next: clients, the store's steps, the engine's upkeep, the clock, a fault, the end. One thread, one seed.
+//! Decides what happens next: a client, a step of the store, the engine's upkeep, the clock, a fault, or the end. One
+//! thread, one seed.
 
 use crate::disk::{Disk, Faults};
 use crate::image::Image;
 use crate::intercept;
-use crate::plant::{Plant, PlantedStore};
-use crate::scenario::{Ask, Database, Scenario};
+use crate::planted_bug::{BuggyStore, PlantedBug};
+use crate::scenario::{Database, Request, Scenario};
 use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
 use partita_list_append::random::Random;
 use partita_store::StoreError;
-use partita_store_embedded::{Durability, EmbeddedStore, OpenError, Options, Steps, compact_stepwise};
+use partita_store_embedded::{
+    Driver, Durability, EmbeddedStore, OpenError, Options, compact_single_threaded,
+};
 use partita_wire::Rejection;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -21,45 +24,45 @@ use std::task::{Context, Poll, Waker};
 
 /// 2026-11-15T00:00:00Z.
 const START_MILLIS: u64 = 1_794_700_800_000;
-/// The server has more patience, and as little chance then.
-const FAILURES_BEFORE_THE_END: usize = 4;
+/// The server retries more often, which would not help either.
+const MAX_FAILURES: usize = 4;
 /// More turns than any request takes.
-const MOST_TURNS: usize = 10_000;
+const MAX_TURNS: usize = 10_000;
 
-/// When the power goes.
+/// When the power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crashes {
     Never,
     /// At this call of the disk, and then never again.
     At(u64),
-    /// At this call of the first life, then at this call of the second, and then never again.
+    /// At this call of the first process, then at this call of the second, and then never again.
     Twice(u64, u64),
-    /// Again and again.
+    /// Repeatedly.
     Often,
 }
 
-/// All that a run depends on, beside the scenario.
+/// Everything that a run depends on, besides the scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct RunConfig {
     pub seed: u64,
     pub turns: usize,
     pub crashes: Crashes,
     pub faults: Faults,
-    /// Whether the disk may fail during a start as well, which then is given up.
+    /// Whether the disk may also fail during a start, which is then aborted.
     pub failing_starts: bool,
-    /// Whether the data file is compacted between two lives, with the power going meanwhile.
+    /// Whether the data file is compacted between two processes, with a possible power loss meanwhile.
     pub compacts: bool,
-    /// The process is killed, and the power stays.
+    /// Crashes kill the process, and the power stays on.
     pub only_kills: bool,
-    /// Whether files of the log are lost or damaged between two lives.
+    /// Whether files of the log are lost or damaged between two processes.
     pub damage: bool,
     pub durability: Durability,
-    pub plant: Option<Plant>,
+    pub planted_bug: Option<PlantedBug>,
 }
 
-impl Plan {
-    pub fn of_seed(seed: u64) -> Plan {
-        Plan {
+impl RunConfig {
+    pub fn from_seed(seed: u64) -> RunConfig {
+        RunConfig {
             seed,
             turns: 600,
             crashes: Crashes::Often,
@@ -69,44 +72,44 @@ impl Plan {
             only_kills: false,
             damage: false,
             durability: Durability::Full,
-            plant: None,
+            planted_bug: None,
         }
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Sum and number of all that happened.
+    /// Hash and number of all events.
     pub trace: (u64, u64),
     pub crashes: usize,
     /// Calls of the disk.
     pub calls: u64,
-    /// How many there were until the first request was answered.
+    /// Calls of the disk until the first request was answered.
     pub calls_until_answer: u64,
     pub answers: usize,
     /// The store found damage and did not open.
     pub refused: bool,
-    /// Starts that were given up because the disk failed.
+    /// Starts that were aborted because the disk failed.
     pub failed_starts: usize,
     /// How often the data file was compacted, with a crash or without.
     pub compactions: usize,
 }
 
-/// Runs a scenario. An error says what does not hold, with the last of what happened.
-pub fn simulate(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
-    // On a thread of its own: what a thread keeps from one run would tell in the next.
+/// Runs a scenario. An error says what does not hold, followed by the last events.
+pub fn simulate(scenario: &mut dyn Scenario, config: &RunConfig) -> Result<Summary, String> {
+    // On a thread of its own: thread-local state of one run would affect the next.
     std::thread::scope(|scope| {
-        let run = scope.spawn(|| simulate_here(scenario, plan));
-        run.join().unwrap_or_else(|_| Err(format!("a panic\n{plan:?}")))
+        let run = scope.spawn(|| simulate_here(scenario, config));
+        run.join().unwrap_or_else(|_| Err(format!("a panic\n{config:?}")))
     })
 }
 
-fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, String> {
-    let mut random = Random::new(plan.seed);
-    let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.number()), plan.plant);
-    // Damage to the last record cannot be told from a power loss.
-    disk.only_kills = plan.damage || plan.only_kills;
+fn simulate_here(scenario: &mut dyn Scenario, config: &RunConfig) -> Result<Summary, String> {
+    let mut random = Random::new(config.seed);
+    let mut disk = Disk::new(PathBuf::from("/nowhere"), Random::new(random.number()), config.planted_bug);
+    // Damage to the last record cannot be distinguished from a power loss.
+    disk.only_kills = config.damage || config.only_kills;
     intercept::install(disk);
     let folders =
         tempfile::Builder::new().prefix("simulation").tempdir().map_err(|error| error.to_string())?;
@@ -114,11 +117,11 @@ fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, St
     std::fs::create_dir(root.join("0")).map_err(|error| error.to_string())?;
     intercept::with(|disk| disk.root = root.join("0"));
     let mut simulator = Simulator {
-        plan: *plan,
+        config: *config,
         random,
         clock: Arc::new(AtomicU64::new(START_MILLIS)),
         turn: 0,
-        lives: 0,
+        process_number: 0,
         folders: root,
         is_damaged: false,
         summary: Summary::default(),
@@ -127,45 +130,45 @@ fn simulate_here(scenario: &mut dyn Scenario, plan: &Plan) -> Result<Summary, St
     let disk = intercept::uninstall();
     let mut summary = simulator.summary;
     let last = disk.map_or_else(String::new, |disk| {
-        (summary.trace, summary.calls) = (disk.trace.sum(), disk.calls);
+        (summary.trace, summary.calls) = (disk.trace.hash(), disk.calls);
         disk.trace.last()
     });
-    outcome.map(|()| summary).map_err(|what| format!("{what}\n{plan:?}\nwhat happened last:\n{last}"))
+    outcome.map(|()| summary).map_err(|what| format!("{what}\n{config:?}\nlast events:\n{last}"))
 }
 
 struct Simulator {
-    plan: Plan,
+    config: RunConfig,
     random: Random,
     clock: Arc<AtomicU64>,
     turn: u64,
-    lives: u64,
-    /// Each life has a folder of its own in this one.
+    process_number: u64,
+    /// Each process has a folder of its own in this one.
     folders: PathBuf,
     /// Whether a file was damaged since the last start.
     is_damaged: bool,
     summary: Summary,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Value>>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Value>>>;
 
-/// A request under way.
+/// A request in flight.
 struct Task {
-    begun: u64,
-    answer: Answering,
+    started: u64,
+    answer: ResponseFuture,
 }
 
 /// The database from a start to the next crash.
-struct Life {
-    engine: Arc<Engine<PlantedStore>>,
-    steps: Steps,
+struct Process {
+    engine: Arc<Engine<BuggyStore>>,
+    driver: Driver,
     tasks: Vec<Option<Task>>,
-    upkeep: Option<Answering>,
+    upkeep: Option<ResponseFuture>,
     /// How often in a row the tree could not be brought up to date.
     failures: usize,
 }
 
-/// Why a life ended.
-enum End {
+/// Why a process ended.
+enum ProcessEnd {
     Crash,
     /// There are no more turns.
     Time,
@@ -173,59 +176,59 @@ enum End {
 
 impl Simulator {
     fn run(&mut self, scenario: &mut dyn Scenario) -> Result<(), String> {
-        while self.turn < self.plan.turns as u64 {
-            self.arm();
-            let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
-            let end = self.live(&mut life, scenario)?;
-            self.end(life, &end, scenario)?;
-            if self.plan.compacts && self.random.once_in(3) {
+        while self.turn < self.config.turns as u64 {
+            self.schedule_crash();
+            let Some(mut process) = self.open(scenario.clients())? else { return Ok(()) };
+            let end = self.run_process(&mut process, scenario)?;
+            self.end(process, &end, scenario)?;
+            if self.config.compacts && self.random.once_in(3) {
                 self.compact()?;
             }
         }
-        disarm();
-        let Some(mut life) = self.open(scenario.clients())? else { return Ok(()) };
-        scenario.finish(&mut life)?;
+        disable_faults();
+        let Some(mut process) = self.open(scenario.clients())? else { return Ok(()) };
+        scenario.finish(&mut process)?;
         Ok(())
     }
 
-    /// Chooses when the power goes next.
-    fn arm(&mut self) {
+    /// Chooses when the power fails next.
+    fn schedule_crash(&mut self) {
         let ahead = 1 + self.random.below(250) as u64;
-        let crashes = self.plan.crashes;
-        let life = self.lives;
+        let crashes = self.config.crashes;
+        let process = self.process_number;
         intercept::with(|disk| {
             disk.crash_at = match crashes {
                 Crashes::Never => None,
-                Crashes::At(call) | Crashes::Twice(call, _) if life == 0 => Some(call),
-                Crashes::Twice(_, call) if life == 1 => Some(disk.calls + call),
+                Crashes::At(call) | Crashes::Twice(call, _) if process == 0 => Some(call),
+                Crashes::Twice(_, call) if process == 1 => Some(disk.calls + call),
                 Crashes::At(_) | Crashes::Twice(..) => None,
                 Crashes::Often => Some(disk.calls + ahead),
             };
         });
     }
 
-    /// Opens the store. Nothing but damage, or a disk that fails just then, may keep it from that.
-    fn open(&mut self, clients: usize) -> Result<Option<Life>, String> {
-        if self.plan.failing_starts {
-            let faults = self.plan.faults;
+    /// Opens the store. Only damage, or a disk that fails just then, may prevent that.
+    fn open(&mut self, clients: usize) -> Result<Option<Process>, String> {
+        if self.config.failing_starts {
+            let faults = self.config.faults;
             intercept::with(|disk| disk.faults = faults);
             let opened = self.try_to_open(clients);
             intercept::with(|disk| disk.faults = Faults::default());
             match opened {
-                Ok(life) => return Ok(Some(life)),
-                Err(error) => note(format!("a start is given up: {error}")),
+                Ok(process) => return Ok(Some(process)),
+                Err(error) => record_event(format!("a start is aborted: {error}")),
             }
             self.summary.failed_starts += 1;
             intercept::with(Disk::crash);
-            self.go_on_with_what_is_left()?;
+            self.continue_with_remains()?;
         }
         match self.try_to_open(clients) {
-            Ok(life) => {
+            Ok(process) => {
                 self.is_damaged = false;
-                Ok(Some(life))
+                Ok(Some(process))
             }
             Err(error @ OpenError::Damaged { .. }) if self.is_damaged => {
-                note(format!("refused: {error}"));
+                record_event(format!("refused: {error}"));
                 self.summary.refused = true;
                 Ok(None)
             }
@@ -234,150 +237,159 @@ impl Simulator {
     }
 
     fn folder(&self) -> PathBuf {
-        self.folders.join(self.lives.to_string())
+        self.folders.join(self.process_number.to_string())
     }
 
-    fn try_to_open(&mut self, clients: usize) -> Result<Life, OpenError> {
+    fn try_to_open(&mut self, clients: usize) -> Result<Process, OpenError> {
         let folder = self.folder();
-        note(format!("open {}", self.lives));
-        let options = Options { durability: self.plan.durability };
-        let (store, steps) = EmbeddedStore::open_stepwise(&folder, options)?;
-        let store = PlantedStore::new(store, self.plan.plant);
+        record_event(format!("open {}", self.process_number));
+        let options = Options { durability: self.config.durability };
+        let (store, driver) = EmbeddedStore::open_single_threaded(&folder, options)?;
+        let store = BuggyStore::new(store, self.config.planted_bug);
         let clock = Clock::Manual(Arc::clone(&self.clock));
         let unreadable = |error: StoreError| OpenError::Io { folder, source: std::io::Error::other(error) };
         let engine = Engine::open(store, "us-east-1", clock).map_err(unreadable)?;
-        // Secrets of tables come from the process, not from the seed.
+        // Table secrets come from the process, not from the seed.
         let engine = engine.with_fixed_tokens();
         let tasks = (0..clients).map(|_| None).collect();
-        Ok(Life { engine: Arc::new(engine), steps, tasks, upkeep: None, failures: 0 })
+        Ok(Process { engine: Arc::new(engine), driver, tasks, upkeep: None, failures: 0 })
     }
 
-    /// Compacts the data file; the power may go meanwhile.
+    /// Compacts the data file; the power may fail meanwhile.
     fn compact(&mut self) -> Result<(), String> {
         let ahead = 1 + self.random.below(60) as u64;
         intercept::with(|disk| disk.crash_at = Some(disk.calls + ahead));
-        note("compact".to_owned());
+        record_event("compact".to_owned());
         self.summary.compactions += 1;
-        let compacted = compact_stepwise(&self.folder());
+        let compacted = compact_single_threaded(&self.folder());
         if has_crashed() {
-            return self.go_on_with_what_is_left();
+            return self.continue_with_remains();
         }
         compacted.map_err(|error| format!("the data file cannot be compacted: {error}"))
     }
 
-    fn live(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<End, String> {
-        for Ask { operation, body } in scenario.set_up() {
-            life.ask(operation, &body);
+    fn run_process(
+        &mut self,
+        process: &mut Process,
+        scenario: &mut dyn Scenario,
+    ) -> Result<ProcessEnd, String> {
+        for Request { operation, body } in scenario.set_up() {
+            process.call(operation, &body);
             if self.summary.calls_until_answer == 0 {
                 self.summary.calls_until_answer = intercept::with(|disk| disk.calls).unwrap_or_default();
             }
             if has_crashed() {
-                return Ok(End::Crash);
+                return Ok(ProcessEnd::Crash);
             }
         }
-        scenario.check(life)?;
+        scenario.check(process)?;
         if has_crashed() {
-            return Ok(End::Crash);
+            return Ok(ProcessEnd::Crash);
         }
-        // What is read meanwhile is read through maps, and they are not simulated.
-        let faults = Faults { read: 0, ..self.plan.faults };
+        // Reads go through maps from here on, which are not simulated.
+        let faults = Faults { read: 0, ..self.config.faults };
         intercept::with(|disk| disk.faults = faults);
-        while self.turn < self.plan.turns as u64 {
+        while self.turn < self.config.turns as u64 {
             self.turn += 1;
-            self.take_turn(life, scenario)?;
+            self.take_turn(process, scenario)?;
             if has_crashed() {
-                return Ok(End::Crash);
+                return Ok(ProcessEnd::Crash);
             }
         }
-        Ok(End::Time)
+        Ok(ProcessEnd::Time)
     }
 
-    fn take_turn(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<(), String> {
+    fn take_turn(&mut self, process: &mut Process, scenario: &mut dyn Scenario) -> Result<(), String> {
         match self.random.below(100) {
-            0..50 => return self.serve(life, scenario),
+            0..50 => return self.serve(process, scenario),
             50..72 => {
-                life.steps.write();
+                process.driver.write();
             }
             72..84 => {
-                let applied = match self.plan.plant {
-                    Some(Plant::ApplyOutOfOrder) => life.steps.apply_position_first(),
-                    _ => life.steps.apply(),
+                let applied = match self.config.planted_bug {
+                    Some(PlantedBug::ApplyOutOfOrder) => process.driver.apply_position_first(),
+                    _ => process.driver.apply(),
                 };
-                // What fails is tried again. When LMDB has given up that does not help: the process ends.
-                life.failures = if applied.is_err() { life.failures + 1 } else { 0 };
-                if life.failures == FAILURES_BEFORE_THE_END {
+                // Failures are retried. If LMDB has given up that does not help: the process ends.
+                process.failures = if applied.is_err() { process.failures + 1 } else { 0 };
+                if process.failures == MAX_FAILURES {
                     intercept::with(Disk::kill);
                 }
             }
             84..87 => {
-                life.steps.flush();
-                // One that fails is made up for later.
-                if self.plan.faults.flush == 0 && !has_crashed() {
-                    scenario.durable();
+                process.driver.sync();
+                // A failed one is made up for later.
+                if self.config.faults.sync == 0 && !has_crashed() {
+                    scenario.on_durable();
                 }
             }
-            87..93 => life.keep_up(),
-            93..97 => self.pass_time(scenario.largest_jump()),
-            97..99 => scenario.look(life)?,
+            87..93 => process.run_upkeep(),
+            93..97 => self.advance_clock(scenario.max_clock_jump()),
+            97..99 => scenario.observe(process)?,
             _ => {
-                let full = self.plan.faults.write > 0 && self.random.once_in(2);
+                let full = self.config.faults.write > 0 && self.random.once_in(2);
                 intercept::with(|disk| disk.faults.full = full);
             }
         }
         Ok(())
     }
 
-    /// Lets a client go on, or begin something new.
-    fn serve(&mut self, life: &mut Life, scenario: &mut dyn Scenario) -> Result<(), String> {
-        let client = self.random.below(life.tasks.len());
-        let mut task = match life.tasks[client].take() {
+    /// Lets a client continue, or start a new request.
+    fn serve(&mut self, process: &mut Process, scenario: &mut dyn Scenario) -> Result<(), String> {
+        let client = self.random.below(process.tasks.len());
+        let mut task = match process.tasks[client].take() {
             Some(task) => task,
             None => {
                 let now = self.clock.load(Ordering::Relaxed);
-                let Some(Ask { operation, body }) = scenario.next(client, &mut self.random, now) else {
+                let Some(Request { operation, body }) = scenario.next(client, &mut self.random, now) else {
                     return Ok(());
                 };
                 intercept::with(|disk| {
-                    disk.trace.note_with(format!("client {client}: {operation} "), &body);
+                    disk.trace.record_with(format!("client {client}: {operation} "), &body);
                 });
-                Task { begun: self.turn, answer: life.begin(operation, &body) }
+                Task { started: self.turn, answer: process.begin(operation, &body) }
             }
         };
         match poll(&mut task.answer) {
-            Poll::Pending => life.tasks[client] = Some(task),
+            Poll::Pending => process.tasks[client] = Some(task),
             Poll::Ready(answer) => {
-                note(format!("client {client} is answered: {}", answer["__type"]));
+                record_event(format!("client {client} receives {}", answer["__type"]));
                 self.summary.answers += 1;
-                scenario.answered(client, &answer, task.begun, self.turn)?;
-                if self.plan.durability == Durability::Full || self.plan.only_kills {
-                    scenario.durable();
+                scenario.on_response(client, &answer, task.started, self.turn)?;
+                if self.config.durability == Durability::Full || self.config.only_kills {
+                    scenario.on_durable();
                 }
             }
         }
         Ok(())
     }
 
-    fn pass_time(&mut self, largest_jump: i64) {
+    fn advance_clock(&mut self, max_clock_jump: i64) {
         let millis = match self.random.below(10) {
-            0 if largest_jump != 0 => {
-                let far = self.random.below(largest_jump.unsigned_abs() as usize) as i64;
-                // Scenarios that allow it also see the clock go back, not so far.
-                if largest_jump < 0 && self.random.once_in(2) { -far / 100 } else { far }
+            0 if max_clock_jump != 0 => {
+                let far = self.random.below(max_clock_jump.unsigned_abs() as usize) as i64;
+                // Scenarios that allow it also see the clock go back, though not as far.
+                if max_clock_jump < 0 && self.random.once_in(2) { -far / 100 } else { far }
             }
             1..4 => 1_000,
             _ => self.random.below(20) as i64,
         };
-        note(format!("the clock moves by {millis} ms"));
+        record_event(format!("the clock moves by {millis} ms"));
         self.clock.fetch_add(millis as u64, Ordering::Relaxed);
     }
 
-    /// The end of a life, and what is left of it.
-    fn end(&mut self, mut life: Life, end: &End, scenario: &mut dyn Scenario) -> Result<(), String> {
+    /// Ends a process, and keeps what is left of it.
+    fn end(
+        &mut self,
+        mut process: Process,
+        end: &ProcessEnd,
+        scenario: &mut dyn Scenario,
+    ) -> Result<(), String> {
         let crashed = has_crashed();
-        if matches!(end, End::Time) && !crashed && self.random.once_in(2) {
-            disarm();
-            note("close".to_owned());
-            life.close();
+        if matches!(end, ProcessEnd::Time) && !crashed && self.random.once_in(2) {
+            disable_faults();
+            record_event("close".to_owned());
+            process.close();
         }
         intercept::with(|disk| {
             disk.faults = Faults::default();
@@ -385,31 +397,31 @@ impl Simulator {
                 disk.crash();
             }
         });
-        for (client, task) in life.tasks.iter_mut().enumerate() {
+        for (client, task) in process.tasks.iter_mut().enumerate() {
             if let Some(task) = task.take() {
-                scenario.lost(client, task.begun, self.turn);
+                scenario.on_lost(client, task.started, self.turn);
             }
         }
-        drop(life);
+        drop(process);
         self.summary.crashes += usize::from(crashed);
-        self.go_on_with_what_is_left()
+        self.continue_with_remains()
     }
 
-    fn go_on_with_what_is_left(&mut self) -> Result<(), String> {
+    fn continue_with_remains(&mut self) -> Result<(), String> {
         let Some(mut image) = intercept::with(|disk| disk.left.take()).flatten() else {
             return Err("nothing is left".to_owned());
         };
-        if self.plan.damage {
+        if self.config.damage {
             self.damage(&mut image);
         }
-        self.start_again(&image).map_err(|error| error.to_string())
+        self.restart_in_new_folder(&image).map_err(|error| error.to_string())
     }
 
-    fn start_again(&mut self, image: &Image) -> std::io::Result<()> {
-        // What a life left behind is of no more use, and what is done here is not simulated.
+    fn restart_in_new_folder(&mut self, image: &Image) -> std::io::Result<()> {
+        // The old folder is no longer needed, and what is done here is not simulated.
         let Some(mut disk) = intercept::uninstall() else { return Ok(()) };
         std::fs::remove_dir_all(self.folder())?;
-        self.lives += 1;
+        self.process_number += 1;
         let folder = self.folder();
         image.write(&folder)?;
         disk.restart(folder, image, intercept::inode_of);
@@ -425,10 +437,10 @@ impl Simulator {
         }
         let path = &log[self.random.below(log.len())];
         let Some(Some(bytes)) = image.0.get_mut(path) else { return };
-        let way = self.random.below(4);
-        note(format!("damage {} in way {way}", path.display()));
+        let kind = self.random.below(4);
+        record_event(format!("damage {} (kind {kind})", path.display()));
         self.is_damaged = true;
-        match way {
+        match kind {
             0 => {
                 image.0.remove(path);
             }
@@ -450,8 +462,8 @@ impl Simulator {
     }
 }
 
-impl Life {
-    fn begin(&self, operation: &str, body: &str) -> Answering {
+impl Process {
+    fn begin(&self, operation: &str, body: &str) -> ResponseFuture {
         let engine = Arc::clone(&self.engine);
         let operation = Operation::from_name(operation).expect("scenarios know the operations");
         let request = partita_wire::decode(operation, body.as_bytes());
@@ -469,11 +481,11 @@ impl Life {
     }
 
     /// One turn of the engine's upkeep, or of waiting for its writes.
-    fn keep_up(&mut self) {
+    fn run_upkeep(&mut self) {
         let engine = Arc::clone(&self.engine);
         let mut upkeep = self.upkeep.take().unwrap_or_else(|| {
             Box::pin(async move {
-                // What fails is tried again.
+                // Failures are retried.
                 let _ = engine.maintain().await;
                 Value::Null
             })
@@ -483,22 +495,22 @@ impl Life {
         }
     }
 
-    /// A clean end: all requests are over, and the tree has everything.
+    /// Clean shutdown: all requests are done, and the tree is up to date.
     fn close(&mut self) {
         self.upkeep = None;
-        // If it fails the next start looks through the log.
-        let _ = self.steps.close();
+        // If it fails, the next start scans the log.
+        let _ = self.driver.close();
     }
 }
 
-impl Database for Life {
-    fn ask(&mut self, operation: &str, body: &str) -> Value {
+impl Database for Process {
+    fn call(&mut self, operation: &str, body: &str) -> Value {
         let mut answer = self.begin(operation, body);
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_TURNS {
             if let Poll::Ready(answer) = poll(&mut answer) {
                 return answer;
             }
-            self.steps.write();
+            self.driver.write();
             if has_crashed() {
                 break;
             }
@@ -507,15 +519,15 @@ impl Database for Life {
     }
 }
 
-impl Drop for Life {
+impl Drop for Process {
     fn drop(&mut self) {
-        // Before the engine that they borrow a part of: else the store would not end here.
+        // Before the engine that they share: otherwise the store would not be closed here.
         self.tasks.clear();
         self.upkeep = None;
     }
 }
 
-fn poll(answer: &mut Answering) -> Poll<Value> {
+fn poll(answer: &mut ResponseFuture) -> Poll<Value> {
     answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -523,14 +535,14 @@ fn has_crashed() -> bool {
     intercept::with(|disk| disk.has_crashed()).unwrap_or_default()
 }
 
-/// From here on neither the power goes nor anything fails.
-fn disarm() {
+/// From here on neither the power nor anything else fails.
+fn disable_faults() {
     intercept::with(|disk| {
         disk.crash_at = None;
         disk.faults = Faults::default();
     });
 }
 
-fn note(event: String) {
-    intercept::with(|disk| disk.trace.note(event));
+fn record_event(event: String) {
+    intercept::with(|disk| disk.trace.record(event));
 }

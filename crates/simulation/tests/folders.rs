@@ -1,11 +1,11 @@
-//! Compaction, repair and upgrade through a crash at every call; and disks that refuse to write.
+//! Compaction, repair and upgrade through a crash at every call; and disks that reject writes.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use partita_simulation::crash_testing::{crash_at_each_call, on_a_failing_disk, set_faults};
 use partita_simulation::disk::Faults;
-use partita_simulation::folder_work::{crash_at_each_call, on_a_failing_disk, set_faults};
 use partita_simulation::image::Image;
 use partita_store::{Decision, Health, Snapshot, Store, StoreError, Write};
-use partita_store_embedded::{EmbeddedStore, Options, Steps, compact, verify};
+use partita_store_embedded::{Driver, EmbeddedStore, Options, compact, verify};
 use std::future::Future;
 use std::io::Read;
 use std::path::Path;
@@ -26,30 +26,30 @@ fn put(number: u32) -> Write {
     Write::Put { key: key(number), value: value(number) }
 }
 
-/// Writes, with whoever does the store's work.
-fn written(store: &EmbeddedStore, steps: &mut Steps, writes: Vec<Write>) -> Result<(), StoreError> {
-    let mut asked = pin!(store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ())));
+/// Writes, driving the store.
+fn written(store: &EmbeddedStore, driver: &mut Driver, writes: Vec<Write>) -> Result<(), StoreError> {
+    let mut decided = pin!(store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ())));
     let mut context = Context::from_waker(Waker::noop());
     loop {
-        match asked.as_mut().poll(&mut context) {
+        match decided.as_mut().poll(&mut context) {
             Poll::Ready(outcome) => return outcome,
-            Poll::Pending => drop(steps.write()),
+            Poll::Pending => drop(driver.write()),
         }
     }
 }
 
-/// A folder with rows, of which many were rewritten, so that there is something to compact.
+/// A folder with rows, many of them rewritten, so that there is something to compact.
 fn filled() -> Image {
     let folder = tempfile::tempdir().unwrap();
-    let (store, mut steps) = EmbeddedStore::open_stepwise(folder.path(), Options::default()).unwrap();
+    let (store, mut driver) = EmbeddedStore::open_single_threaded(folder.path(), Options::default()).unwrap();
     for _ in 0..3 {
-        written(&store, &mut steps, (0..2 * ROWS).map(put).collect()).unwrap();
-        steps.apply().unwrap();
+        written(&store, &mut driver, (0..2 * ROWS).map(put).collect()).unwrap();
+        driver.apply().unwrap();
     }
     let gone = (ROWS..2 * ROWS).map(|number| Write::Delete { key: key(number) });
-    written(&store, &mut steps, gone.collect()).unwrap();
-    steps.close().unwrap();
-    drop((store, steps));
+    written(&store, &mut driver, gone.collect()).unwrap();
+    driver.close().unwrap();
+    drop((store, driver));
     Image::read(folder.path()).unwrap()
 }
 
@@ -83,7 +83,7 @@ fn compaction_survives_a_crash_at_every_call() {
 fn a_repair_survives_a_crash_at_every_call() {
     let mut image = filled();
     let file = image.0.get_mut(Path::new("data.mdb")).unwrap().as_mut().unwrap();
-    // All copies of this row, wherever there is one, in the value and in the key.
+    // All copies of this row, both the value and the key.
     let hits: Vec<_> = (0..file.len() - 100).filter(|at| file[*at..*at + 100] == [33; 100]).collect();
     assert!(!hits.is_empty());
     for hit in hits {
@@ -91,10 +91,12 @@ fn a_repair_survives_a_crash_at_every_call() {
         file[hit - 6] ^= 1;
     }
     let work = |folder: &Path| {
-        let Ok((store, mut steps)) = EmbeddedStore::open_stepwise(folder, Options::default()) else { return };
-        let _ = written(&store, &mut steps, vec![put(34), put(ROWS)]);
-        let _ = steps.apply();
-        let _ = steps.close();
+        let Ok((store, mut driver)) = EmbeddedStore::open_single_threaded(folder, Options::default()) else {
+            return;
+        };
+        let _ = written(&store, &mut driver, vec![put(34), put(ROWS)]);
+        let _ = driver.apply();
+        let _ = driver.close();
     };
     let check = |folder: &Path, when: &str| {
         let store =
@@ -115,7 +117,7 @@ fn a_repair_survives_a_crash_at_every_call() {
     }
 }
 
-/// What a folder of the first format was when its process was aborted; see store_embedded/tests/formats.rs.
+/// A folder of format 1 whose process was aborted; see store_embedded/tests/formats.rs.
 fn of_format_1() -> Image {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store_embedded/tests/formats/1/crashed");
     let packed = Image::read(&folder).unwrap();
@@ -133,8 +135,10 @@ fn of_format_1() -> Image {
 #[test]
 fn an_upgrade_survives_a_crash_at_every_call() {
     let work = |folder: &Path| {
-        let Ok((store, mut steps)) = EmbeddedStore::open_stepwise(folder, Options::default()) else { return };
-        let _ = steps.close();
+        let Ok((store, mut driver)) = EmbeddedStore::open_single_threaded(folder, Options::default()) else {
+            return;
+        };
+        let _ = driver.close();
         drop(store);
     };
     let check = |folder: &Path, when: &str| {
@@ -153,45 +157,45 @@ fn an_upgrade_survives_a_crash_at_every_call() {
     }
 }
 
-/// After LMDB could not write a meta page it does nothing more: that is known at once, and a new start mends it.
+/// After LMDB could not write a meta page it does nothing more: that is detected at once, and a restart fixes it.
 #[test]
-fn a_meta_page_that_cannot_be_written_is_known_at_once() {
+fn a_failed_meta_page_write_is_detected_at_once() {
     on_a_failing_disk(&filled(), |folder| {
-        let (store, mut steps) = EmbeddedStore::open_stepwise(folder, Options::default()).unwrap();
-        written(&store, &mut steps, vec![put(ROWS)]).unwrap();
+        let (store, mut driver) = EmbeddedStore::open_single_threaded(folder, Options::default()).unwrap();
+        written(&store, &mut driver, vec![put(ROWS)]).unwrap();
         set_faults(Faults { meta: true, ..Faults::default() });
-        assert!(!steps.is_broken());
-        steps.apply().unwrap_err();
-        assert!(steps.is_broken());
+        assert!(!driver.is_broken());
+        driver.apply().unwrap_err();
+        assert!(driver.is_broken());
         assert!(matches!(store.health(), Health::Failed(_)), "{:?}", store.health());
         set_faults(Faults::default());
-        steps.apply().unwrap_err();
-        drop((store, steps));
+        driver.apply().unwrap_err();
+        drop((store, driver));
         let store = EmbeddedStore::open(folder, Options::default()).unwrap();
         assert!(get(&store, ROWS).unwrap() == Some(value(ROWS)));
     });
 }
 
-/// A file system that becomes read-only has an error of its own; reads go on, and so do writes when it is over.
+/// A file system that becomes read-only has an error of its own; reads continue, and so do writes when it is over.
 #[test]
-fn a_disk_that_becomes_read_only_is_told_and_got_over() {
+fn a_disk_that_becomes_read_only_is_reported_and_recovered_from() {
     on_a_failing_disk(&filled(), |folder| {
-        let (store, mut steps) = EmbeddedStore::open_stepwise(folder, Options::default()).unwrap();
-        written(&store, &mut steps, vec![put(ROWS)]).unwrap();
+        let (store, mut driver) = EmbeddedStore::open_single_threaded(folder, Options::default()).unwrap();
+        written(&store, &mut driver, vec![put(ROWS)]).unwrap();
         set_faults(Faults { read_only: true, ..Faults::default() });
-        let refused = written(&store, &mut steps, vec![put(ROWS + 1)]);
+        let refused = written(&store, &mut driver, vec![put(ROWS + 1)]);
         assert!(matches!(refused, Err(StoreError::ReadOnly(_))), "{refused:?}");
         assert!(matches!(store.health(), Health::ReadOnly(_)), "{:?}", store.health());
         assert!(get(&store, ROWS).unwrap() == Some(value(ROWS)) && get(&store, 1).unwrap() == Some(value(1)));
-        let applied = steps.apply();
+        let applied = driver.apply();
         assert!(matches!(applied, Err(StoreError::ReadOnly(_))), "{applied:?}");
-        assert!(!steps.is_broken());
+        assert!(!driver.is_broken());
         set_faults(Faults::default());
-        steps.apply().unwrap();
-        written(&store, &mut steps, vec![put(ROWS + 1)]).unwrap();
-        steps.close().unwrap();
+        driver.apply().unwrap();
+        written(&store, &mut driver, vec![put(ROWS + 1)]).unwrap();
+        driver.close().unwrap();
         assert_eq!(store.health(), Health::Ok);
-        drop((store, steps));
+        drop((store, driver));
         let store = EmbeddedStore::open(folder, Options::default()).unwrap();
         assert!(get(&store, ROWS + 1).unwrap() == Some(value(ROWS + 1)));
     });

@@ -1,9 +1,9 @@
-//! How fast this store is on this machine: durable puts, gets and ranges, and what the disk itself can do.
+//! Measures this store on this machine: durable puts, gets and ranges, and the disk's own rate.
 //!
 //! `cargo run --release --example measure [folder] [seconds per line] [rows]`
 //!
-//! With `drop` before these: how long the rows of a dropped space take to go when they are long, and what puts beside
-//! that notice of it.
+//! With `drop` before these: how long removing the rows of a dropped space takes when they are long, and how much puts
+//! are slowed down meanwhile.
 
 use std::fs::File;
 use std::future::Future;
@@ -45,7 +45,7 @@ fn main() {
         for callers in [1, 32, 256] {
             puts(&store, rows, callers, time);
         }
-        reads_beside_puts(&store, rows, time);
+        reads_during_puts(&store, rows, time);
         println!("  {:?}", store.usage().expect("usage"));
         let started = Instant::now();
         store.close();
@@ -53,7 +53,7 @@ fn main() {
     }
 }
 
-/// The disk's own rate: 4 KB written over what is there, then fdatasync.
+/// The disk's own rate: overwriting 4 KB, then fdatasync.
 fn disk(folder: &Path, time: Duration) {
     let mut file = File::create(folder.join("disk")).expect("a file");
     file.write_all(&vec![1; 16 << 20]).and_then(|()| file.sync_all()).expect("written");
@@ -74,8 +74,8 @@ fn load(store: &EmbeddedStore, rows: u64) {
     for number in 0..rows {
         waiting.push_back(put(store, number));
         if waiting.len() == 4_096 {
-            for asked in waiting.drain(..2_048) {
-                wait(asked);
+            for queued in waiting.drain(..2_048) {
+                wait(queued);
             }
         }
     }
@@ -92,10 +92,10 @@ fn puts(store: &EmbeddedStore, rows: u64, callers: usize, time: Duration) {
             scope.spawn(move || {
                 let mut random = Random(caller as u64);
                 while started.elapsed() < time {
-                    let asked = Instant::now();
+                    let submitted = Instant::now();
                     wait(put(store, random.next() % rows));
                     done.fetch_add(1, Ordering::Relaxed);
-                    longest.fetch_max(asked.elapsed().as_micros() as u64, Ordering::Relaxed);
+                    longest.fetch_max(submitted.elapsed().as_micros() as u64, Ordering::Relaxed);
                 }
             });
         }
@@ -129,20 +129,20 @@ fn reads(store: &EmbeddedStore, rows: u64, time: Duration, name: &str) {
     println!("  {name}: get {get:.2} µs, range of 10 {range:.2} µs");
 }
 
-fn reads_beside_puts(store: &EmbeddedStore, rows: u64, time: Duration) {
-    let over = AtomicBool::new(false);
+fn reads_during_puts(store: &EmbeddedStore, rows: u64, time: Duration) {
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for caller in 0..32 {
-            let over = &over;
+            let done = &done;
             scope.spawn(move || {
                 let mut random = Random(caller);
-                while !over.load(Ordering::Relaxed) {
+                while !done.load(Ordering::Relaxed) {
                     wait(put(store, random.next() % rows));
                 }
             });
         }
-        reads(store, rows, time, "reads beside 32 writers");
-        over.store(true, Ordering::Relaxed);
+        reads(store, rows, time, "reads with 32 writers");
+        done.store(true, Ordering::Relaxed);
     });
 }
 
@@ -157,9 +157,9 @@ fn drop_long_rows(folder: &Path) {
     wait(write(&store, Write::DropSpace(Space(2))));
     let mut puts = Vec::new();
     while used() > full / 100 && started.elapsed() < LONGEST_DROP {
-        let asked = Instant::now();
+        let submitted = Instant::now();
         wait(put(&store, puts.len() as u64));
-        puts.push(asked.elapsed());
+        puts.push(submitted.elapsed());
     }
     println!("drop: {full} bytes in use, {} after {:?}", used(), started.elapsed());
     puts.sort_unstable();
@@ -172,23 +172,23 @@ fn drop_long_rows(folder: &Path) {
 
 /// Scattered over the key order, as hashed partition keys are.
 fn key(number: u64) -> Vec<u8> {
-    let place = if number == u64::MAX { u64::MAX } else { number.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
-    [&1_u32.to_be_bytes()[..], &place.to_be_bytes(), &[0; 20]].concat()
+    let position = if number == u64::MAX { u64::MAX } else { number.wrapping_mul(0x9E37_79B9_7F4A_7C15) };
+    [&1_u32.to_be_bytes()[..], &position.to_be_bytes(), &[0; 20]].concat()
 }
 
 fn put(store: &EmbeddedStore, number: u64) -> impl Future<Output = ()> {
     let at = key(number);
-    let asked = store.decide(vec![at.clone()], move |rows| {
+    let decided = store.decide(vec![at.clone()], move |rows| {
         let first = rows[0].as_ref().and_then(|row| row.first()).copied().unwrap_or(0);
         let value = vec![first.wrapping_add(1); VALUE_BYTES];
         Decision::commit(vec![Write::Put { key: at.clone(), value }], ())
     });
-    async { asked.await.expect("written") }
+    async { decided.await.expect("written") }
 }
 
 fn write(store: &EmbeddedStore, write: Write) -> impl Future<Output = ()> {
-    let asked = store.decide(Vec::new(), move |_| Decision::commit(vec![write.clone()], ()));
-    async { asked.await.expect("written") }
+    let decided = store.decide(Vec::new(), move |_| Decision::commit(vec![write.clone()], ()));
+    async { decided.await.expect("written") }
 }
 
 struct Random(u64);

@@ -1,41 +1,43 @@
-//! LMDB's errors in, the contract's errors out.
+//! Converts LMDB's errors into those of the storage contract.
 //!
-//! One of them never reaches a caller: a full map, which the environment cures by growing the map and doing the
-//! transaction again.
+//! One of them never reaches a caller: a full map, which the environment handles by growing the map and retrying the
+//! transaction.
 
 use std::io;
 
 use heed::MdbError;
 use partita_store::StoreError;
 
-/// Why a transaction could not do its work.
+/// Why a transaction failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum TransactionError {
     /// The file outgrew the address range reserved for it.
     MapFull,
     Store(StoreError),
 }
 
-impl From<heed::Error> for Failure {
-    fn from(error: heed::Error) -> Failure {
+impl From<heed::Error> for TransactionError {
+    fn from(error: heed::Error) -> TransactionError {
         match error {
-            heed::Error::Mdb(MdbError::MapFull) => Failure::MapFull,
-            other => Failure::Store(store_error(other)),
+            heed::Error::Mdb(MdbError::MapFull) => TransactionError::MapFull,
+            other => TransactionError::Store(store_error(other)),
         }
     }
 }
 
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
-        Failure::Store(error)
+impl From<StoreError> for TransactionError {
+    fn from(error: StoreError) -> TransactionError {
+        TransactionError::Store(error)
     }
 }
 
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> StoreError {
+impl From<TransactionError> for StoreError {
+    fn from(failure: TransactionError) -> StoreError {
         match failure {
-            Failure::MapFull => StoreError::Full("no more address space for the data file".to_string()),
-            Failure::Store(error) => error,
+            TransactionError::MapFull => {
+                StoreError::Full("no more address space for the data file".to_string())
+            }
+            TransactionError::Store(error) => error,
         }
     }
 }
@@ -43,7 +45,7 @@ impl From<Failure> for StoreError {
 pub(crate) fn store_error(error: heed::Error) -> StoreError {
     match error {
         heed::Error::Io(error) => io_error(&error),
-        heed::Error::Mdb(MdbError::MapFull) => Failure::MapFull.into(),
+        heed::Error::Mdb(MdbError::MapFull) => TransactionError::MapFull.into(),
         heed::Error::Mdb(MdbError::ReadersFull) => {
             StoreError::Io("too many snapshots are open at once".to_string())
         }
@@ -71,7 +73,7 @@ pub(crate) fn io_error(error: &io::Error) -> StoreError {
     }
 }
 
-/// What the commit log met.
+/// An I/O error of the commit log.
 pub(crate) fn log_error(error: &io::Error) -> StoreError {
     match io_error(error) {
         StoreError::Io(text) => StoreError::LogFailed(text),
@@ -84,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_operator_can_mend_is_told_apart() {
+    fn errors_that_an_operator_can_fix_are_distinguished() {
         let (full, quota, read_only, denied, failed) = (28, 122, 30, 13, 5);
         let of = |code: i32| io::Error::from_raw_os_error(code);
         assert!(matches!(log_error(&of(full)), StoreError::Full(_)));

@@ -1,4 +1,7 @@
-//! The data folder: lock, format, creation, upgrade, and file access.
+//! The data folder itself.
+//!
+//! It is protected by a `lock`, identified by its `format`, built by `creation` and converted by `upgrade`. `private_files` and
+//! `file_read` are how all files in it are created and read.
 
 pub(crate) mod creation;
 pub(crate) mod file_read;

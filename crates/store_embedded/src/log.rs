@@ -1,4 +1,8 @@
-//! The commit log: records in segments, the manifest that lists them, and recovery.
+//! The commit log: every committed group of writes, until the tree has it.
+//!
+//! Records (`record`) are appended (`appender`) to segment files (`segments`, `segment_header`), which the `manifest` lists. The
+//! `durable_watermark` tracks how much is on disk; with relaxed durability the `sync_thread` advances it. After a crash
+//! `recovery` reads the records beyond the tree's `position`. `format_1` reads logs of the previous format.
 
 pub(crate) mod appender;
 pub(crate) mod durable_watermark;

@@ -1,14 +1,14 @@
-//! Why a folder cannot be opened as a store, in words that tell a person what to do.
+//! Why a folder cannot be opened as a store, in words that tell an operator what to do.
 
 use partita_store::StoreError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why [`crate::EmbeddedStore::open`] gave up. The folder is as it was.
+/// Why [`crate::EmbeddedStore::open`] failed. The folder is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{folder} is in use by {by}. Stop that process, or choose another folder.", folder = folder.display())]
-    Held { folder: PathBuf, by: String },
+    InUse { folder: PathBuf, by: String },
     #[error(
         "{folder} was written by a newer version: its format is {found}, this program knows formats up to \
          {supported}. Use the newer program; nothing was changed.",
@@ -16,10 +16,10 @@ pub enum OpenError {
     )]
     NewerFormat { folder: PathBuf, found: u32, supported: u32 },
     #[error(
-        "{folder} holds files that are not a store's ({found}). Choose an empty or a new folder.",
+        "{folder} contains files that do not belong to a store ({found}). Choose an empty or a new folder.",
         folder = folder.display()
     )]
-    NotOurs { folder: PathBuf, found: String },
+    NotAStore { folder: PathBuf, found: String },
     #[error(
         "{folder} is damaged: {what}. Restore it from a backup, or copy what is readable into a new folder: \
          partita salvage {folder} --into NEW",

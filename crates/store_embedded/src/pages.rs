@@ -1,4 +1,8 @@
-//! LMDB's pages as readers see them: layout, checksums, and walks over trees of checked pages.
+//! LMDB's file as readers see it: pages that are checked before they are used.
+//!
+//! `page` decodes the layout, `page_view` maps the file and checks each page against the `checksums` file on first read, and
+//! `tree_walk` reads trees of such pages. `live_pages` tracks which pages are in use (`page_set`), `data_file` prepares both
+//! files at startup, and `mapped_faults` reports reads of the map that fail.
 
 pub(crate) mod checksums;
 pub(crate) mod data_file;

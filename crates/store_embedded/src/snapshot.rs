@@ -1,4 +1,4 @@
-//! Rows as they were at one moment: those of the tree, under those that are still on their way to it.
+//! Rows as of one moment: those of the tree, with the pending ones layered over them.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,31 +9,31 @@ use std::sync::Arc;
 
 use partita_store::{Damage, Direction, KeyRange, StoreError};
 
-use crate::tree::root::{Part, Root, StoredRow};
+use crate::tree::root::{RangeItem, Root, StoredRow};
 use crate::write::overlay::Row;
-use crate::write::pending::Layers;
-use crate::write::store_state::Shared;
+use crate::write::pending::Overlays;
+use crate::write::store_state::StoreState;
 
-/// See [`partita_store::Snapshot`]. An open one keeps old pages alive: do not hold it long.
+/// See [`partita_store::Snapshot`]. An open snapshot keeps old pages alive: do not hold it for long.
 pub struct EmbeddedSnapshot<'a> {
     root: Arc<Root>,
-    layers: Arc<Layers>,
-    /// A store does not end before its snapshots.
-    _shared: PhantomData<&'a Shared>,
+    overlays: Arc<Overlays>,
+    /// A store outlives its snapshots.
+    _state: PhantomData<&'a StoreState>,
 }
 
 impl<'a> EmbeddedSnapshot<'a> {
-    pub(crate) fn take(shared: &'a Shared) -> Result<EmbeddedSnapshot<'a>, StoreError> {
-        let (layers, root) = shared.pending.over(&shared.environment);
-        Ok(EmbeddedSnapshot { root, layers, _shared: PhantomData })
+    pub(crate) fn take(state: &'a StoreState) -> Result<EmbeddedSnapshot<'a>, StoreError> {
+        let (overlays, root) = state.pending.consistent_view(&state.environment);
+        Ok(EmbeddedSnapshot { root, overlays, _state: PhantomData })
     }
 }
 
 impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
     fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
-        match self.layers.get(key) {
+        match self.overlays.get(key) {
             Some(row) => Ok(row.map(Cow::Borrowed)),
-            None if self.layers.drop_from_tree(key) => Ok(None),
+            None if self.overlays.hides_tree_row(key) => Ok(None),
             None => self.root.get(key),
         }
     }
@@ -59,7 +59,7 @@ impl partita_store::Snapshot for EmbeddedSnapshot<'_> {
 }
 
 impl EmbeddedSnapshot<'_> {
-    /// Shows the rows of `range` in order. What cannot be read is told to `damaged`, which decides whether to go on.
+    /// Visits the rows of `range` in order. Damage is passed to `damaged`, which decides whether to continue.
     fn walk(
         &self,
         range: &KeyRange,
@@ -67,36 +67,40 @@ impl EmbeddedSnapshot<'_> {
         mut visit: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         mut damaged: impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut over = OverRows::of(&self.layers, range, direction);
+        let mut overlay_rows = OverlayRows::of(&self.overlays, range, direction);
         let mut ended = false;
-        self.root.range(range, direction, |part| {
-            let flow = match part {
-                Part::Row(row) => self.show_stored(&row, &mut over, &mut visit, &mut damaged)?,
-                Part::Lost(damage) => self.show_damage(damage, &mut over, &mut visit, &mut damaged)?,
+        self.root.range(range, direction, |item| {
+            let flow = match item {
+                RangeItem::Row(row) => {
+                    self.visit_stored(&row, &mut overlay_rows, &mut visit, &mut damaged)?
+                }
+                RangeItem::Lost(damage) => {
+                    self.visit_damage(damage, &mut overlay_rows, &mut visit, &mut damaged)?
+                }
             };
             ended = flow.is_break();
             Ok(flow)
         })?;
-        while !ended && let Some(row) = over.next() {
-            ended = show(row, &mut visit).is_break();
+        while !ended && let Some(row) = overlay_rows.next() {
+            ended = visit_row(row, &mut visit).is_break();
         }
         Ok(())
     }
 
-    /// Shows the newer rows before a row of the tree, and then what became of it.
-    fn show_stored(
+    /// Visits the newer rows before a row of the tree, and then the row itself or its newer version.
+    fn visit_stored(
         &self,
         row: &StoredRow<'_>,
-        over: &mut OverRows<'_>,
+        overlay_rows: &mut OverlayRows<'_>,
         visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        if over.show_before(row.key, visit).is_break() {
+        if overlay_rows.visit_before(row.key, visit).is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        match over.take(row.key) {
-            Some(newer) => Ok(show(newer, visit)),
-            None if self.layers.drop_from_tree(row.key) => Ok(ControlFlow::Continue(())),
+        match overlay_rows.take(row.key) {
+            Some(newer) => Ok(visit_row(newer, visit)),
+            None if self.overlays.hides_tree_row(row.key) => Ok(ControlFlow::Continue(())),
             None => match row.value() {
                 Ok(value) => Ok(visit(row.key, &value)),
                 Err(StoreError::Damaged(damage)) => damaged(damage),
@@ -105,21 +109,21 @@ impl EmbeddedSnapshot<'_> {
         }
     }
 
-    /// Shows the newer rows before damaged ones, and then the damage. What was lost of dropped spaces is of no interest.
+    /// Visits the newer rows before damaged ones, and then the damage. What was lost in dropped spaces does not matter.
     #[cold]
-    fn show_damage(
+    fn visit_damage(
         &self,
         damage: Damage,
-        over: &mut OverRows<'_>,
+        overlay_rows: &mut OverlayRows<'_>,
         visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
         damaged: &mut impl FnMut(Damage) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         if let Some(keys) = &damage.keys {
-            if over.show_before(over.first_of(keys), visit).is_break() {
+            if overlay_rows.visit_before(overlay_rows.first_of(keys), visit).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
             let is_of_one_space = keys.start.first_chunk::<4>() == keys.end.first_chunk::<4>();
-            if is_of_one_space && self.layers.drop_from_tree(&keys.start) {
+            if is_of_one_space && self.overlays.hides_tree_row(&keys.start) {
                 return Ok(ControlFlow::Continue(()));
             }
         }
@@ -127,7 +131,7 @@ impl EmbeddedSnapshot<'_> {
     }
 }
 
-fn show(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
+fn visit_row(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> ControlFlow<()> {
     match row.value() {
         Some(value) => visit(row.key(), value),
         None => ControlFlow::Continue(()),
@@ -136,28 +140,27 @@ fn show(row: &Row, visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>) -> C
 
 type Rows<'a> = Peekable<Box<dyn Iterator<Item = &'a Row> + 'a>>;
 
-/// The rows of a range that lie over the tree, from both overlays, each key once. Nothing is made for empty
-/// overlays.
-struct OverRows<'a> {
-    layers: &'a Layers,
+/// The rows of a range in both overlays, each key once. Empty overlays cost nothing.
+struct OverlayRows<'a> {
+    overlays: &'a Overlays,
     direction: Direction,
     active: Option<Rows<'a>>,
     frozen: Option<Rows<'a>>,
 }
 
-impl<'a> OverRows<'a> {
-    fn of(layers: &'a Layers, range: &'a KeyRange, direction: Direction) -> OverRows<'a> {
+impl<'a> OverlayRows<'a> {
+    fn of(overlays: &'a Overlays, range: &'a KeyRange, direction: Direction) -> OverlayRows<'a> {
         let rows = |overlay: &'a crate::write::overlay::Overlay| {
             (overlay.rows() > 0 && range.start < range.end)
                 .then(|| overlay.range(range, direction).peekable())
         };
-        OverRows { layers, direction, active: rows(&layers.active), frozen: rows(&layers.frozen) }
+        OverlayRows { overlays, direction, active: rows(&overlays.active), frozen: rows(&overlays.frozen) }
     }
 
     fn peek(&mut self) -> Option<&'a Row> {
         let active = self.active.as_mut().and_then(|rows| rows.peek().copied());
         let frozen = self.frozen.as_mut().and_then(|rows| {
-            while rows.next_if(|row| self.layers.active.drops(row.key())).is_some() {}
+            while rows.next_if(|row| self.overlays.active.drops(row.key())).is_some() {}
             rows.peek().copied()
         });
         match (active, frozen) {
@@ -169,20 +172,20 @@ impl<'a> OverRows<'a> {
 
     fn next(&mut self) -> Option<&'a Row> {
         let next = self.peek()?;
-        // The active overlay's row hides the frozen one's of the same key: both go.
+        // The active overlay's row hides the frozen one of the same key: both are consumed.
         for rows in [&mut self.active, &mut self.frozen].into_iter().flatten() {
             rows.next_if(|row| row.key() == next.key());
         }
         Some(next)
     }
 
-    /// The row of this key, if it is the next.
+    /// The row of this key, if it is next.
     fn take(&mut self, key: &[u8]) -> Option<&'a Row> {
         if self.peek()?.key() == key { self.next() } else { None }
     }
 
-    /// Shows the rows that come before `key`.
-    fn show_before(
+    /// Visits the rows that come before `key`.
+    fn visit_before(
         &mut self,
         key: &[u8],
         visit: &mut impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
@@ -191,12 +194,12 @@ impl<'a> OverRows<'a> {
             && self.order(row.key(), key).is_lt()
         {
             self.next();
-            show(row, visit)?;
+            visit_row(row, visit)?;
         }
         ControlFlow::Continue(())
     }
 
-    /// The end of a range at which its rows begin.
+    /// The end of a range at which iteration begins.
     fn first_of<'k>(&self, range: &'k KeyRange) -> &'k [u8] {
         match self.direction {
             Direction::Ascending => &range.start,

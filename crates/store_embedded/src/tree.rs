@@ -1,4 +1,7 @@
-//! The rows in LMDB: the environment, its databases, and what each entry holds.
+//! The rows in LMDB.
+//!
+//! The `environment` writes to the `databases` and publishes a `root` for readers after every transaction. A row is one `entry`,
+//! with `long_values` split into chunks; `dropped_spaces` lists the spaces whose rows are being removed.
 
 pub(crate) mod databases;
 pub(crate) mod dropped_spaces;

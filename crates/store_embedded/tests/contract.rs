@@ -1,5 +1,5 @@
-//! What the contract promises, tried on both stores: scripts of operations with the results they must have, and
-//! many callers at once.
+//! The storage contract, tested on both stores: scripts of operations with their expected results, and many concurrent
+//! callers.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use partita_store::{
-    Counters, Decision, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write, patience,
+    Counters, Decision, Direction, KeyRange, Snapshot, Space, Store, StoreError, Write, blocking,
 };
 use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use partita_store_memory::MemoryStore;
 use support::{get, key, put, rows, wait, write};
 
-/// Runs a test on both stores, and on the embedded one with both durabilities and at all paces: with the rows in
-/// the tree, in the overlays, and on the way from these to that.
+/// Runs a test on both stores, and on the embedded one with both durabilities and at all paces: with the rows in the
+/// tree, in the overlays, and on the way from one to the other.
 macro_rules! on_both {
     ($($test:ident)*) => {
         mod memory {
@@ -26,21 +26,21 @@ macro_rules! on_both {
         }
         mod embedded {
             use super::*;
-            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Usual, |store| super::$test(store)); })*
+            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Normal, |store| super::$test(store)); })*
         }
-        mod hurried {
+        mod eager {
             use super::*;
-            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Hurried, |store| super::$test(store)); })*
+            $(#[test] fn $test() { embedded_with(Durability::Full, Pace::Eager, |store| super::$test(store)); })*
         }
         mod relaxed {
             use super::*;
-            $(#[test] fn $test() { embedded_with(Durability::Relaxed, Pace::Usual, |store| super::$test(store)); })*
+            $(#[test] fn $test() { embedded_with(Durability::Relaxed, Pace::Normal, |store| super::$test(store)); })*
         }
-        mod patient {
+        mod blocking_allowed {
             use super::*;
             $(#[test] fn $test() {
-                patience::set(true);
-                embedded_with(Durability::Full, Pace::Usual, |store| super::$test(store));
+                blocking::set_allowed(true);
+                embedded_with(Durability::Full, Pace::Normal, |store| super::$test(store));
             })*
         }
         mod lazy {
@@ -55,9 +55,9 @@ on_both! {
     the_last_write_wins_and_counters_add_up
     a_dropped_space_is_gone_and_its_neighbours_stay
     long_values_come_back_whole
-    a_decision_sees_its_rows_in_the_order_named
+    a_decision_sees_its_rows_in_the_order_of_its_keys
     a_panic_fails_one_decision_only
-    a_dropped_future_writes_all_the_same
+    a_dropped_future_still_writes
     on_commit_runs_before_the_next_decision
     a_snapshot_stays_as_it_was
     counters_of_many_callers_are_exact
@@ -67,25 +67,25 @@ on_both! {
 
 fn embedded_with(durability: Durability, pace: Pace, test: impl FnOnce(&EmbeddedStore)) {
     let folder = tempfile::tempdir().unwrap();
-    let store = EmbeddedStore::open_at_pace(folder.path(), Options { durability }, pace).unwrap();
+    let store = EmbeddedStore::open_with_pace(folder.path(), Options { durability }, pace).unwrap();
     test(&store);
     store.close();
 }
 
-/// Runs a script: each line starting with `>` is an operation, the lines after it are what it must say.
+/// Runs a script: each line starting with `>` is an operation, the lines after it are its expected output.
 fn script(store: &impl Store, text: &str) {
-    let mut said = String::new();
+    let mut output = String::new();
     for operation in text.lines().map(str::trim).filter_map(|line| line.strip_prefix("> ")) {
-        writeln!(said, "> {operation}").unwrap();
+        writeln!(output, "> {operation}").unwrap();
         let words: Vec<_> = operation.split(' ').collect();
         match words[..] {
             ["get", at] => match get(store, &named(at)).unwrap() {
-                Some(value) => writeln!(said, "{}", String::from_utf8_lossy(&value)).unwrap(),
-                None => writeln!(said, "none").unwrap(),
+                Some(value) => writeln!(output, "{}", String::from_utf8_lossy(&value)).unwrap(),
+                None => writeln!(output, "none").unwrap(),
             },
             ["counters", at] => {
                 let total = Counters::read(get(store, &named(at)).unwrap().as_deref());
-                writeln!(said, "{} rows, {} bytes", total.rows, total.bytes).unwrap();
+                writeln!(output, "{} rows, {} bytes", total.rows, total.bytes).unwrap();
             }
             ["up" | "down", start, end, limit] => {
                 let direction = if words[0] == "up" { Direction::Ascending } else { Direction::Descending };
@@ -94,17 +94,17 @@ fn script(store: &impl Store, text: &str) {
                 for (key, value) in rows(&store.snapshot().unwrap(), &range, direction, limit).unwrap() {
                     let space = u32::from_be_bytes(*key.first_chunk().unwrap());
                     let (rest, value) = (String::from_utf8_lossy(&key[4..]), String::from_utf8_lossy(&value));
-                    writeln!(said, "{space}/{rest}={value}").unwrap();
+                    writeln!(output, "{space}/{rest}={value}").unwrap();
                 }
             }
             _ => write(store, operation.split(", ").map(parsed).collect()).unwrap(),
         }
     }
     let expected: String = text.lines().map(|line| format!("{}\n", line.trim())).skip(1).collect();
-    assert_eq!(said.trim(), expected.trim());
+    assert_eq!(output.trim(), expected.trim());
 }
 
-/// `7/abc` is the key abc in space 7.
+/// Parses `7/abc` as the key abc in space 7.
 fn named(text: &str) -> Vec<u8> {
     let (space, rest) = text.split_once('/').unwrap();
     key(space.parse().unwrap(), rest.as_bytes())
@@ -215,31 +215,29 @@ fn a_dropped_space_is_gone_and_its_neighbours_stay(store: &impl Store) {
 fn long_values_come_back_whole(store: &impl Store) {
     let lengths = [0, 1, 2_000, 4_074, 4_075, 4_076, 4_077, 8_152, 8_153, 100_000, 409_600, 500_000];
     let value = |length: usize, salt: usize| -> Vec<u8> {
-        (0..length).map(|place| (place.wrapping_mul(31) / 7 + salt) as u8).collect()
+        (0..length).map(|index| (index.wrapping_mul(31) / 7 + salt) as u8).collect()
     };
-    // Each place holds values of all lengths in turn: longer over shorter and the other way round.
+    // Each row holds values of all lengths in turn: longer over shorter and the other way round.
     for turn in 0..lengths.len() {
         let writes: Vec<_> = (0..lengths.len())
-            .map(|place| {
-                put(&key(1, &[place as u8]), &value(lengths[(place + turn * 5) % lengths.len()], turn))
-            })
+            .map(|row| put(&key(1, &[row as u8]), &value(lengths[(row + turn * 5) % lengths.len()], turn)))
             .collect();
         write(store, writes).unwrap();
         let range = KeyRange { start: key(1, b""), end: key(2, b"") };
         let stored = rows(&store.snapshot().unwrap(), &range, Direction::Descending, 99).unwrap();
-        for (place, (at, found)) in stored.iter().rev().enumerate() {
-            let expected = value(lengths[(place + turn * 5) % lengths.len()], turn);
-            assert!(*found == expected, "place {place} in turn {turn}");
+        for (row, (at, found)) in stored.iter().rev().enumerate() {
+            let expected = value(lengths[(row + turn * 5) % lengths.len()], turn);
+            assert!(*found == expected, "row {row} in turn {turn}");
             assert_eq!(get(store, at).unwrap().as_deref(), Some(&expected[..]));
         }
         assert_eq!(stored.len(), lengths.len());
     }
-    let deletes = (0..lengths.len()).map(|place| Write::Delete { key: key(1, &[place as u8]) }).collect();
+    let deletes = (0..lengths.len()).map(|row| Write::Delete { key: key(1, &[row as u8]) }).collect();
     write(store, deletes).unwrap();
     assert_eq!(get(store, &key(1, &[3])).unwrap(), None);
 }
 
-fn a_decision_sees_its_rows_in_the_order_named(store: &impl Store) {
+fn a_decision_sees_its_rows_in_the_order_of_its_keys(store: &impl Store) {
     write(store, vec![put(&key(1, b"a"), b"1"), put(&key(1, b"b"), &[2; 9_000])]).unwrap();
     let named = vec![key(1, b"b"), key(1, b"none"), key(1, b"a"), key(1, b"a")];
     let seen = wait(store.decide(named, |rows| {
@@ -255,7 +253,7 @@ fn a_panic_fails_one_decision_only(store: &impl Store) {
     assert_eq!(get(store, &key(1, b"a")).unwrap().as_deref(), Some(&b"1"[..]));
 }
 
-fn a_dropped_future_writes_all_the_same(store: &impl Store) {
+fn a_dropped_future_still_writes(store: &impl Store) {
     let at = key(1, b"a");
     drop(store.decide(Vec::new(), move |_| Decision::commit(vec![put(&at, b"1")], ())));
     // Decisions are serial: once this one is answered, the one before is done.
@@ -310,16 +308,16 @@ fn counters_of_many_callers_are_exact(store: &impl Store) {
     std::thread::scope(|scope| {
         for caller in 0..CALLERS {
             scope.spawn(move || {
-                // Some do their own writing whenever nobody else is at it.
-                patience::set(caller % 4 == 0);
+                // Some callers commit on their own thread whenever nobody else is writing.
+                blocking::set_allowed(caller % 4 == 0);
                 for _ in 0..EACH {
-                    let asked = store.decide(vec![key(1, b"total")], move |rows| {
+                    let decided = store.decide(vec![key(1, b"total")], move |rows| {
                         let next = read(rows[0].as_deref()) + 1;
                         let count =
                             Write::Count { key: key(1, b"count"), add: Counters { rows: 1, bytes: 3 } };
                         Decision::commit(vec![put(&key(1, b"total"), &next.to_be_bytes()), count], next)
                     });
-                    wait(asked).unwrap();
+                    wait(decided).unwrap();
                 }
             });
         }
@@ -348,8 +346,8 @@ fn snapshots_show_whole_decisions_only(store: &impl Store) {
                     let number =
                         seen.first().map_or(0, |_| u64::from_be_bytes(first.clone().try_into().unwrap()));
                     assert!(number >= at_least, "an answered decision is not visible");
-                    for place in [0_u8, 10, 19] {
-                        let row = snapshot.get(&key(1, &[place])).unwrap();
+                    for row in [0_u8, 10, 19] {
+                        let row = snapshot.get(&key(1, &[row])).unwrap();
                         assert_eq!(row.map(|row| row[..8].to_vec()).unwrap_or_default(), first);
                     }
                 }
@@ -357,7 +355,7 @@ fn snapshots_show_whole_decisions_only(store: &impl Store) {
         }
         for number in 1..=600_u64 {
             let value = [&number.to_be_bytes()[..], &[0; 100]].concat();
-            let writes = (0..20).map(|place| put(&key(1, &[place]), &value)).collect();
+            let writes = (0..20).map(|row| put(&key(1, &[row]), &value)).collect();
             write(store, writes).unwrap();
             answered.store(number, Ordering::SeqCst);
         }
@@ -367,22 +365,22 @@ fn snapshots_show_whole_decisions_only(store: &impl Store) {
 
 fn usage_grows_with_rows(store: &impl Store) {
     let before = store.usage().unwrap();
-    let writes = (0..100).map(|place| put(&key(1, &[place]), &[7; 5_000])).collect();
+    let writes = (0..100).map(|row| put(&key(1, &[row]), &[7; 5_000])).collect();
     write(store, writes).unwrap();
     let after = store.usage().unwrap();
     assert!(after.used_bytes >= before.used_bytes + 500_000, "{before:?} {after:?}");
 }
 
 #[test]
-fn a_patient_caller_has_its_answer_at_once() {
-    embedded_with(Durability::Full, Pace::Usual, |store| {
-        patience::set(true);
+fn a_caller_that_may_block_is_answered_at_once() {
+    embedded_with(Durability::Full, Pace::Normal, |store| {
+        blocking::set_allowed(true);
         for number in 0..100u8 {
             let row = put(&key(1, &[number]), b"row");
-            let mut asked =
+            let mut decided =
                 std::pin::pin!(store.decide(vec![], move |_| Decision::commit(vec![row.clone()], ())));
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            assert!(asked.as_mut().poll(&mut context).is_ready());
+            assert!(decided.as_mut().poll(&mut context).is_ready());
         }
     });
 }

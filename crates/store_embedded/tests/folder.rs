@@ -1,4 +1,4 @@
-//! The folder itself: who may open it, what is refused, what survives a restart, and what damage does.
+//! The data folder: who may open it, what is rejected, what survives a restart, and the effects of damage.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -17,7 +17,7 @@ fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
     EmbeddedStore::open(folder, Options::default())
 }
 
-/// Names, contents and times of all files in a folder.
+/// Names, contents and modification times of all files in a folder.
 fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
@@ -34,7 +34,7 @@ fn the_second_to_open_is_told_who_was_first() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     let Err(error) = open(folder.path()) else { panic!("opened twice") };
-    assert!(matches!(&error, OpenError::Held { by, .. } if by.contains(&std::process::id().to_string())));
+    assert!(matches!(&error, OpenError::InUse { by, .. } if by.contains(&std::process::id().to_string())));
     let text = error.to_string();
     assert!(text.contains("which opened it on 20") && text.contains("Stop that process"), "{text}");
     write(&first, vec![put(&key(1, b"a"), b"1")]).unwrap();
@@ -44,7 +44,7 @@ fn the_second_to_open_is_told_who_was_first() {
 }
 
 #[test]
-fn a_newer_format_is_refused_and_left_alone() {
+fn a_newer_format_is_rejected_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), b"1")]).unwrap();
     fs::write(folder.path().join("FORMAT"), "partita embedded store, format 7\n").unwrap();
@@ -55,12 +55,12 @@ fn a_newer_format_is_refused_and_left_alone() {
 }
 
 #[test]
-fn folders_that_are_no_stores_are_refused_and_left_alone() {
+fn folders_that_are_not_stores_are_rejected_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
     let before = files(folder.path());
     let Err(error) = open(folder.path()) else { panic!("opened a folder of other files") };
-    assert!(matches!(&error, OpenError::NotOurs { found, .. } if found == "thesis.txt"), "{error}");
+    assert!(matches!(&error, OpenError::NotAStore { found, .. } if found == "thesis.txt"), "{error}");
     assert_eq!(files(folder.path()), before);
 
     let folder = tempfile::tempdir().unwrap();
@@ -82,9 +82,9 @@ fn a_folder_without_one_of_its_files_is_not_taken_for_a_new_one() {
     }
 }
 
-/// A folder of the first format is one without sums.
+/// A folder of format 1 has no checksum file.
 #[test]
-fn a_folder_of_the_first_format_gets_sums() {
+fn a_folder_of_format_1_gets_checksums() {
     let folder = tempfile::tempdir().unwrap();
     write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), &[1; 9_000])]).unwrap();
     fs::remove_file(folder.path().join("sums")).unwrap();
@@ -99,7 +99,7 @@ fn a_folder_of_the_first_format_gets_sums() {
 }
 
 #[test]
-fn a_start_that_was_cut_short_is_made_up_for() {
+fn an_interrupted_creation_is_completed() {
     let folder = tempfile::tempdir().unwrap();
     let nested = folder.path().join("a/b");
     fs::create_dir_all(&nested).unwrap();
@@ -109,12 +109,12 @@ fn a_start_that_was_cut_short_is_made_up_for() {
 }
 
 #[test]
-fn rows_of_dropped_spaces_leave_the_disk_also_after_a_restart() {
+fn rows_of_dropped_spaces_are_removed_also_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     for hundred in 0..50_u32 {
-        let number = |place: u32| (hundred * 100 + place).to_be_bytes();
-        let mut writes: Vec<_> = (0..100).map(|place| put(&key(5, &number(place)), &[1; 500])).collect();
+        let number = |index: u32| (hundred * 100 + index).to_be_bytes();
+        let mut writes: Vec<_> = (0..100).map(|index| put(&key(5, &number(index)), &[1; 500])).collect();
         writes.push(put(&key(5, &hundred.to_be_bytes()), &[2; 30_000]));
         write(&store, writes).unwrap();
     }
@@ -133,17 +133,17 @@ fn rows_of_dropped_spaces_leave_the_disk_also_after_a_restart() {
 }
 
 #[test]
-fn what_was_asked_for_before_the_end_is_done() {
+fn decisions_submitted_before_the_close_are_done() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
-    let asked: Vec<_> = (0..300_u32)
+    let submitted: Vec<_> = (0..300_u32)
         .map(|number| {
             let at = key(1, &number.to_be_bytes());
             let writes = vec![put(&at, b"1")];
             store.decide(Vec::new(), move |_| partita_store::Decision::commit(writes.clone(), ()))
         })
         .collect();
-    let answers = asked.into_iter().map(wait).collect::<Result<Vec<_>, _>>().unwrap();
+    let answers = submitted.into_iter().map(wait).collect::<Result<Vec<_>, _>>().unwrap();
     assert_eq!(answers.len(), 300);
     // And one that nobody waits for.
     drop(store.decide(Vec::new(), |_| partita_store::Decision::commit(vec![put(&key(2, b""), b"1")], ())));
@@ -152,7 +152,7 @@ fn what_was_asked_for_before_the_end_is_done() {
 }
 
 #[test]
-fn unfit_keys_are_refused_alone() {
+fn invalid_keys_fail_only_their_own_decision() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
     let refused = write(&store, vec![put(&key(1, b"good"), b"1"), put(&[1; 1_901], b"1")]);
@@ -164,9 +164,9 @@ fn unfit_keys_are_refused_alone() {
     assert_eq!(get(&store, &[1; 5_000]).unwrap(), None);
 }
 
-/// Flips bytes of stored values on disk, short and long ones: reading them is an error, and all others are right.
+/// Flips bytes of stored values on disk, short and long ones: reading them is an error, and all others are correct.
 #[test]
-fn altered_values_are_never_shown() {
+fn altered_values_are_never_returned() {
     let folder = tempfile::tempdir().unwrap();
     let value = |number: u32| -> Vec<u8> {
         let mut random = Random(number.into());
@@ -181,11 +181,11 @@ fn altered_values_are_never_shown() {
     let hit = [3_u32, 40, 77, 150, 199];
     for number in hit {
         let part = &value(number)[100..116];
-        // Wherever it stands: pages have remnants of others where they are unused.
+        // Wherever it is: unused parts of pages contain remnants of other rows.
         let is_part = |at: &usize| &bytes[*at..*at + 16] == part;
-        let places: Vec<_> = (0..bytes.len() - 16).filter(is_part).collect();
-        assert!(!places.is_empty());
-        places.iter().for_each(|at| bytes[at + 7] ^= 0x10);
+        let offsets: Vec<_> = (0..bytes.len() - 16).filter(is_part).collect();
+        assert!(!offsets.is_empty());
+        offsets.iter().for_each(|at| bytes[at + 7] ^= 0x10);
     }
     fs::write(&file, bytes).unwrap();
 
@@ -221,34 +221,34 @@ fn altered_values_are_never_shown() {
     }));
     assert!(matches!(depends, Err(StoreError::Damaged(_))));
     let keys = [2_u32, 3].map(|n| key(1, &n.to_be_bytes())).to_vec();
-    let told = wait(store.decide_over_damage(keys, |rows, damaged| {
+    let seen = wait(store.decide_over_damage(keys, |rows, damaged| {
         partita_store::Decision::rejection((rows[0].is_some(), rows[1].is_some(), damaged.to_vec()))
     }));
-    assert_eq!(told.unwrap(), (true, false, vec![1]));
-    // Written anew, the rows are whole again.
+    assert_eq!(seen.unwrap(), (true, false, vec![1]));
+    // Once rewritten, the rows are intact again.
     write(&store, hit.iter().map(|n| put(&key(1, &n.to_be_bytes()), &value(*n))).collect()).unwrap();
     for number in hit {
         assert!(get(&store, &key(1, &number.to_be_bytes())).unwrap().unwrap() == value(number));
     }
 }
 
-/// Whether these keys are those of a row and of none beside it, but for the one they begin with.
+/// Whether these keys contain a row and none of its neighbours, except for the one they begin with.
 fn is_of_row(keys: &KeyRange, number: u32) -> bool {
     let contains = |number: u32| keys.contains(&key(1, &number.to_be_bytes()));
     contains(number) && !contains(number - 2) && (number == 199 || !contains(number + 1))
 }
 
-/// How many rows a range shows past the damage, and the keys of what it cannot.
+/// The number of rows that a range visits past the damage, and the keys of what it cannot read.
 fn past_damage(snapshot: &impl Snapshot, range: &KeyRange, direction: Direction) -> (usize, Vec<KeyRange>) {
     let (mut seen, mut damaged) = (0, Vec::new());
     let visit = |_: &[u8], _: &[u8]| {
         seen += 1;
         ControlFlow::Continue(())
     };
-    let tell = |damage: partita_store::Damage| {
+    let record = |damage: partita_store::Damage| {
         damaged.push(damage.keys.unwrap());
         ControlFlow::Continue(())
     };
-    snapshot.range_past_damage(range, direction, visit, tell).unwrap();
+    snapshot.range_past_damage(range, direction, visit, record).unwrap();
     (seen, damaged)
 }

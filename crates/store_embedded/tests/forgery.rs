@@ -1,5 +1,5 @@
-//! Clients plant in their values what looks like a record of the commit log, in every block of every segment: nothing
-//! of it is ever taken for one.
+//! Clients plant what looks like a record of the commit log in their values, in every block of every segment: none of it
+//! is ever taken for one.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -15,11 +15,11 @@ use support::{Random, key, put, rows, write};
 const BLOCK: usize = 4_096;
 const VICTIM: u32 = 1;
 const ATTACKER: u32 = 2;
-/// The bytes of a record before its first row, in format 1 and in format 2.
+/// The length of a record's header in format 1 and in format 2.
 const HEADS: [usize; 2] = [25, 36];
 
 /// A body that drops the victim's space and overwrites one of its rows.
-fn malice() -> Vec<u8> {
+fn malicious_body() -> Vec<u8> {
     let row = key(VICTIM, b"victim");
     let mut body = vec![2];
     body.extend_from_slice(&VICTIM.to_le_bytes());
@@ -31,9 +31,9 @@ fn malice() -> Vec<u8> {
     body
 }
 
-/// A record as format 1 had it, whose checksum everybody can compute.
+/// A record of format 1, whose checksum anybody can compute.
 fn record_of_format_1(run: u64, sequence: u64) -> Vec<u8> {
-    let body = malice();
+    let body = malicious_body();
     let mut covered = (body.len() as u32).to_le_bytes().to_vec();
     covered.extend_from_slice(&run.to_le_bytes());
     covered.extend_from_slice(&sequence.to_le_bytes());
@@ -43,10 +43,10 @@ fn record_of_format_1(run: u64, sequence: u64) -> Vec<u8> {
     [&covered[..4], &sum, &covered[4..]].concat()
 }
 
-/// A record of format 2, sealed with a guess.
+/// A record of format 2, sealed with a guessed salt.
 fn record_of_format_2(sequence: u64, salt: &[u8; 16]) -> Vec<u8> {
     let seal = |bytes: &[u8]| siphasher::sip::SipHasher13::new_with_key(salt).hash(bytes).to_le_bytes();
-    let body = malice();
+    let body = malicious_body();
     let mut head = (body.len() as u32).to_le_bytes().to_vec();
     head.extend_from_slice(&sequence.to_le_bytes());
     head.extend_from_slice(&(sequence - 1).to_le_bytes());
@@ -55,8 +55,8 @@ fn record_of_format_2(sequence: u64, salt: &[u8; 16]) -> Vec<u8> {
     [&head[..], &head_seal, &body].concat()
 }
 
-/// A value with something planted at the beginning of every block of the log that it will take, when it is the only row
-/// of its group under this key.
+/// A value with something planted at the beginning of every block of the log that it will take, if it is the only row of
+/// its group under this key.
 fn value_with(planted: &[u8], head: usize, key: &[u8], blocks: usize) -> Vec<u8> {
     let begins = head + 9 + key.len();
     let mut value = vec![7; BLOCK - begins];
@@ -88,13 +88,13 @@ fn all_rows(folder: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
     found.into_iter().collect()
 }
 
-/// The whole of all segments is filled with planted records, twice over; then the log ends somewhere among them.
+/// All segments are filled with planted records, twice over; then the log ends somewhere among them.
 #[test]
 fn planted_records_are_never_replayed() {
     let folder = tempfile::tempdir().unwrap();
     let (open, left) = (folder.path().join("open"), folder.path().join("left"));
     for (head, short_puts) in [(HEADS[0], 3), (HEADS[1], 10)] {
-        let store = EmbeddedStore::open_at_pace(&open, Options::default(), Pace::Hurried).unwrap();
+        let store = EmbeddedStore::open_with_pace(&open, Options::default(), Pace::Eager).unwrap();
         let mut expected = BTreeMap::from([(key(VICTIM, b"victim"), b"untouched".to_vec())]);
         write(&store, vec![put(&key(VICTIM, b"victim"), b"untouched")]).unwrap();
         let long_puts = 64;
@@ -124,15 +124,15 @@ fn planted_records_are_never_replayed() {
 
 /// Random writes whose values are random, or planted records, or pieces of the log itself.
 #[test]
-fn whatever_clients_write_the_log_gives_back_just_that() {
+fn whatever_clients_write_the_log_returns_exactly_that() {
     let folder = tempfile::tempdir().unwrap();
     let (open, left) = (folder.path().join("open"), folder.path().join("left"));
     for seed in 0..12 {
         let mut random = Random(seed);
         let mut expected = BTreeMap::new();
-        let pace = [Pace::Hurried, Pace::Lazy, Pace::Usual][seed as usize % 3];
+        let pace = [Pace::Eager, Pace::Lazy, Pace::Normal][seed as usize % 3];
         for _ in 0..3 {
-            let store = EmbeddedStore::open_at_pace(&open, Options::default(), pace).unwrap();
+            let store = EmbeddedStore::open_with_pace(&open, Options::default(), pace).unwrap();
             for _ in 0..random.below(40) {
                 let at = key(1 + random.below(2) as u32, &[random.below(9) as u8]);
                 if random.below(6) == 0 {
@@ -164,7 +164,7 @@ fn client_bytes(random: &mut Random, log: &Path, at: &[u8]) -> Vec<u8> {
     value_with(&planted, HEADS[random.below(2) as usize], at, blocks)
 }
 
-/// A block that stands in the log, of an older use of the segment mostly.
+/// A block of the log, mostly from an earlier use of the segment.
 fn piece_of_the_log(random: &mut Random, log: &Path) -> Vec<u8> {
     let mut files: Vec<_> = fs::read_dir(log).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();

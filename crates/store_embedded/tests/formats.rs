@@ -1,8 +1,9 @@
-//! Folders of every earlier format are opened, whole; their upgrade may be cut short anywhere; a first start, too.
+//! Folders of every earlier format can be opened, with all their rows; an upgrade and a creation may be interrupted
+//! anywhere.
 //!
-//! The folders in `tests/formats` were written by the program of that time, files packed with gzip. In each the space 1
-//! had the rows 0 to 99, and the space 2 as many. The crashed one was opened again: the rows 100 to 199 were written,
-//! the rows 0 to 9 deleted and the space 2 dropped; then the process aborted, before the data file had any of this.
+//! The folders in `tests/formats` were written by the program of that time, their files packed with gzip. In each, space 1
+//! had the rows 0 to 99, and space 2 as many. The crashed one was reopened: the rows 100 to 199 were written, the rows 0
+//! to 9 deleted and space 2 dropped; then the process aborted, before the data file had any of this.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -20,12 +21,12 @@ use support::{Random, get, key, put, rows, write};
 
 const FOLDER: &str = "PARTITA_UPGRADE_FOLDER";
 
-/// Opens a folder. A child that another test starts has all files of this process for a moment, locked ones included.
+/// Opens a folder. A child process that another test spawns briefly holds all files of this process, locked ones included.
 fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
     let until = Instant::now() + Duration::from_secs(2);
     loop {
         match EmbeddedStore::open(folder, Options::default()) {
-            Err(OpenError::Held { .. }) if Instant::now() < until => {
+            Err(OpenError::InUse { .. }) if Instant::now() < until => {
                 std::thread::sleep(Duration::from_millis(10));
             }
             other => return other,
@@ -72,7 +73,7 @@ fn format_of(folder: &Path) -> String {
 }
 
 #[test]
-fn folders_of_format_1_are_brought_up_to_date() {
+fn folders_of_format_1_are_upgraded() {
     let folder = tempfile::tempdir().unwrap();
     for (name, first, end, in_space_2) in [("1/clean", 0, 100, 100), ("1/crashed", 10, 200, 0)] {
         let to = folder.path().join("upgraded");
@@ -117,15 +118,15 @@ fn the_child_upgrades() {
     open(Path::new(&folder)).unwrap();
 }
 
-/// What a damaged record of a format 1 log means is what it meant then.
+/// A damaged record of a format 1 log is handled as it was then.
 #[test]
-fn damage_to_a_log_of_format_1_is_told_if_later_segments_show_it() {
+fn damage_to_a_log_of_format_1_is_reported_if_later_segments_show_it() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("damaged");
     unpack("1/crashed", &to);
     let segment = to.join("log/segment.1");
     let bytes = fs::read(&segment).unwrap();
-    // The second half of the records moves to a segment of its own, and the last one before it is spoilt.
+    // The second half of the records moves to a segment of its own, and the last one before it is damaged.
     let (mut first, mut second) = (bytes.clone(), vec![0; bytes.len()]);
     let half = 60 * 4_096;
     second[..half].copy_from_slice(&bytes[half..2 * half]);
@@ -137,14 +138,14 @@ fn damage_to_a_log_of_format_1_is_told_if_later_segments_show_it() {
     assert_eq!(format_of(&to), "partita embedded store, format 1\n");
 }
 
-/// Every state that a power loss during the first start can leave.
+/// Every state that a power loss during creation can leave.
 #[test]
-fn a_first_start_may_be_cut_short_anywhere() {
-    let whole = tempfile::tempdir().unwrap();
-    open(whole.path()).unwrap().close();
-    let data = fs::read(whole.path().join("data.mdb")).unwrap();
-    let sums = fs::read(whole.path().join("sums")).unwrap();
-    let format = format_of(whole.path());
+fn a_creation_may_be_interrupted_anywhere() {
+    let complete = tempfile::tempdir().unwrap();
+    open(complete.path()).unwrap().close();
+    let data = fs::read(complete.path().join("data.mdb")).unwrap();
+    let sums = fs::read(complete.path().join("sums")).unwrap();
+    let format = format_of(complete.path());
     let states: Vec<Vec<(&str, &[u8])>> = vec![
         vec![("LOCK", b"")],
         vec![("LOCK", b""), ("data.new/data.mdb", b"")],
@@ -189,9 +190,9 @@ fn a_first_start_may_be_cut_short_anywhere() {
     }
 }
 
-/// A store never begins anew in place of one whose data file is gone.
+/// A store is never created in place of one whose data file is gone.
 #[test]
-fn a_lost_data_file_is_told() {
+fn a_lost_data_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     write(&open(folder.path()).unwrap(), vec![put(&key(1, b"a"), b"1")]).unwrap();
     let data = folder.path().join("data.mdb");
@@ -221,13 +222,13 @@ fn everything(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn only_the_owner_may_read_what_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let (made, upgraded) = (folder.path().join("made"), folder.path().join("upgraded"));
+    let (created, upgraded) = (folder.path().join("created"), folder.path().join("upgraded"));
     unpack("1/crashed", &upgraded);
     for path in everything(&upgraded) {
         let mode = if path.is_dir() { 0o755 } else { 0o644 };
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     }
-    for (folder, is_ours) in [(&made, true), (&upgraded, false)] {
+    for (folder, is_created) in [(&created, true), (&upgraded, false)] {
         let store = open(folder).unwrap();
         write(&store, vec![put(&key(1, b"a"), &[1; 20_000])]).unwrap();
         let found = everything(folder);
@@ -235,8 +236,8 @@ fn only_the_owner_may_read_what_is_stored() {
         for path in found {
             let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
             let expected = if path.is_dir() { 0o700 } else { 0o600 };
-            // The folder itself is whoever's it was.
-            assert!(mode == expected || (!is_ours && path == *folder), "{}: {mode:o}", path.display());
+            // The folder itself keeps its permissions.
+            assert!(mode == expected || (!is_created && path == *folder), "{}: {mode:o}", path.display());
         }
         store.close();
     }

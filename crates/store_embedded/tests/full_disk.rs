@@ -1,8 +1,8 @@
-//! A disk that fills up: writers are told, nothing acknowledged is lost, rows can be read and deleted all the while,
-//! also after a restart, and all goes on once there is room.
+//! A disk that fills up: writers get an error, nothing acknowledged is lost, rows can be read and deleted all the while,
+//! also after a restart, and everything works again once there is space.
 //!
-//! The small disk is a file system in memory that nobody else sees, which `unshare` and `mount` make for the test's
-//! own process. Where that is not allowed the test says so and does nothing, or fails if `PARTITA_REQUIRE_FULL_DISK` is set.
+//! The small disk is a private in-memory file system, which `unshare` and `mount` create for the test's own process. If
+//! that is not allowed, the test says so and does nothing, or fails if `PARTITA_REQUIRE_FULL_DISK` is set.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -23,12 +23,12 @@ const REQUIRED: &str = "PARTITA_REQUIRE_FULL_DISK";
 const MOUNT: &str = "mount -t tmpfs -o size=100m tmpfs \"$PARTITA_SMALL_DISK\" && exec \"$0\" \"$@\"";
 
 #[test]
-fn a_full_disk_loses_nothing_and_is_got_over() {
+fn a_full_disk_loses_nothing_and_is_recovered_from() {
     run_on_a_small_disk("fill_and_free");
 }
 
 #[test]
-fn a_full_disk_lets_rows_be_deleted_until_there_is_room() {
+fn on_a_full_disk_rows_can_be_deleted_until_there_is_space() {
     run_on_a_small_disk("fill_and_delete");
 }
 
@@ -38,16 +38,16 @@ fn a_start_on_a_full_disk_serves_reads_and_deletions() {
 }
 
 #[test]
-fn a_full_disk_lets_damaged_rows_be_deleted() {
+fn on_a_full_disk_damaged_rows_can_be_deleted() {
     run_on_a_small_disk("fill_and_delete_damaged");
 }
 
-/// Runs one of the ignored tests below in a process that has a disk of its own.
+/// Runs one of the ignored tests below in a process with a disk of its own.
 fn run_on_a_small_disk(test: &str) {
     let disk = tempfile::tempdir().unwrap();
-    let shell = |options: &str, what: &str| {
+    let shell = |options: &str, script: &str| {
         let mut command = Command::new("unshare");
-        command.args([options, "sh", "-c", what]).env(DISK, disk.path()).stdin(Stdio::null());
+        command.args([options, "sh", "-c", script]).env(DISK, disk.path()).stdin(Stdio::null());
         command
     };
     let works = |options: &&&str| {
@@ -64,9 +64,9 @@ fn run_on_a_small_disk(test: &str) {
         let mut command = shell(options, MOUNT);
         command.arg(std::env::current_exe().unwrap()).args(["--exact", test, "--ignored", "--nocapture"]);
         let output = command.env(RELAXED, relaxed).output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        let said = String::from_utf8_lossy(&said);
-        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     }
 }
 
@@ -88,7 +88,7 @@ impl Disk {
         EmbeddedStore::open(&self.folder, Options { durability: self.durability }).unwrap()
     }
 
-    /// Takes what is left of the disk, to the last byte.
+    /// Uses up the disk, to the last byte.
     fn fill_up(&self) {
         let mut file = fs::File::options().append(true).create(true).open(&self.ballast).unwrap();
         for size in [1 << 20, 4_096, 1] {
@@ -97,7 +97,7 @@ impl Disk {
     }
 }
 
-/// Rows that were acknowledged, by their numbers.
+/// Rows that were acknowledged, by number.
 struct Rows {
     next: u32,
     answered: Vec<u32>,
@@ -133,7 +133,7 @@ impl Rows {
         assert_eq!(store.health(), Health::Ok);
     }
 
-    /// Deletes some rows; a moment's patience is all it may take.
+    /// Deletes some rows; each may only take a moment.
     fn delete(&mut self, store: &EmbeddedStore, count: usize) {
         for number in self.answered.drain(..count) {
             let deadline = Instant::now() + Duration::from_secs(5);
@@ -193,7 +193,7 @@ fn fill_and_delete() {
     println!("{} rows", 2 * half);
     rows.delete(&store, half);
     rows.check(&store);
-    // The disk is as full as before, but the data file has room.
+    // The disk is as full as before, but the data file has free space.
     rows.add_within_ten_seconds(&store);
     rows.check(&store);
     store.close();
@@ -206,7 +206,7 @@ fn fill_and_start_again() {
     let disk = Disk::new();
     let mut rows = Rows::new();
     for _ in 0..3 {
-        // Killed while the log has much that the data file has not; the first time there is room.
+        // Killed while the log is far ahead of the data file; the first time there is space.
         let (mut child, answered) = start_filler(rows.next);
         child.kill().unwrap();
         child.wait().unwrap();
@@ -215,7 +215,7 @@ fn fill_and_start_again() {
         disk.fill_up();
         let store = disk.open();
         rows.check(&store);
-        // Whatever could be added before, at last there is no room.
+        // Whatever could still be added, in the end there is no space.
         let full = rows.add_until_full(&store);
         assert!(matches!(full, StoreError::Full(_)), "{full}");
         rows.check(&store);
@@ -250,10 +250,10 @@ fn fill_and_delete_damaged() {
     disk.fill_up();
     assert!(matches!(get(&store, &damaged), Err(StoreError::Damaged(_))));
     let deletion = Write::Delete { key: damaged.clone() };
-    let beside = put(&key(2, b"what a stream is told"), &[1; 100]);
+    let beside = put(&key(2, b"a stream record"), &[1; 100]);
     let writes = vec![deletion, beside];
-    let delete = move |_: &partita_store::Rows<'_>, places: &[usize]| {
-        assert_eq!(places, [0]);
+    let delete = move |_: &partita_store::Rows<'_>, damaged: &[usize]| {
+        assert_eq!(damaged, [0]);
         Decision::commit(writes.clone(), ())
     };
     wait(store.decide_over_damage(vec![damaged.clone()], delete)).unwrap();
@@ -265,7 +265,7 @@ fn fill_and_delete_damaged() {
     rows.check(&store);
 }
 
-/// A process that fills some of the log, and says which rows it was answered.
+/// Starts a process that fills part of the log, and returns which rows it had acknowledged.
 fn start_filler(first: u32) -> (Child, Vec<u32>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "fill", "--ignored", "--nocapture"])
@@ -285,7 +285,7 @@ fn fill() {
     let Ok(first) = std::env::var("PARTITA_FIRST") else { return };
     let disk = Disk::new();
     let options = Options { durability: disk.durability };
-    let store = EmbeddedStore::open_at_pace(Path::new(&disk.folder), options, Pace::Lazy).unwrap();
+    let store = EmbeddedStore::open_with_pace(Path::new(&disk.folder), options, Pace::Lazy).unwrap();
     let mut rows = Rows { next: first.parse().unwrap(), answered: Vec::new() };
     while rows.answered.len() < 3_000 && rows.add(&store).is_ok() {}
     let lines: String = rows.answered.iter().map(|number| format!("{number}\n")).collect();

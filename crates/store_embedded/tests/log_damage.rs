@@ -1,5 +1,5 @@
-//! Damage to the commit log: what stands before it is all there, no group is there by half, and when something
-//! acknowledged cannot be read the store says so and names the file.
+//! Damage to the commit log: everything before it is there, no group is there by half, and if acknowledged writes cannot
+//! be read the store reports that and names the file.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -24,7 +24,7 @@ enum Length {
     Large,
 }
 
-/// What a group writes: some rows that tell its number, of other lengths in every group.
+/// The writes of a group: rows that identify it, with different lengths in every group.
 fn group(number: u32, length: Length) -> Vec<Write> {
     let rows = 0..ROWS;
     rows.map(|row| {
@@ -38,7 +38,7 @@ fn value(number: u32, row: u32, length: Length) -> Vec<u8> {
         Length::Mixed => [10, 3_000, 5_000, 40_000][(number + row) as usize % 4],
         Length::Large => 230_000,
     };
-    (0..bytes).map(|place: u32| (place / 7 + number * 31 + row) as u8).collect()
+    (0..bytes).map(|index: u32| (index / 7 + number * 31 + row) as u8).collect()
 }
 
 /// A folder as a crash leaves it: all groups in the log, none in the data file.
@@ -53,7 +53,7 @@ struct Crashed {
 fn crashed(folder: &Path, durability: Durability, length: Length) -> Crashed {
     let (open, left) = (folder.join("open"), folder.join("left"));
     let older_logs = [folder.join("older"), folder.join("much older")];
-    let store = EmbeddedStore::open_at_pace(&open, Options { durability }, Pace::Lazy).unwrap();
+    let store = EmbeddedStore::open_with_pace(&open, Options { durability }, Pace::Lazy).unwrap();
     let mut ends = Vec::new();
     let mut end = BLOCK;
     for number in 0..GROUPS {
@@ -92,7 +92,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder.join("log")).unwrap().map(|entry| entry.unwrap().path());
     let mut segments: Vec<_> = files.filter(|file| file.file_stem().unwrap() == "segment").collect();
     segments.retain(|file| fs::read(file).unwrap().iter().any(|byte| *byte != 0));
-    // In each header stands its first record.
+    // Each header contains the number of its first record.
     segments.sort_by_key(|file| u64::from_le_bytes(fs::read(file).unwrap()[36..44].try_into().unwrap()));
     segments
 }
@@ -103,7 +103,7 @@ fn only_segment(folder: &Path) -> PathBuf {
     segments[0].clone()
 }
 
-/// Checks that the groups up to `end` are there whole, and nothing else.
+/// Checks that the groups up to `end` are there completely, and nothing else.
 fn check(store: &EmbeddedStore, end: u32, length: Length) {
     let range = KeyRange { start: key(1, b""), end: key(2, b"") };
     let snapshot = store.snapshot().unwrap();
@@ -121,7 +121,7 @@ fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
     EmbeddedStore::open(folder, Options::default())
 }
 
-/// The folder is refused, again and again, for a damage in `file`.
+/// The folder is rejected, every time, for damage in `file`.
 fn assert_refused(folder: &Path, file: &Path, what: &str) {
     for _ in 0..2 {
         let Err(error) = open(folder) else { panic!("{what}: opened") };
@@ -132,7 +132,7 @@ fn assert_refused(folder: &Path, file: &Path, what: &str) {
 }
 
 #[test]
-fn an_intact_log_gives_everything_back() {
+fn an_intact_log_is_recovered_completely() {
     for (durability, length) in [
         (Durability::Full, Length::Mixed),
         (Durability::Relaxed, Length::Mixed),
@@ -140,12 +140,12 @@ fn an_intact_log_gives_everything_back() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let left = crashed(folder.path(), durability, length).folder;
-        for pace in [Pace::Lazy, Pace::Usual] {
-            let store = EmbeddedStore::open_at_pace(&left, Options::default(), pace).unwrap();
+        for pace in [Pace::Lazy, Pace::Normal] {
+            let store = EmbeddedStore::open_with_pace(&left, Options::default(), pace).unwrap();
             check(&store, GROUPS, length);
             store.close();
         }
-        // The store goes on from there, and the recovered log is not read twice.
+        // The store continues from there, and the recovered log is not replayed twice.
         let store = open(&left).unwrap();
         write(&store, vec![Write::DropSpace(Space(1))]).unwrap();
         store.close();
@@ -153,13 +153,13 @@ fn an_intact_log_gives_everything_back() {
     }
 }
 
-/// Opened, written to and left as a crash leaves it, time after time, without the data file ever being written.
+/// Opened, written to and left as a crash leaves it, repeatedly, without the data file ever being written.
 #[test]
-fn a_log_goes_on_after_each_of_many_crashes() {
+fn a_log_continues_after_each_of_many_crashes() {
     let folder = tempfile::tempdir().unwrap();
     let (mut now, mut next) = (folder.path().join("now"), folder.path().join("next"));
     for round in 0..6 {
-        let store = EmbeddedStore::open_at_pace(&now, Options::default(), Pace::Lazy).unwrap();
+        let store = EmbeddedStore::open_with_pace(&now, Options::default(), Pace::Lazy).unwrap();
         check(&store, round * 5, Length::Mixed);
         for number in round * 5..(round + 1) * 5 {
             write(&store, group(number, Length::Mixed)).unwrap();
@@ -179,7 +179,7 @@ fn a_log_goes_on_after_each_of_many_crashes() {
 }
 
 #[test]
-fn a_torn_group_that_was_not_acknowledged_is_left_out_as_a_whole() {
+fn a_torn_group_that_was_not_acknowledged_is_dropped_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let left = crashed(folder.path(), Durability::Full, Length::Mixed);
     let (start, end) = (left.ends[left.ends.len() - 2], left.ends[left.ends.len() - 1]);
@@ -200,7 +200,7 @@ fn a_torn_group_that_was_not_acknowledged_is_left_out_as_a_whole() {
         }
         fs::write(&file, bytes).unwrap();
         if round % 10 == 0 {
-            // It was acknowledged, and that is noted.
+            // It was acknowledged, and the durable watermark says so.
             assert_refused(&to, &file, "a damaged last group");
         }
         fs::copy(left.older_logs[0].join("DURABLE"), to.join("log/DURABLE")).unwrap();
@@ -218,7 +218,7 @@ fn damage_before_acknowledged_groups_is_reported_and_can_be_salvaged() {
             let to = folder.path().join("damaged");
             copy(&left.folder, &to);
             if round % 2 == 0 {
-                // As after a power loss: the other records must tell.
+                // As after a power loss: the other records must show it.
                 fs::remove_file(to.join("log/DURABLE")).unwrap();
             }
             let file = only_segment(&to);
@@ -229,7 +229,7 @@ fn damage_before_acknowledged_groups_is_reported_and_can_be_salvaged() {
             fs::write(&file, bytes).unwrap();
             match open(&to) {
                 Ok(store) => {
-                    // A power loss may do that to a relaxed store.
+                    // A power loss may have this effect on a relaxed store.
                     assert_eq!(durability, Durability::Relaxed);
                     check(&store, hit as u32, Length::Mixed);
                 }
@@ -248,21 +248,21 @@ fn damage_before_acknowledged_groups_is_reported_and_can_be_salvaged() {
 }
 
 #[test]
-fn a_segment_that_is_not_what_it_was_is_refused() {
+fn an_altered_segment_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let left = crashed(folder.path(), Durability::Full, Length::Large);
     let names: Vec<_> =
         segments(&left.folder).iter().map(|file| PathBuf::from(file.file_name().unwrap())).collect();
     assert_eq!(names.len(), 4);
-    let to = folder.path().join("harmed");
-    for (place, name) in names.iter().enumerate() {
-        let (file, other) = (to.join("log").join(name), to.join("log").join(&names[(place + 1) % 4]));
+    let to = folder.path().join("altered");
+    for (index, name) in names.iter().enumerate() {
+        let (file, other) = (to.join("log").join(name), to.join("log").join(&names[(index + 1) % 4]));
         let cut = |length: u64| fs::File::options().write(true).open(&file).unwrap().set_len(length).unwrap();
-        let harms: [(&str, &dyn Fn()); 7] = [
+        let changes: [(&str, &dyn Fn()); 7] = [
             ("missing", &|| fs::remove_file(&file).unwrap()),
             ("emptied", &|| cut(0)),
-            ("cut", &|| cut((8 << 20) - BLOCK)),
-            ("cut within its header", &|| cut(100)),
+            ("truncated", &|| cut((8 << 20) - BLOCK)),
+            ("truncated within its header", &|| cut(100)),
             ("with another's contents", &|| assert!(fs::copy(&other, &file).unwrap() > 0)),
             ("swapped with another", &|| {
                 let (bytes, others) = (fs::read(&file).unwrap(), fs::read(&other).unwrap());
@@ -275,20 +275,20 @@ fn a_segment_that_is_not_what_it_was_is_refused() {
                 fs::write(&file, bytes).unwrap();
             }),
         ];
-        for (what, harm) in harms {
+        for (what, change) in changes {
             copy(&left.folder, &to);
-            harm();
-            let Err(OpenError::Damaged { what: told, .. }) = open(&to) else {
-                panic!("segment {place} {what}")
+            change();
+            let Err(OpenError::Damaged { what: reported, .. }) = open(&to) else {
+                panic!("segment {index} {what}")
             };
             let named = if what == "swapped with another" { "segment." } else { name.to_str().unwrap() };
-            assert!(told.contains(named), "{told}");
+            assert!(reported.contains(named), "{reported}");
         }
     }
 }
 
 #[test]
-fn older_copies_of_the_logs_files_are_refused() {
+fn older_copies_of_the_logs_files_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let left = crashed(folder.path(), Durability::Full, Length::Large);
     let to = folder.path().join("mixed");
@@ -306,7 +306,7 @@ fn older_copies_of_the_logs_files_are_refused() {
 }
 
 #[test]
-fn a_lost_log_is_told_after_a_crash_and_harmless_after_a_clean_end() {
+fn a_lost_log_is_reported_after_a_crash_and_harmless_after_a_clean_shutdown() {
     let folder = tempfile::tempdir().unwrap();
     let left = crashed(folder.path(), Durability::Full, Length::Mixed);
     let to = folder.path().join("lost");
@@ -328,19 +328,19 @@ fn a_lost_log_is_told_after_a_crash_and_harmless_after_a_clean_end() {
     fs::remove_dir_all(closed.join("log")).unwrap();
     let store = open(&closed).unwrap();
     check(&store, GROUPS, Length::Mixed);
-    write(&store, vec![put(&key(2, b"goes on"), b"1")]).unwrap();
+    write(&store, vec![put(&key(2, b"more"), b"1")]).unwrap();
 }
 
 /// What the data file has need not be in the log.
 #[test]
-fn a_log_that_is_older_than_the_data_file_is_enough() {
+fn a_log_older_than_the_data_file_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let (now, left) = (folder.path().join("now"), folder.path().join("left"));
-    let store = EmbeddedStore::open_at_pace(&now, Options::default(), Pace::Lazy).unwrap();
+    let store = EmbeddedStore::open_with_pace(&now, Options::default(), Pace::Lazy).unwrap();
     write(&store, group(0, Length::Mixed)).unwrap();
     copy(&now, &left);
     store.close();
-    let store = EmbeddedStore::open_at_pace(&left, Options::default(), Pace::Hurried).unwrap();
+    let store = EmbeddedStore::open_with_pace(&left, Options::default(), Pace::Eager).unwrap();
     write(&store, group(1, Length::Mixed)).unwrap();
     let older = folder.path().join("older");
     copy_files(&left.join("log"), &older);
@@ -353,14 +353,14 @@ fn a_log_that_is_older_than_the_data_file_is_enough() {
     check(&open(&to).unwrap(), 3, Length::Mixed);
 }
 
-/// A start whose first group is torn has no use for the segment it stands in; so the next start must not ask for it,
-/// whether the file is removed by then or has begun a new life.
+/// A start whose first group is torn does not need the segment it is in; so the next start must not require it, whether
+/// the file has been removed by then or reused.
 #[test]
-fn a_start_that_frees_the_only_segment_does_not_ask_for_it_again() {
+fn a_start_that_frees_the_only_segment_does_not_require_it_again() {
     for rows in [1, 30] {
         let folder = tempfile::tempdir().unwrap();
         let [now, torn, started] = ["now", "torn", "started"].map(|name| folder.path().join(name));
-        let lazy = |folder: &Path| EmbeddedStore::open_at_pace(folder, Options::default(), Pace::Lazy);
+        let lazy = |folder: &Path| EmbeddedStore::open_with_pace(folder, Options::default(), Pace::Lazy);
         let store = lazy(&now).unwrap();
         write(&store, group(0, Length::Mixed)).unwrap();
         store.close();
@@ -379,12 +379,12 @@ fn a_start_that_frees_the_only_segment_does_not_ask_for_it_again() {
         check(&store, 1, Length::Mixed);
         copy(&torn, &started);
         drop(store);
-        let again = started.join("log").join(segment.file_name().unwrap());
-        // Only one of the usual size is kept. It is taken for the next group, and the power goes.
-        assert_eq!(again.exists(), rows == 1);
-        if again.exists() {
+        let reused = started.join("log").join(segment.file_name().unwrap());
+        // Only one of the usual size is kept. It is taken into use for the next group, and the power fails.
+        assert_eq!(reused.exists(), rows == 1);
+        if reused.exists() {
             bytes[..BLOCK as usize].fill(0);
-            fs::write(&again, &bytes).unwrap();
+            fs::write(&reused, &bytes).unwrap();
         }
         check(&open(&started).unwrap(), 1, Length::Mixed);
     }
@@ -392,7 +392,7 @@ fn a_start_that_frees_the_only_segment_does_not_ask_for_it_again() {
 
 /// The data file says that the log was closed, and the log says that more was written: one of them is an older copy.
 #[test]
-fn older_copies_of_the_data_file_or_its_sums_are_refused() {
+fn older_copies_of_the_data_file_or_its_checksums_are_rejected() {
     for files in [&["sums"][..], &["data.mdb", "sums"]] {
         let folder = tempfile::tempdir().unwrap();
         let (open, left) = (folder.path().join("open"), folder.path().join("left"));
@@ -400,17 +400,17 @@ fn older_copies_of_the_data_file_or_its_sums_are_refused() {
         write(&store, group(0, Length::Mixed)).unwrap();
         store.close();
         copy(&open, &folder.path().join("older"));
-        let store = EmbeddedStore::open_at_pace(&open, Options::default(), Pace::Lazy).unwrap();
+        let store = EmbeddedStore::open_with_pace(&open, Options::default(), Pace::Lazy).unwrap();
         write(&store, group(1, Length::Mixed)).unwrap();
         copy(&open, &left);
         store.close();
         for file in files {
             fs::copy(folder.path().join("older").join(file), left.join(file)).unwrap();
         }
-        let refused = EmbeddedStore::open(&left, Options::default());
-        let told = refused.err().unwrap().to_string();
-        assert!(told.contains("older copy"), "{files:?}: {told}");
-        // Together with the log an older data file is all there is.
+        let opened = EmbeddedStore::open(&left, Options::default());
+        let error = opened.err().unwrap().to_string();
+        assert!(error.contains("older copy"), "{files:?}: {error}");
+        // The older data file together with the log is all there is.
         let new = folder.path().join("new");
         salvage(&left, &new).unwrap();
         let store = EmbeddedStore::open(&new, Options::default()).unwrap();

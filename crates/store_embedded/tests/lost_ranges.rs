@@ -1,4 +1,4 @@
-//! Ranges of keys of which rows were lost with a whole page: how long they stay in the file `DAMAGE`.
+//! Key ranges in which rows were lost with a whole page: how long they remain in the file `DAMAGE`.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -24,7 +24,7 @@ fn open(folder: &Path) -> EmbeddedStore {
     EmbeddedStore::open(folder, Options::default()).unwrap()
 }
 
-/// A store that has written a page anew of which nothing was left.
+/// A store that has rewritten a page of which nothing was left.
 fn with_a_lost_page(folder: &Path) -> EmbeddedStore {
     let store = open(folder);
     let value = |number: u16| [&[7; 100][..], &number.to_be_bytes()].concat();
@@ -47,35 +47,35 @@ fn with_a_lost_page(folder: &Path) -> EmbeddedStore {
     let store = open(folder);
     assert_eq!(get(&store, &at(LOST + 1)).unwrap().as_deref(), Some(&b"new"[..]));
     assert!(matches!(get(&store, &at(LOST)), Err(StoreError::Damaged(_))));
-    assert!(!notes(folder).is_empty());
+    assert!(!lost_ranges(folder).is_empty());
     store
 }
 
-fn notes(folder: &Path) -> String {
+fn lost_ranges(folder: &Path) -> String {
     fs::read_to_string(folder.join("DAMAGE")).unwrap()
 }
 
 #[test]
-fn they_go_when_somebody_says_that_what_is_lost_is_lost() {
+fn they_are_removed_when_the_loss_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let store = with_a_lost_page(folder.path());
     assert_eq!(store.forget_damage().unwrap(), 1);
     assert_eq!(get(&store, &at(LOST)).unwrap(), None);
     store.close();
-    assert_eq!(notes(folder.path()), "");
+    assert_eq!(lost_ranges(folder.path()), "");
     assert_eq!(get(&open(folder.path()), &at(LOST)).unwrap(), None);
 }
 
 #[test]
-fn they_go_with_their_space() {
+fn they_are_removed_with_their_space() {
     let folder = tempfile::tempdir().unwrap();
     let store = with_a_lost_page(folder.path());
     write(&store, vec![Write::DropSpace(Space(2))]).unwrap();
     let until = Instant::now() + Duration::from_secs(20);
-    // The store is told to hurry by being closed; rows of dropped spaces go in the background.
+    // Closing the store makes it hurry; rows of dropped spaces are removed in the background.
     let mut store = Some(store);
-    while !notes(folder.path()).is_empty() {
-        assert!(Instant::now() < until, "{}", notes(folder.path()));
+    while !lost_ranges(folder.path()).is_empty() {
+        assert!(Instant::now() < until, "{}", lost_ranges(folder.path()));
         store.take().into_iter().for_each(EmbeddedStore::close);
         store = Some(open(folder.path()));
         std::thread::sleep(Duration::from_millis(100));

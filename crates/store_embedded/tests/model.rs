@@ -1,5 +1,5 @@
-//! Random operations on the embedded store and on a plain ordered map: both must say the same, also after the
-//! store was closed and opened again.
+//! Random operations on the embedded store and on a plain ordered map: both must agree, also after the store was closed
+//! and reopened.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -12,7 +12,7 @@ use partita_store_embedded::{Durability, EmbeddedStore, Options, Pace};
 use proptest::prelude::*;
 use support::{get, key, put, rows, write};
 
-/// Few spaces and few keys, so that operations meet.
+/// Few spaces and few keys, so that operations collide.
 const SPACES: u32 = 4;
 
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ enum Change {
 #[derive(Clone, Debug)]
 enum Step {
     Decide(Vec<Change>),
-    /// Drops what the number stands for now; the number then stands for a new space.
+    /// Drops the space that the number currently stands for; the number then stands for a new space.
     Drop(u32),
     Get {
         space: u32,
@@ -60,16 +60,16 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn pace() -> impl Strategy<Value = Pace> {
-    prop_oneof![Just(Pace::Usual), Just(Pace::Hurried), Just(Pace::Lazy)]
+    prop_oneof![Just(Pace::Normal), Just(Pace::Eager), Just(Pace::Lazy)]
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let place = || (0..=SPACES, 0..50_u8);
+    let position = || (0..=SPACES, 0..50_u8);
     prop_oneof![
         12 => proptest::collection::vec(change(), 0..8).prop_map(Step::Decide),
         1 => (0..SPACES).prop_map(Step::Drop),
-        4 => place().prop_map(|(space, key)| Step::Get { space, key }),
-        6 => (place(), place(), any::<bool>(), prop_oneof![Just(usize::MAX), 1..10_usize])
+        4 => position().prop_map(|(space, key)| Step::Get { space, key }),
+        6 => (position(), position(), any::<bool>(), prop_oneof![Just(usize::MAX), 1..10_usize])
             .prop_map(|(start, end, down, limit)| Step::Range { start, end, down, limit }),
         1 => (any::<bool>(), pace()).prop_map(|(relaxed, pace)| Step::Reopen { relaxed, pace }),
     ]
@@ -88,7 +88,7 @@ impl Pair<'_> {
         self.generations[number as usize] * 10 + number
     }
 
-    /// Short and long keys, one an extension of the other now and then.
+    /// Short and long keys, one a prefix of the other now and then.
     fn key(&self, space: u32, number: u8) -> Vec<u8> {
         let rest = match number % 4 {
             0 => vec![number],
@@ -106,7 +106,7 @@ impl Pair<'_> {
     fn write_of(&self, change: &Change) -> Write {
         match *change {
             Change::Put { space, key, length, salt } => {
-                let value: Vec<u8> = (0..length).map(|place| (place / 3) as u8 ^ salt).collect();
+                let value: Vec<u8> = (0..length).map(|index| (index / 3) as u8 ^ salt).collect();
                 put(&self.key(space, key), &value)
             }
             Change::Delete { space, key } => Write::Delete { key: self.key(space, key) },
@@ -117,7 +117,7 @@ impl Pair<'_> {
         }
     }
 
-    fn take(&mut self, step: &Step) {
+    fn run(&mut self, step: &Step) {
         match step {
             Step::Decide(changes) => {
                 let writes: Vec<_> = changes.iter().map(|change| self.write_of(change)).collect();
@@ -143,7 +143,7 @@ impl Pair<'_> {
             Step::Reopen { relaxed, pace } => {
                 let durability = if *relaxed { Durability::Relaxed } else { Durability::Full };
                 drop(self.store.take());
-                let opened = EmbeddedStore::open_at_pace(self.folder, Options { durability }, *pace);
+                let opened = EmbeddedStore::open_with_pace(self.folder, Options { durability }, *pace);
                 self.store = Some(opened.unwrap());
             }
         }
@@ -186,28 +186,28 @@ fn change_model(model: &mut BTreeMap<Vec<u8>, Vec<u8>>, write: Write) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     #[test]
-    fn says_what_a_plain_map_says(pace in pace(), steps in proptest::collection::vec(step(), 1..80)) {
+    fn agrees_with_a_plain_map(pace in pace(), steps in proptest::collection::vec(step(), 1..80)) {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { durability: Durability::Relaxed };
-        let store = EmbeddedStore::open_at_pace(folder.path(), options, pace).unwrap();
+        let store = EmbeddedStore::open_with_pace(folder.path(), options, pace).unwrap();
         let mut pair =
             Pair { folder: folder.path(), store: Some(store), model: BTreeMap::new(), generations: [0; 5] };
         for step in &steps {
-            pair.take(step);
+            pair.run(step);
         }
         let everything = KeyRange { start: Vec::new(), end: vec![255; 5] };
         pair.compare(&everything, false, usize::MAX);
-        pair.take(&Step::Reopen { relaxed: false, pace: Pace::Usual });
+        pair.run(&Step::Reopen { relaxed: false, pace: Pace::Normal });
         pair.compare(&everything, true, usize::MAX);
         let spaces: BTreeSet<_> = pair.model.keys().map(|key| key[..4].to_vec()).collect();
         prop_assert!(spaces.len() <= SPACES as usize);
     }
 }
 
-/// `PARTITA_CASES` asks for more than a quick look.
+/// `PARTITA_CASES` requests more than the quick default.
 fn cases() -> u32 {
     std::env::var("PARTITA_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(40)
 }

@@ -1,7 +1,7 @@
-//! Damage to the data file: whatever happened to it, an answer is right or an error, before and after more is written.
+//! Damage to the data file: whatever happened to it, an answer is correct or an error, before and after more writes.
 //!
-//! `PARTITA_DAMAGES=1000 cargo test -p partita-store-embedded --test page_damage` for long; `PARTITA_SEED=N` begins with
-//! another damage.
+//! `PARTITA_DAMAGES=1000 cargo test -p partita-store-embedded --test page_damage` for a long run; `PARTITA_SEED=N` starts
+//! with another seed.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -28,12 +28,12 @@ fn value(random: &mut Random) -> Vec<u8> {
         _ => random.below(400),
     };
     let seed = random.next();
-    (0..length).map(|place| (seed >> (place % 8 * 8)) as u8 ^ place as u8).collect()
+    (0..length).map(|index| (seed >> (index % 8 * 8)) as u8 ^ index as u8).collect()
 }
 
 fn row_key(number: u64) -> Vec<u8> {
-    let place = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let rest = place.to_be_bytes();
+    let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let rest = hash.to_be_bytes();
     key(1, &rest.repeat(1 + (number % 4) as usize))
 }
 
@@ -48,7 +48,7 @@ fn some_write(random: &mut Random, model: &mut Model) -> Write {
     put(&at, &new)
 }
 
-/// In memory, where syncs take no time: what is tried here is damage, not loss of power.
+/// In memory, where syncs take no time: this tests damage, not power loss.
 fn temporary_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -57,7 +57,7 @@ fn open(folder: &Path) -> Result<EmbeddedStore, OpenError> {
     EmbeddedStore::open(folder, Options::default())
 }
 
-/// A store with a past: pages given up, a dropped space, and an older data file beside it.
+/// A store with a history: freed pages, a dropped space, and an older copy of its data file.
 struct Stored {
     folder: tempfile::TempDir,
     model: Model,
@@ -118,7 +118,7 @@ fn u64_at(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize
 }
 
-/// Does one of many things to the files, and says which.
+/// Damages the files in one of many ways, and describes how.
 fn damage(folder: &Path, older: &[u8], random: &mut Random) -> String {
     let (data_file, sums_file) = (folder.join("data.mdb"), folder.join("sums"));
     let (mut data, mut sums) = (fs::read(&data_file).unwrap(), fs::read(&sums_file).unwrap());
@@ -154,7 +154,7 @@ fn damage(folder: &Path, older: &[u8], random: &mut Random) -> String {
         }
         10 => flip(&mut data, random, 0, 2 * PAGE),
         11 => {
-            // The database of free pages: its root stands in the meta page of the last transaction.
+            // The free list: its root is in the meta page of the last transaction.
             let last = usize::from(u64_at(&data, 144) < u64_at(&data, PAGE + 144));
             let root = u64_at(&data, last * PAGE + 16 + 24 + 40);
             flip(&mut data, random, root * PAGE, (root + 1) * PAGE);
@@ -173,18 +173,18 @@ fn damage(folder: &Path, older: &[u8], random: &mut Random) -> String {
     format!("damage {kind} of page {page}, with {other}")
 }
 
-/// What reading a store came to.
+/// The outcome of reading a store.
 #[derive(Debug, Default)]
 struct Tally {
-    right: u64,
+    correct: u64,
     errors: u64,
 }
 
 /// Whether pages may be repaired meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Applier {
-    Rests,
-    Works,
+    Idle,
+    Active,
 }
 
 /// Every answer is what the model says, or an error.
@@ -196,7 +196,7 @@ fn check(store: &EmbeddedStore, model: &Model, applier: Applier, what: &str) -> 
         match snapshot.get(&at) {
             Ok(found) => {
                 assert!(found.as_deref() == model.get(&at).map(Vec::as_slice), "{what}: wrong row {number}");
-                tally.right += 1;
+                tally.correct += 1;
             }
             Err(StoreError::Damaged(_)) => tally.errors += 1,
             Err(other) => panic!("{what}: {other}"),
@@ -216,8 +216,8 @@ fn check(store: &EmbeddedStore, model: &Model, applier: Applier, what: &str) -> 
     tally
 }
 
-/// The rows shown are right and in order; what is not shown lies in what is said to be damaged; and without going
-/// around damage a range ends at it.
+/// The visited rows are correct and in order; what is not visited is in a range reported as damaged; and without
+/// continuing past damage a range ends at it.
 fn check_range(
     snapshot: &impl Snapshot,
     model: &Model,
@@ -230,21 +230,21 @@ fn check_range(
     if direction == Direction::Descending {
         expected.reverse();
     }
-    let (mut shown, damaged) = (Vec::new(), RefCell::new(Vec::new()));
+    let (mut visited, damaged) = (Vec::new(), RefCell::new(Vec::new()));
     let mut before_damage = 0;
-    let show = |key: &[u8], value: &[u8]| {
+    let visit = |key: &[u8], value: &[u8]| {
         assert!(model.get(key).is_some_and(|right| right == value), "{what}: a wrong row");
-        shown.push(key.to_vec());
+        visited.push(key.to_vec());
         before_damage += usize::from(damaged.borrow().is_empty());
         ControlFlow::Continue(())
     };
-    let note = |damage: Damage| {
+    let record = |damage: Damage| {
         damaged.borrow_mut().push(damage.keys.expect("keys"));
         ControlFlow::Continue(())
     };
-    snapshot.range_past_damage(range, direction, show, note).unwrap();
+    snapshot.range_past_damage(range, direction, visit, record).unwrap();
     let damaged = damaged.into_inner();
-    let mut left = shown.iter().peekable();
+    let mut left = visited.iter().peekable();
     for (key, _) in expected {
         if left.next_if_eq(&key).is_none() {
             assert!(
@@ -254,7 +254,7 @@ fn check_range(
         }
     }
     assert!(left.next().is_none(), "{what}: rows out of order");
-    if applier == Applier::Works {
+    if applier == Applier::Active {
         return;
     }
     let mut rows = 0;
@@ -265,28 +265,28 @@ fn check_range(
     assert_eq!((strict.is_err(), rows), (!damaged.is_empty(), before_damage), "{what}");
 }
 
-/// What is salvaged is right, and nothing is missing that is not said to be.
+/// Salvaged rows are correct, and every missing row is reported as lost.
 fn check_salvaged(damaged: &Path, model: &Model, what: &str) {
     let new = damaged.with_extension("salvaged");
     let _ = fs::remove_dir_all(&new);
     let salvaged = salvage(damaged, &new).unwrap_or_else(|error| panic!("{what}: {error}"));
     let store = open(&new).unwrap();
-    let may_be_old = salvaged.lost.iter().any(|lost| lost.what.contains("of an earlier time"));
+    let may_be_old = salvaged.lost.iter().any(|lost| lost.what.contains("rows may be outdated"));
     let mut found = 0;
     let all = KeyRange { start: key(1, b""), end: key(3, b"") };
-    let shown = store.snapshot().unwrap().range(&all, Direction::Ascending, |key, value| {
-        let is_right = model.get(key).is_some_and(|right| right == value);
-        assert!(is_right || may_be_old, "{what}: a wrong row was salvaged");
+    let walked = store.snapshot().unwrap().range(&all, Direction::Ascending, |key, value| {
+        let is_correct = model.get(key).is_some_and(|right| right == value);
+        assert!(is_correct || may_be_old, "{what}: a wrong row was salvaged");
         found += 1;
         ControlFlow::Continue(())
     });
-    shown.unwrap();
+    walked.unwrap();
     assert!(found == model.len() || !salvaged.lost.is_empty(), "{what}: {found} rows of {}", model.len());
     store.close();
     assert_eq!(verify(&new, |_, _| {}).unwrap().findings, Vec::<String>::new(), "{what}");
 }
 
-/// Damages a copy and reads it; then twice writes to it, reads it again, closes and opens it, and reads it once more.
+/// Damages a copy and reads it; then twice: writes to it, reads it, closes and reopens it, and reads it again.
 fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), String> {
     let mut random = Random(seed);
     copy(stored.folder.path(), to);
@@ -305,7 +305,7 @@ fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), S
         check_salvaged(to, &model, &what);
         refused(error)
     })?;
-    let before = check(&store, &model, Applier::Rests, &what);
+    let before = check(&store, &model, Applier::Idle, &what);
     assert!(before.errors == 0 || !verified.findings.is_empty(), "{what}: {before:?}, yet nothing was found");
     let mut store = store;
     let mut after = Tally::default();
@@ -319,10 +319,10 @@ fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), S
             }));
             write(&store, changes).unwrap_or_else(|error| panic!("{what}: {error}"));
         }
-        check(&store, &model, Applier::Works, &what);
+        check(&store, &model, Applier::Active, &what);
         store.close();
         store = open(to).map_err(refused)?;
-        after = check(&store, &model, Applier::Rests, &what);
+        after = check(&store, &model, Applier::Idle, &what);
         let snapshot = store.snapshot().unwrap();
         for key in written.iter().filter(|key| model.contains_key(*key)) {
             assert!(snapshot.get(key).unwrap().unwrap() == model[key], "{what}: a row written since");
@@ -332,7 +332,7 @@ fn try_damage(stored: &Stored, to: &Path, seed: u64) -> Result<(Tally, Tally), S
 }
 
 #[test]
-fn an_intact_store_is_found_intact_and_can_be_compacted() {
+fn an_intact_store_verifies_cleanly_and_can_be_compacted() {
     let stored = stored();
     let folder = stored.folder.path();
     let verified = verify(folder, |_, _| {}).unwrap();
@@ -343,29 +343,29 @@ fn an_intact_store_is_found_intact_and_can_be_compacted() {
     assert!(compacted.bytes_after < compacted.bytes_before, "{compacted:?}");
     assert_eq!(verify(folder, |_, _| {}).unwrap().findings, Vec::<String>::new());
     let store = open(folder).unwrap();
-    assert_eq!(check(&store, &stored.model, Applier::Rests, "compacted").errors, 0);
+    assert_eq!(check(&store, &stored.model, Applier::Idle, "compacted").errors, 0);
     let mut model = stored.model.clone();
     let mut random = Random(5);
     write(&store, (0..200).map(|_| some_write(&mut random, &mut model)).collect()).unwrap();
     store.close();
-    assert_eq!(check(&open(folder).unwrap(), &model, Applier::Rests, "compacted").errors, 0);
+    assert_eq!(check(&open(folder).unwrap(), &model, Applier::Idle, "compacted").errors, 0);
 }
 
-/// Where the nodes of a page are, if it is a leaf, and their keys.
+/// The offsets and keys of a page's nodes, if it is a leaf.
 fn leaf_nodes(page: &[u8]) -> Vec<(usize, Vec<u8>)> {
     let number = |at: usize| usize::from(u16::from_le_bytes(page[at..at + 2].try_into().unwrap()));
-    let places = if number(10) == 2 { 16..number(12) } else { 0..0 };
-    let nodes = places.step_by(2).map(number);
+    let offsets = if number(10) == 2 { 16..number(12) } else { 0..0 };
+    let nodes = offsets.step_by(2).map(number);
     nodes.map(|at| (at, page[at + 8..at + 8 + number(at + 6)].to_vec())).collect()
 }
 
-/// Zeros all leaves whose last key `is_meant`, and says how many there were.
-fn zero_leaves(folder: &Path, is_meant: impl Fn(&[u8]) -> bool) -> usize {
+/// Zeros all leaves whose last key is `selected`, and returns how many there were.
+fn zero_leaves(folder: &Path, selected: impl Fn(&[u8]) -> bool) -> usize {
     let file = folder.join("data.mdb");
     let mut data = fs::read(&file).unwrap();
     let mut zeroed = 0;
     for page in data.chunks_exact_mut(PAGE).skip(2) {
-        if leaf_nodes(page).last().is_some_and(|(_, key)| is_meant(key)) {
+        if leaf_nodes(page).last().is_some_and(|(_, key)| selected(key)) {
             page.fill(0);
             zeroed += 1;
         }
@@ -374,9 +374,9 @@ fn zero_leaves(folder: &Path, is_meant: impl Fn(&[u8]) -> bool) -> usize {
     zeroed
 }
 
-/// With the last leaf of the chunks it is lost which ids were given: those that rows still name are not given again.
+/// Without the last leaf of the chunks it is unknown which ids were assigned: ids that rows still reference are not reused.
 #[test]
-fn long_values_that_were_lost_are_never_another_rows() {
+fn lost_long_values_never_become_another_rows() {
     const VALUES: u64 = 60;
     let folder = temporary_folder();
     let to = folder.path();
@@ -390,7 +390,7 @@ fn long_values_that_were_lost_are_never_another_rows() {
     change(puts(0..VALUES).collect());
     let last = (VALUES - 1).to_be_bytes();
     assert!(zero_leaves(to, |key| key.len() == 12 && key.starts_with(&last)) > 0);
-    // Every write comes by the place for new chunks: the leaf is repaired, and nothing long is written.
+    // Every write passes by where new chunks go: the leaf is repaired, and nothing long is written.
     change(vec![put(&key(2, b"short"), b"1")]);
     change(puts(VALUES..2 * VALUES).collect());
     let store = open(to).unwrap();
@@ -413,7 +413,7 @@ fn long_values_that_were_lost_are_never_another_rows() {
 
 const ROUNDS: u8 = 30;
 
-/// Writes rows of the space 3 many times, each time with other values, and keeps what the file was before.
+/// Rewrites rows of space 3 many times with different values, and returns copies of the file from before each round.
 fn overwrite(folder: &Path) -> Vec<Vec<u8>> {
     let mut older = Vec::new();
     for round in 0..ROUNDS {
@@ -426,15 +426,15 @@ fn overwrite(folder: &Path) -> Vec<Vec<u8>> {
     older
 }
 
-/// Puts older leaves of the space 3 in the places of later ones, as if writing these had failed unnoticed: whoever
-/// reads their rows must be told.
+/// Puts older leaves of space 3 in place of later ones, as if writing these had failed unnoticed: reading their rows must
+/// be an error.
 fn check_lost_writes(folder: &Path, older: &[Vec<u8>], what: &str) {
     let file = folder.join("data.mdb");
     let mut data = fs::read(&file).unwrap();
     let is_of_space =
         |page: &[u8]| leaf_nodes(page).first().is_some_and(|(_, first)| first.starts_with(&key(3, b"")));
-    for (place, page) in data.chunks_exact_mut(PAGE).enumerate().filter(|(_, page)| is_of_space(page)) {
-        let mut before = older.iter().rev().filter_map(|data| data.get(place * PAGE..(place + 1) * PAGE));
+    for (index, page) in data.chunks_exact_mut(PAGE).enumerate().filter(|(_, page)| is_of_space(page)) {
+        let mut before = older.iter().rev().filter_map(|data| data.get(index * PAGE..(index + 1) * PAGE));
         if let Some(stale) = before.find(|stale| *stale != page && is_of_space(stale)) {
             page.copy_from_slice(stale);
         }
@@ -477,21 +477,21 @@ fn pages_that_were_free_at_an_upgrade_are_protected_later() {
 }
 
 #[test]
-fn a_damaged_file_of_checksums_protects_again_once_it_is_mended() {
+fn a_damaged_checksum_file_protects_again_once_it_is_repaired() {
     let folder = temporary_folder();
     with_free_pages(folder.path());
     let file = folder.path().join("sums");
     let mut sums = fs::read(&file).unwrap();
-    // As no upgrade leaves it any more: blocks that were never written.
+    // Blocks that were never written, which no upgrade leaves any more.
     sums[4 * PAGE..].fill(0);
     fs::write(&file, sums).unwrap();
     let older = overwrite(folder.path());
-    check_lost_writes(folder.path(), &older, "mended");
+    check_lost_writes(folder.path(), &older, "repaired");
 }
 
-/// Files beside the data file, damaged: the server may refuse the folder, but what is recommended then works.
+/// Damage to the files beside the data file: the server may reject the folder, but the recommended commands work.
 #[test]
-fn damage_to_small_files_keeps_nobody_from_verifying_and_salvaging() {
+fn damaged_small_files_do_not_prevent_verify_and_salvage() {
     let stored = stored();
     let folder = temporary_folder();
     let to = folder.path().join("damaged");
@@ -510,7 +510,7 @@ fn damage_to_small_files_keeps_nobody_from_verifying_and_salvaging() {
         assert!(!verify(&to, |_, _| {}).unwrap().findings.is_empty());
         check_salvaged(&to, &stored.model, name);
     }
-    // A meta page that names pages far beyond the end, and no sums to tell that it is wrong.
+    // A meta page that names pages far beyond the end, and no checksum file to contradict it.
     with_damage("data.mdb", &|data| {
         let last = usize::from(u64_at(data, 144) < u64_at(data, PAGE + 144));
         data[last * PAGE + 16 + 120 + 6] ^= 0x10;
@@ -519,9 +519,9 @@ fn damage_to_small_files_keeps_nobody_from_verifying_and_salvaging() {
     check_salvaged(&to, &stored.model, "last page");
 }
 
-/// Where it is not known which pages are in use, old versions of a row are not taken for it if it can be read.
+/// If it is unknown which pages are live, older versions of a readable row are not used.
 #[test]
-fn rows_that_are_readable_are_salvaged_as_they_are() {
+fn readable_rows_are_salvaged_unchanged() {
     let stored = stored();
     let folder = temporary_folder();
     let (to, new) = (folder.path().join("damaged"), folder.path().join("salvaged"));
@@ -549,26 +549,26 @@ fn rows_that_are_readable_are_salvaged_as_they_are() {
     }
 }
 
-/// Between the two renames at its end.
+/// Interrupted between the two renames at its end.
 #[test]
-fn a_compact_that_was_cut_short_is_whole_for_who_only_reads() {
+fn an_interrupted_compaction_is_intact_for_read_only_use() {
     let stored = stored();
     let folder = temporary_folder();
-    let (cut, compacted) = (folder.path().join("cut"), folder.path().join("compacted"));
-    copy(stored.folder.path(), &cut);
+    let (interrupted, compacted) = (folder.path().join("interrupted"), folder.path().join("compacted"));
+    copy(stored.folder.path(), &interrupted);
     copy(stored.folder.path(), &compacted);
     compact(&compacted).unwrap();
-    fs::create_dir(cut.join("data.new")).unwrap();
-    fs::write(cut.join("data.new/FINISHED"), "").unwrap();
-    fs::copy(compacted.join("data.mdb"), cut.join("data.new/data.mdb")).unwrap();
-    fs::copy(compacted.join("sums"), cut.join("sums")).unwrap();
-    assert_eq!(verify(&cut, |_, _| {}).unwrap().findings, Vec::<String>::new());
-    check_salvaged(&cut, &stored.model, "cut short");
+    fs::create_dir(interrupted.join("data.new")).unwrap();
+    fs::write(interrupted.join("data.new/FINISHED"), "").unwrap();
+    fs::copy(compacted.join("data.mdb"), interrupted.join("data.new/data.mdb")).unwrap();
+    fs::copy(compacted.join("sums"), interrupted.join("sums")).unwrap();
+    assert_eq!(verify(&interrupted, |_, _| {}).unwrap().findings, Vec::<String>::new());
+    check_salvaged(&interrupted, &stored.model, "interrupted");
 }
 
-/// Orphans of rows and of chunks are told apart, though their keys are not.
+/// Orphans of rows and of chunks are distinguished, though their keys are not.
 #[test]
-fn branches_of_both_trees_are_made_again() {
+fn branches_of_both_trees_are_rebuilt() {
     let folder = temporary_folder();
     let to = folder.path();
     let long = |number: u64| -> Vec<u8> { number.to_be_bytes().repeat(2_500) };
@@ -594,7 +594,7 @@ fn branches_of_both_trees_are_made_again() {
 }
 
 #[test]
-fn every_answer_is_right_or_an_error() {
+fn every_answer_is_correct_or_an_error() {
     let number = |name: &str, usual| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let (damages, first): (u64, u64) = (number("PARTITA_DAMAGES", 45), number("PARTITA_SEED", 0));
     let stored = stored();
@@ -605,7 +605,7 @@ fn every_answer_is_right_or_an_error() {
             Ok((before, after)) => {
                 harmless += u64::from(before.errors + after.errors == 0);
                 errors += before.errors;
-                answers += before.errors + before.right;
+                answers += before.errors + before.correct;
             }
             Err(what) => refused.push(what),
         }
@@ -615,7 +615,7 @@ fn every_answer_is_right_or_an_error() {
         refused.len()
     );
     refused.iter().for_each(|what| println!("  not opened: {what}"));
-    // Of meta pages and of sums there is a second copy; of all pages few are of the kinds that a start needs.
+    // Meta pages and checksum slots have a second copy; few of all pages are of the kinds that a start needs.
     let of_kinds = |kinds: &[u64]| -> Vec<&String> {
         let is_one = |what: &&String| kinds.iter().any(|kind| what.contains(&format!("damage {kind} ")));
         refused.iter().filter(is_one).collect()

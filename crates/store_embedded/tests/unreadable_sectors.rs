@@ -1,7 +1,7 @@
-//! Sectors that the disk does not give back: what they had is lost, and nothing else is.
+//! Sectors that the disk cannot read: their contents are lost, and nothing else.
 //!
-//! Reading is taken over at link time: a spoilt block is an error until it is written. What stands in it meanwhile is
-//! nonsense, so that whoever looks at it through a map all the same is found out.
+//! Reads are intercepted at link time: a bad block returns an error until it is written. Its contents meanwhile are
+//! garbage, so that anyone who reads it through a map is caught.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -21,20 +21,20 @@ use support::{get, key, put, write};
 const BLOCK: u64 = 4_096;
 const ROWS: u32 = 2_000;
 
-/// A spoilt block: of which file, where, and how often it stays so when it is read.
-struct Spoilt {
+/// A bad block: its file, its offset, and how many reads of it fail.
+struct BadBlock {
     inode: u64,
     at: u64,
     times: u32,
 }
 
-static SPOILT: Mutex<Vec<Spoilt>> = Mutex::new(Vec::new());
+static BAD_BLOCKS: Mutex<Vec<BadBlock>> = Mutex::new(Vec::new());
 
-/// A folder on a disk that cannot be written.
+/// A folder on a read-only disk.
 static READ_ONLY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 #[allow(unsafe_code, reason = "these functions are C's")]
-mod taken_over {
+mod intercepted {
     use super::*;
 
     fn inode_of(file: c_int) -> u64 {
@@ -51,15 +51,15 @@ mod taken_over {
     }
 
     fn fail(error: c_int) {
-        // SAFETY: The C library gives every thread a place for its last error.
+        // SAFETY: The C library gives every thread its own errno.
         unsafe { *libc::__errno_location() = error };
     }
 
     /// # Safety
-    /// As C's.
+    /// As for C's `open64`.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
-        // SAFETY: The caller gives a name that ends with a zero.
+        // SAFETY: The caller passes a NUL-terminated name.
         let name = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT) != 0;
         if writes && READ_ONLY.lock().unwrap().as_ref().is_some_and(|folder| name.starts_with(folder)) {
@@ -71,7 +71,7 @@ mod taken_over {
     }
 
     /// # Safety
-    /// As C's.
+    /// As for C's `pread64`.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn pread64(
         file: c_int,
@@ -80,11 +80,12 @@ mod taken_over {
         offset: off64_t,
     ) -> ssize_t {
         let inode = inode_of(file);
-        let mut spoilt = SPOILT.lock().unwrap();
-        let met = spoilt.iter_mut().find(|one| one.inode == inode && blocks(offset, count).contains(&one.at));
-        if let Some(block) = met {
+        let mut bad_blocks = BAD_BLOCKS.lock().unwrap();
+        let hit =
+            bad_blocks.iter_mut().find(|bad| bad.inode == inode && blocks(offset, count).contains(&bad.at));
+        if let Some(block) = hit {
             block.times = block.times.saturating_sub(1);
-            spoilt.retain(|one| one.times > 0);
+            bad_blocks.retain(|bad| bad.times > 0);
             fail(libc::EIO);
             return -1;
         }
@@ -93,7 +94,7 @@ mod taken_over {
     }
 
     /// # Safety
-    /// As C's.
+    /// As for C's `pwrite64`.
     #[unsafe(no_mangle)]
     pub unsafe extern "C" fn pwrite64(
         file: c_int,
@@ -102,22 +103,25 @@ mod taken_over {
         offset: off64_t,
     ) -> ssize_t {
         let inode = inode_of(file);
-        SPOILT.lock().unwrap().retain(|one| one.inode != inode || !blocks(offset, count).contains(&one.at));
+        BAD_BLOCKS
+            .lock()
+            .unwrap()
+            .retain(|bad| bad.inode != inode || !blocks(offset, count).contains(&bad.at));
         // SAFETY: The caller's own arguments.
         unsafe { libc::syscall(libc::SYS_pwrite64, file, from, count, offset) as ssize_t }
     }
 }
 
-/// Spoils the block for good.
-fn spoil(path: &Path, at: u64) {
+/// Makes a block permanently unreadable.
+fn make_unreadable(path: &Path, at: u64) {
     let file = File::options().write(true).open(path).unwrap();
     file.write_all_at(&[0xAA; BLOCK as usize], at).unwrap();
-    spoil_for(path, at, u32::MAX);
+    make_unreadable_for(path, at, u32::MAX);
 }
 
-/// The block cannot be read so often, and then is what it was.
-fn spoil_for(path: &Path, at: u64, times: u32) {
-    SPOILT.lock().unwrap().push(Spoilt { inode: fs::metadata(path).unwrap().ino(), at, times });
+/// Makes a block unreadable for this many reads, after which it is as before.
+fn make_unreadable_for(path: &Path, at: u64, times: u32) {
+    BAD_BLOCKS.lock().unwrap().push(BadBlock { inode: fs::metadata(path).unwrap().ino(), at, times });
 }
 
 fn open(folder: &Path) -> EmbeddedStore {
@@ -140,7 +144,7 @@ fn stored() -> tempfile::TempDir {
     folder
 }
 
-/// The rows that cannot be read. All others are right.
+/// The rows that cannot be read. All others are correct.
 fn lost(store: &impl Store) -> Vec<u32> {
     let is_lost = |number: &u32| match get(store, &row_key(*number)) {
         Ok(found) => {
@@ -153,23 +157,23 @@ fn lost(store: &impl Store) -> Vec<u32> {
     (0..ROWS).filter(is_lost).collect()
 }
 
-/// Where in the data file a row's leaf is.
+/// The offset of a row's leaf in the data file.
 fn leaf_of(folder: &Path, number: u32) -> u64 {
     let bytes = fs::read(folder.join("data.mdb")).unwrap();
-    let wanted = [&row_key(number)[..], &[0]].concat();
-    let at = bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap() as u64;
+    let target = [&row_key(number)[..], &[0]].concat();
+    let at = bytes.windows(target.len()).rposition(|window| window == target).unwrap() as u64;
     at / BLOCK * BLOCK
 }
 
 #[test]
-fn checksums_that_cannot_be_read_cost_no_row() {
+fn unreadable_checksums_cost_no_row() {
     let folder = stored();
     let sums = folder.path().join("sums");
     let blocks = fs::metadata(&sums).unwrap().len() / BLOCK;
     assert!(blocks > 4);
-    (4..blocks).for_each(|block| spoil(&sums, block * BLOCK));
+    (4..blocks).for_each(|block| make_unreadable(&sums, block * BLOCK));
     // One slot as well: it has a second copy.
-    spoil(&sums, 0);
+    make_unreadable(&sums, 0);
     let store = open(folder.path());
     assert_eq!(lost(&store), []);
     write(&store, (0..ROWS).step_by(7).map(|number| put(&row_key(number), &value(number))).collect())
@@ -181,13 +185,13 @@ fn checksums_that_cannot_be_read_cost_no_row() {
 }
 
 #[test]
-fn a_page_that_cannot_be_read_costs_its_own_rows() {
+fn an_unreadable_page_costs_only_its_own_rows() {
     let folder = stored();
     let (data, at) = (folder.path().join("data.mdb"), leaf_of(folder.path(), 777));
-    spoil(&data, at);
+    make_unreadable(&data, at);
     let findings = verify(folder.path(), |_, _| {}).unwrap().findings;
-    let told = format!("(at byte {at}) cannot be read");
-    assert!(findings.iter().any(|finding| finding.contains(&told)), "{findings:?}");
+    let expected = format!("(at byte {at}) cannot be read");
+    assert!(findings.iter().any(|finding| finding.contains(&expected)), "{findings:?}");
     let salvaged = folder.path().join("salvaged");
     salvage(folder.path(), &salvaged).unwrap();
     let store = open(&salvaged);
@@ -199,7 +203,7 @@ fn a_page_that_cannot_be_read_costs_its_own_rows() {
     let store = open(folder.path());
     let before = lost(&store);
     assert!(before.contains(&777) && before.len() < 40, "{before:?}");
-    // To be written to, the page is made anew; with that the sector is whole again.
+    // To be written to, the page is rebuilt, which also repairs the sector.
     write(&store, vec![put(&row_key(777), &value(777))]).unwrap();
     store.close();
     let store = open(folder.path());
@@ -208,9 +212,9 @@ fn a_page_that_cannot_be_read_costs_its_own_rows() {
 }
 
 #[test]
-fn a_disk_that_hesitates_costs_nothing() {
+fn a_disk_with_transient_errors_costs_nothing() {
     let folder = stored();
-    spoil_for(&folder.path().join("data.mdb"), leaf_of(folder.path(), 777), 3);
+    make_unreadable_for(&folder.path().join("data.mdb"), leaf_of(folder.path(), 777), 3);
     let store = open(folder.path());
     write(&store, vec![put(&row_key(777), &value(777))]).unwrap();
     store.close();
@@ -219,12 +223,12 @@ fn a_disk_that_hesitates_costs_nothing() {
     assert!(!folder.path().join("DAMAGE").exists());
 }
 
-/// As a kill leaves it: all is in the log, and nothing in the data file.
+/// As a kill leaves it: everything is in the log, and nothing in the data file.
 #[test]
-fn a_log_of_which_a_part_cannot_be_read_is_salvaged_up_to_there() {
+fn a_log_with_an_unreadable_part_is_salvaged_up_to_there() {
     let folder = tempfile::tempdir().unwrap();
     let (live, killed) = (folder.path().join("live"), folder.path().join("killed"));
-    let store = EmbeddedStore::open_at_pace(&live, Options::default(), Pace::Lazy).unwrap();
+    let store = EmbeddedStore::open_with_pace(&live, Options::default(), Pace::Lazy).unwrap();
     for number in 0..200 {
         write(&store, vec![put(&row_key(number), &value(number))]).unwrap();
     }
@@ -233,7 +237,7 @@ fn a_log_of_which_a_part_cannot_be_read_is_salvaged_up_to_there() {
         fs::copy(live.join(name), killed.join(name)).unwrap();
     }
     store.close();
-    spoil(&killed.join("log/segment.1"), 100 * BLOCK);
+    make_unreadable(&killed.join("log/segment.1"), 100 * BLOCK);
     assert!(EmbeddedStore::open(&killed, Options::default()).is_err());
     let salvaged = salvage(&killed, &folder.path().join("salvaged")).unwrap();
     assert!(!salvaged.lost.is_empty());
@@ -244,7 +248,7 @@ fn a_log_of_which_a_part_cannot_be_read_is_salvaged_up_to_there() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_can_be_verified_and_salvaged() {
+fn a_read_only_disk_can_be_verified_and_salvaged() {
     let folder = stored();
     *READ_ONLY.lock().unwrap() = Some(folder.path().to_path_buf());
     assert!(EmbeddedStore::open(folder.path(), Options::default()).is_err());
@@ -252,8 +256,8 @@ fn a_disk_that_cannot_be_written_can_be_verified_and_salvaged() {
     let salvaged = tempfile::tempdir().unwrap();
     salvage(folder.path(), salvaged.path()).unwrap();
     assert_eq!(lost(&open(salvaged.path())), []);
-    // Somebody else who only reads is told apart from nobody.
+    // The lock also protects against another process that only reads.
     let file = File::open(folder.path().join("LOCK")).unwrap();
     file.lock().unwrap();
-    assert!(matches!(verify(folder.path(), |_, _| {}), Err(OpenError::Held { .. })));
+    assert!(matches!(verify(folder.path(), |_, _| {}), Err(OpenError::InUse { .. })));
 }

@@ -1,12 +1,13 @@
-//! The storage contract kept in memory: an ordered map behind a lock.
+//! The storage contract in memory: an ordered map behind a lock.
 //!
-//! In come decisions and snapshots, out go the same answers as from a store on disk; nothing survives the
-//! process. It is the plain model: where another store disagrees with this one, one of the two is wrong. Both are
-//! tried with the same tests, in `store_embedded/tests/contract.rs`.
+//! It answers exactly like a store on disk, and nothing survives the process. It is the reference model: if another store
+//! disagrees with this one, one of the two is wrong. Both are tested with `store_embedded/tests/contract.rs`.
 //!
-//! The rows live behind an `Arc`, so a snapshot is a pointer to the map as it was and never waits. A decision
-//! changes the map in place when no snapshot looks at it and copies it otherwise: slow for a large map that is
-//! read all the time, which is fine for a model.
+//! The rows are behind an `Arc`, so a snapshot is a pointer to the map as it was and never waits. A decision changes the
+//! map in place if no snapshot holds it and copies it otherwise: slow for a large map that is read all the time, which is
+//! fine for a model.
+
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,15 +22,16 @@ use partita_store::{
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Rows in memory.
+/// A store whose rows are in memory.
 #[derive(Default)]
 pub struct MemoryStore {
-    /// Held while a decision is made, until its `on_commit` has returned.
+    /// Held from the start of a decision until its `on_commit` has returned.
     deciding: Mutex<()>,
     rows: RwLock<Arc<Map>>,
 }
 
 impl MemoryStore {
+    /// Creates an empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }
@@ -38,8 +40,8 @@ impl MemoryStore {
         Arc::clone(&self.rows.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// One decision after another: nobody else decides while the guard lives.
-    fn turn(&self) -> MutexGuard<'_, ()> {
+    /// Serializes decisions: no other decision runs while the guard lives.
+    fn lock_decisions(&self) -> MutexGuard<'_, ()> {
         self.deciding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,13 +50,13 @@ impl MemoryStore {
         keys: &[Vec<u8>],
         mut decision: impl FnMut(&Rows<'_>) -> Decision<T>,
     ) -> Result<T, StoreError> {
-        let _turn = self.turn();
+        let _deciding = self.lock_decisions();
         let rows = self.current();
         let found: Vec<_> = keys.iter().map(|key| rows.get(key).map(|row| Cow::Borrowed(&row[..]))).collect();
         let decided = catch_unwind(AssertUnwindSafe(|| decision(&found)))
             .map_err(|_| StoreError::Io("a decision panicked".to_string()))?;
         drop(found);
-        // Given back before the write, so that the map is copied for snapshots only.
+        // Released before the write, so that the map is copied only if a snapshot holds it.
         drop(rows);
         if !decided.writes.is_empty() {
             let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +81,7 @@ impl Store for MemoryStore {
         keys: Vec<Vec<u8>>,
         decision: impl FnMut(&Rows<'_>) -> Decision<T> + Send + 'static,
     ) -> impl Future<Output = Result<T, StoreError>> + Send {
-        // Decided here and not in the future: the writes happen even if nobody polls it.
+        // Decided here and not in the future: the writes happen even if it is never polled.
         std::future::ready(self.decide_now(&keys, decision))
     }
 
@@ -119,7 +121,7 @@ fn drop_space(rows: &mut Map, space: Space) {
     }
 }
 
-/// The rows as they were when it was taken.
+/// The rows as of when the snapshot was taken.
 pub struct Snapshot {
     rows: Arc<Map>,
 }

@@ -1,6 +1,6 @@
-//! The attribute value as a tree: for building values and for edits inside documents.
+//! Attribute values as owned trees, for building values and editing documents.
 //!
-//! The hot paths never build one; they work on the encoded bytes.
+//! Hot paths never build one; they work on the encoded bytes.
 
 use crate::{Encoder, Number, ValueRef};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,23 +8,30 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A DynamoDB attribute value that owns all of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttributeValue {
+    /// The null value.
     Null,
+    /// A boolean.
     Bool(bool),
+    /// A string.
     S(String),
+    /// A number.
     N(Number),
+    /// Binary data.
     B(Vec<u8>),
-    /// Never empty.
+    /// A string set; never empty.
     Ss(BTreeSet<String>),
-    /// Never empty.
+    /// A number set; never empty.
     Ns(BTreeSet<Number>),
-    /// Never empty.
+    /// A binary set; never empty.
     Bs(BTreeSet<Vec<u8>>),
+    /// A list.
     L(Vec<AttributeValue>),
+    /// A map.
     M(BTreeMap<String, AttributeValue>),
 }
 
 impl AttributeValue {
-    /// Writes the canonical bytes. An empty set, which no request can make, is written as NULL.
+    /// Writes the canonical bytes. An empty set, which no request can produce, is written as NULL.
     pub fn encode(&self, encoder: &mut Encoder) {
         match self {
             AttributeValue::Null => encoder.null(),
@@ -118,7 +125,7 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn damaged_bytes_are_read_without_panic(bytes: Vec<u8>) {
+        fn reading_damaged_bytes_does_not_panic(bytes: Vec<u8>) {
             if let Some(value) = ValueRef::read(&bytes) {
                 let _ = (AttributeValue::from(value), value.size());
             }
@@ -126,7 +133,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn map_entries_are_sorted_and_the_last_of_equal_names_stays() {
+    fn map_entries_are_sorted_and_the_last_duplicate_wins() {
         let mut encoder = Encoder::new();
         let mark = encoder.begin_map();
         for (name, value) in [("b", "1"), ("a", "2"), ("b", "3"), ("c", "4")] {
@@ -135,7 +142,7 @@ pub(crate) mod tests {
         }
         encoder.end_map(mark);
         let value = Value::from_encoder(encoder);
-        let ValueRef::M(map) = value.view() else { panic!("a map was written") };
+        let ValueRef::M(map) = value.view() else { panic!("expected a map") };
         let entries: Vec<_> = map.into_iter().map(|(name, value)| (name, value.as_text().unwrap())).collect();
         assert_eq!(entries, [(&b"a"[..], "2"), (b"b", "3"), (b"c", "4")]);
     }

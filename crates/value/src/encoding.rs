@@ -1,4 +1,4 @@
-//! The canonical bytes of values and items: what the store keeps and what every stage hands on.
+//! The canonical encoding of values and items: the form that is stored and passed between all stages.
 //!
 //! ```text
 //! value  := tag body            tag: one byte, see `Tag`
@@ -9,8 +9,8 @@
 //!         | u32 (length name value)*                     M: names in byte order, each once
 //! item   := u32 (length name value)*                     the u32 is DynamoDB's size of the item
 //! ```
-//! `length` is a LEB128 number, `u32` is little-endian; inside a value it counts the bytes that follow,
-//! so any value is skipped in one step. Names and set elements are sorted, numbers canonical: equal
+//! `length` is a LEB128 number, `u32` is little-endian; inside a value it is the length of the rest in
+//! bytes, so any value can be skipped in one step. Names and set elements are sorted, numbers canonical: equal
 //! values have equal bytes, and comparing two maps is comparing two slices.
 
 use crate::{Number, NumberError, ValueRef};
@@ -22,16 +22,27 @@ pub(crate) const ITEM_HEADER: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Tag {
+    /// NULL.
     Null = 0,
+    /// BOOL, false.
     False = 1,
+    /// BOOL, true.
     True = 2,
+    /// String.
     S = 3,
+    /// Number.
     N = 4,
+    /// Binary.
     B = 5,
+    /// String set.
     Ss = 6,
+    /// Number set.
     Ns = 7,
+    /// Binary set.
     Bs = 8,
+    /// List.
     L = 9,
+    /// Map.
     M = 10,
 }
 
@@ -43,22 +54,24 @@ impl Tag {
     }
 }
 
-/// Why elements do not make a set. The texts are AWS's.
+/// Why elements do not form a set. The messages are AWS's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
+    /// There are no elements; holds the name of the element type.
     #[error("One or more parameter values were invalid: An {0} set  may not be empty")]
     Empty(&'static str),
+    /// An element occurs more than once; holds the elements as AWS prints them.
     #[error("One or more parameter values were invalid: Input collection {0} contains duplicates.")]
     Duplicate(String),
 }
 
-/// Writes values one after the other into one buffer.
+/// Writes values one after another into one buffer.
 ///
-/// Containers are opened with `begin_…`, which returns a mark, and closed with `end_…`.
+/// Lists and maps are opened with `begin_…`, which returns a [`Mark`], and closed with `end_…`.
 #[derive(Default)]
 pub struct Encoder {
     buffer: Vec<u8>,
-    /// Where each entry of the maps still open begins; a map's own start at its mark.
+    /// The start of each entry of all open maps; a map's own begin at its mark's `first_entry`.
     entries: Vec<usize>,
 }
 
@@ -69,44 +82,51 @@ pub struct Mark {
     first_entry: usize,
 }
 
-/// How far was written.
+/// A position to which an [`Encoder`] can be rewound.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct EncoderPosition {
     length: usize,
     entries: usize,
 }
 
 impl Encoder {
+    /// Creates an encoder with an empty buffer.
     pub fn new() -> Encoder {
         Encoder::default()
     }
 
+    /// Creates an encoder whose buffer has space for that many bytes.
     pub fn with_capacity(bytes: usize) -> Encoder {
         Encoder { buffer: Vec::with_capacity(bytes), entries: Vec::with_capacity(32) }
     }
 
+    /// Writes NULL.
     pub fn null(&mut self) {
         self.buffer.push(Tag::Null as u8);
     }
 
+    /// Writes a boolean.
     pub fn boolean(&mut self, value: bool) {
         self.buffer.push(if value { Tag::True } else { Tag::False } as u8);
     }
 
+    /// Writes a string.
     pub fn string(&mut self, value: &str) {
         self.scalar(Tag::S, value.as_bytes());
     }
 
+    /// Writes binary data.
     pub fn binary(&mut self, value: &[u8]) {
         self.scalar(Tag::B, value);
     }
 
+    /// Writes a number.
     pub fn number(&mut self, value: &Number) {
         let text = value.to_string();
         self.scalar(Tag::N, text.as_bytes());
     }
 
-    /// Parses and writes a number; text that is canonical already is written as it is.
+    /// Parses and writes a number; short canonical integers are copied without parsing.
     pub fn number_text(&mut self, text: &str) -> Result<(), NumberError> {
         if is_short_canonical_integer(text) {
             self.scalar(Tag::N, text.as_bytes());
@@ -126,6 +146,7 @@ impl Encoder {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Writes a string set; sorts the elements.
     pub fn string_set<T: AsRef<str>>(&mut self, elements: &[T]) -> Result<(), SetError> {
         let mut sorted: Vec<&str> = elements.iter().map(AsRef::as_ref).collect();
         sorted.sort_unstable();
@@ -139,6 +160,7 @@ impl Encoder {
         Ok(())
     }
 
+    /// Writes a number set; sorts the elements.
     pub fn number_set(&mut self, elements: &[Number]) -> Result<(), SetError> {
         let mut sorted = elements.to_vec();
         sorted.sort_unstable();
@@ -152,6 +174,7 @@ impl Encoder {
         Ok(())
     }
 
+    /// Writes a binary set; sorts the elements.
     pub fn binary_set<T: AsRef<[u8]>>(&mut self, elements: &[T]) -> Result<(), SetError> {
         let mut sorted: Vec<&[u8]> = elements.iter().map(AsRef::as_ref).collect();
         sorted.sort_unstable();
@@ -171,7 +194,7 @@ impl Encoder {
         self.close(&mark);
     }
 
-    /// Writes a value that is encoded already.
+    /// Copies a value that is already encoded.
     pub fn value(&mut self, value: ValueRef<'_>) {
         value.write_to(&mut self.buffer);
     }
@@ -182,14 +205,17 @@ impl Encoder {
         self.value(value);
     }
 
+    /// Opens a list; its elements are written next.
     pub fn begin_list(&mut self) -> Mark {
         self.begin(Tag::L)
     }
 
+    /// Closes a list.
     pub fn end_list(&mut self, mark: Mark) {
         self.close(&mark);
     }
 
+    /// Opens a map; its entries are written next, in any order.
     pub fn begin_map(&mut self) -> Mark {
         self.begin(Tag::M)
     }
@@ -200,21 +226,21 @@ impl Encoder {
         self.bytes(name.as_bytes());
     }
 
-    /// Closes a map: sorts its entries by name; of entries with the same name the last one stays.
+    /// Closes a map: sorts its entries by name; of entries with the same name, the last one wins.
     pub fn end_map(&mut self, mark: Mark) {
         self.sort_entries(mark.start + 5, mark.first_entry);
         self.close(&mark);
     }
 
-    /// Where the next value or entry will be written.
-    pub fn place(&self) -> Place {
-        Place { length: self.buffer.len(), entries: self.entries.len() }
+    /// Returns the current position, where the next value or entry will be written.
+    pub fn position(&self) -> EncoderPosition {
+        EncoderPosition { length: self.buffer.len(), entries: self.entries.len() }
     }
 
-    /// Takes back all that was written since.
-    pub fn go_back(&mut self, place: Place) {
-        self.buffer.truncate(place.length);
-        self.entries.truncate(place.entries);
+    /// Discards everything written since `position` was taken.
+    pub fn rewind(&mut self, position: EncoderPosition) {
+        self.buffer.truncate(position.length);
+        self.entries.truncate(position.entries);
     }
 
     fn begin(&mut self, tag: Tag) -> Mark {
@@ -249,18 +275,18 @@ impl Encoder {
         self.entries.truncate(first_entry);
     }
 
-    /// The bytes written so far: one value, where one was written.
+    /// Returns the bytes written.
     pub fn finish(self) -> Vec<u8> {
         self.buffer
     }
 }
 
-/// Elements named in AWS's order: as given.
+/// Lists the elements in the order given, as AWS does.
 fn duplicates(elements: impl Iterator<Item = String>) -> SetError {
     SetError::Duplicate(format!("[{}]", elements.collect::<Vec<_>>().join(", ")))
 }
 
-/// Most numbers are small integers; they need no arithmetic to be seen as canonical.
+/// Recognizes small integers, which most numbers are, as canonical without arithmetic.
 fn is_short_canonical_integer(text: &str) -> bool {
     match text.as_bytes() {
         [b'0'] => true,
@@ -277,7 +303,7 @@ pub(crate) fn write_length(buffer: &mut Vec<u8>, mut length: usize) {
     buffer.push(length as u8);
 }
 
-/// Reads a length and that many bytes; returns them and what follows.
+/// Reads a length and that many bytes; returns them and the rest.
 #[inline]
 pub(crate) fn read_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&first, rest) = bytes.split_first()?;
@@ -296,7 +322,7 @@ fn read_long(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
-/// Reads a `u32` and that many bytes; returns them and what follows.
+/// Reads a `u32` and that many bytes; returns them and the rest.
 pub(crate) fn read_block(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)

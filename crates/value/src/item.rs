@@ -5,16 +5,17 @@ use crate::{AttributeValue, ItemRef, MapRef, ValueRef, size};
 use std::fmt;
 use std::sync::Arc;
 
-/// One encoded value that owns its bytes together with its clones: an expression may name a large value often.
+/// An encoded value. Clones share the bytes, because an expression may use a large value many times.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Value(Arc<Vec<u8>>);
 
 impl Value {
-    /// Takes the bytes that an [`Encoder`] wrote for one value.
+    /// Wraps the bytes that an [`Encoder`] wrote for one value.
     pub fn from_encoder(encoder: Encoder) -> Value {
         Value(Arc::new(encoder.finish()))
     }
 
+    /// Encodes a string.
     pub fn string(text: &str) -> Value {
         Value::build(|encoder| encoder.string(text))
     }
@@ -25,11 +26,12 @@ impl Value {
         Value::from_encoder(encoder)
     }
 
+    /// Borrows the value.
     pub fn view(&self) -> ValueRef<'_> {
         ValueRef::read(&self.0).unwrap_or(ValueRef::Null)
     }
 
-    /// How many bytes the encoded value takes.
+    /// Returns the length of the encoded value in bytes.
     pub fn byte_count(&self) -> usize {
         self.0.len()
     }
@@ -58,40 +60,45 @@ impl fmt::Debug for Value {
 pub struct Item(Vec<u8>);
 
 impl Item {
-    /// Builds an item: `write` calls [`Encoder::name`] and writes a value, for each attribute in any order.
+    /// Builds an item: `write` calls [`Encoder::name`] and then writes a value for each attribute, in any order.
     pub fn build(write: impl FnOnce(&mut Encoder)) -> Item {
         let mut builder = ItemBuilder::default();
         write(&mut builder.encoder);
         builder.finish()
     }
 
-    /// Takes bytes that were an item's before.
+    /// Wraps the bytes of an encoded item; `None` if they are too short to be one.
     pub fn from_bytes(bytes: Vec<u8>) -> Option<Item> {
         (bytes.len() >= ITEM_HEADER).then_some(Item(bytes))
     }
 
+    /// Returns the encoded bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 
-    /// The same in no more memory than it needs.
+    /// Releases unused capacity.
     pub fn shrunk(mut self) -> Item {
         self.0.shrink_to_fit();
         self
     }
 
+    /// Borrows the item.
     pub fn view(&self) -> ItemRef<'_> {
-        ItemRef::new(&self.0).unwrap_or_else(|| unreachable!("an item owns at least its header"))
+        ItemRef::new(&self.0).unwrap_or_else(|| unreachable!("an item has at least its header"))
     }
 
+    /// Returns the value of a top-level attribute.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
         self.view().get(name)
     }
 
+    /// Returns DynamoDB's size of the item in bytes.
     pub fn size(&self) -> usize {
         self.view().size()
     }
 
+    /// Returns whether the item has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.len() == ITEM_HEADER
     }
@@ -140,16 +147,18 @@ impl Default for ItemBuilder {
 }
 
 impl ItemBuilder {
+    /// Returns the encoder to which names and values are written.
     pub fn encoder(&mut self) -> &mut Encoder {
         &mut self.encoder
     }
 
+    /// Completes the item.
     pub fn finish(mut self) -> Item {
         self.encoder.end_map(self.mark);
         let mut bytes = self.encoder.finish();
-        // The item's map begins with its tag and length; the size takes the length's place.
+        // The item's map begins with its tag and length; drop the tag and replace the length with the size.
         bytes.remove(0);
-        let item_size = size::map_entries_size(MapRef::over(&bytes[ITEM_HEADER..])) as u32;
+        let item_size = size::map_entries_size(MapRef::from_entries(&bytes[ITEM_HEADER..])) as u32;
         bytes[..ITEM_HEADER].copy_from_slice(&item_size.to_le_bytes());
         Item(bytes)
     }

@@ -1,4 +1,4 @@
-//! DynamoDB's number: 38 significant decimal digits, magnitude 1E-130 to 9.99…E+125, exact.
+//! DynamoDB's numbers: exact decimals with 38 significant digits and a magnitude of 1E-130 to 9.99…E+125.
 
 use crate::limits::NUMBER_DIGITS;
 use std::cmp::Ordering;
@@ -17,23 +17,28 @@ pub struct Number {
     exponent: i16,
 }
 
-/// Why a text or a result is no DynamoDB number. The texts are AWS's.
+/// Why a text or a result is not a valid number. The messages are AWS's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
+    /// The text is not a decimal number; holds the text.
     #[error("The parameter cannot be converted to a numeric value{}{}", if .0.is_empty() { "" } else { ": " }, .0)]
     NotANumber(String),
+    /// The magnitude is too large.
     #[error("Number overflow. Attempting to store a number with magnitude larger than supported range")]
     Overflow,
+    /// The magnitude is too small.
     #[error("Number underflow. Attempting to store a number with magnitude smaller than supported range")]
     Underflow,
+    /// There are too many significant digits.
     #[error("Attempting to store more than 38 significant digits in a Number")]
     TooPrecise,
 }
 
 impl Number {
+    /// Zero.
     pub const ZERO: Number = Number { negative: false, coefficient: 0, exponent: 0 };
 
-    /// Reads decimal text: sign, digits, point, exponent.
+    /// Parses decimal text: sign, digits, point, exponent.
     pub fn parse(text: &str) -> Result<Number, NumberError> {
         Digits::read(text).ok_or_else(|| NumberError::NotANumber(text.to_owned()))?.into_number()
     }
@@ -61,15 +66,17 @@ impl Number {
         Ok(Number { negative, coefficient, exponent: exponent as i16 })
     }
 
+    /// Returns whether the number is zero.
     pub fn is_zero(&self) -> bool {
         self.coefficient == 0
     }
 
+    /// Returns whether the number is less than zero.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
-    /// The significant digits, without leading or trailing zeros.
+    /// The number of significant digits, without leading or trailing zeros.
     pub(crate) fn significant_digits(&self) -> u32 {
         digit_count(self.coefficient)
     }
@@ -83,12 +90,13 @@ impl Number {
         i32::from(self.exponent) + digit_count(self.coefficient) as i32 - 1
     }
 
+    /// Returns the number with the opposite sign.
     pub fn negate(&self) -> Number {
         Number { negative: !self.negative && !self.is_zero(), ..*self }
     }
 
-    /// Exact sum, or an error when it leaves the range. AWS calls it an overflow, too, when the sum needs more
-    /// than 38 digits.
+    /// Returns the exact sum, or an error if it is out of range. Like AWS, also reports an overflow if the sum
+    /// needs more than 38 digits.
     pub fn add(&self, other: &Number) -> Result<Number, NumberError> {
         self.exact_sum(other).map_err(|error| match error {
             NumberError::TooPrecise => NumberError::Overflow,
@@ -105,7 +113,7 @@ impl Number {
         }
         let (high, low) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         let shift = (high.exponent - low.exponent) as u32;
-        // Beyond 76 digits of distance no exact sum fits 38 digits; the shifted value must fit u128 too.
+        // If the exponents are more than 76 apart, no exact sum fits 38 digits; the shifted value must fit u128 too.
         let factor = 10u128.checked_pow(shift).ok_or(NumberError::TooPrecise)?;
         let lifted = high.coefficient.checked_mul(factor).ok_or(NumberError::TooPrecise)?;
         let exponent = i32::from(low.exponent);
@@ -120,7 +128,7 @@ impl Number {
         }
     }
 
-    /// Exact difference, or an error as for [`Number::add`].
+    /// Returns the exact difference, or an error as for [`Number::add`].
     pub fn subtract(&self, other: &Number) -> Result<Number, NumberError> {
         self.add(&other.negate())
     }
@@ -133,7 +141,7 @@ impl Number {
         })
     }
 
-    /// The whole number nearest to zero, where it fits; TTL timestamps are read with this.
+    /// Returns the integer part if it fits; used for TTL timestamps.
     pub fn to_i64(&self) -> Option<i64> {
         let whole = if self.exponent >= 0 {
             self.coefficient.checked_mul(10u128.checked_pow(self.exponent as u32)?)?
@@ -177,7 +185,7 @@ impl Ord for Number {
     }
 }
 
-/// Plain decimal notation, as DynamoDB answers: no exponent, no leading `+`, no trailing zeros.
+/// Plain decimal notation, as in DynamoDB's responses: no exponent, no leading `+`, no trailing zeros.
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.negative {
@@ -203,14 +211,14 @@ fn digit_count(coefficient: u128) -> u32 {
     coefficient.checked_ilog10().map_or(1, |log| log + 1)
 }
 
-/// A number's text taken apart: significant digits and the power of ten of the last one.
+/// The parts of a number's text: the significant digits and the power of ten of the last one.
 struct Digits {
     negative: bool,
     coefficient: u128,
     exponent: i64,
     /// More than 38 significant digits were given.
     too_precise: bool,
-    /// The magnitude of the first significant digit, for range checks where digits were too many.
+    /// The number of significant digits, also counted when they are too many, for the range checks.
     significant: u32,
 }
 
@@ -230,7 +238,7 @@ impl Digits {
         Some(digits)
     }
 
-    /// Pending zeros are only counted, so that trailing zeros never use up precision.
+    /// Pending zeros are only counted, so that trailing zeros do not use up precision.
     fn read_mantissa(&mut self, mantissa: &[u8]) -> Option<()> {
         let (mut seen_digit, mut seen_point, mut zeros) = (false, false, 0u32);
         let mut fraction_digits = 0i64;
@@ -310,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_plainly() {
+    fn numbers_are_printed_in_plain_notation() {
         for (text, expected) in [
             ("0", "0"),
             ("-0", "0"),
@@ -333,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_outside_the_limits_are_refused() {
+    fn invalid_and_out_of_range_numbers_are_rejected() {
         for text in [
             "", "-", "+", ".", "e5", "1e", "1e+", "abc", "1 ", " 1", "0x1", "1.2.3", "NaN", "Infinity", "1_0",
         ] {
@@ -349,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_exact_or_refused() {
+    fn sums_are_exact_or_rejected() {
         let add = |a: &str, b: &str| {
             Number::parse(a).unwrap().add(&Number::parse(b).unwrap()).map(|n| n.to_string())
         };
@@ -367,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_part_is_read_for_timestamps() {
+    fn integer_part_is_extracted() {
         let whole = |text: &str| Number::parse(text).unwrap().to_i64();
         assert_eq!(whole("1700000000.9"), Some(1_700_000_000));
         assert_eq!(whole("-3"), Some(-3));

@@ -1,10 +1,11 @@
-//! Keys as bytes whose order is DynamoDB's order of the values, and the token that places a partition.
+//! Order-preserving key encoding, and the tokens by which partitions are placed.
 //!
-//! Text and binary are written in groups of eight bytes, each followed by a marker (255 after a full
-//! group that goes on, otherwise 247 plus the bytes used), which costs an eighth and never more: a key
-//! of 1,024 bytes becomes 1,161. A number is one byte of sign, one of magnitude, its digits two a byte,
-//! and an end mark; a negative number is that, inverted. Each form knows its own end, so that several
-//! attributes and a suffix can follow each other.
+//! The byte order of encoded keys is DynamoDB's order of the values. Text and binary are written in
+//! groups of eight bytes, each followed by a marker (255 after a full group that is not the last,
+//! otherwise 247 plus the bytes used). The overhead is at most an eighth: a key of 1,024 bytes becomes
+//! 1,161. A number is one byte of sign, one of magnitude, its digits two per byte, and a terminator; a
+//! negative number is the same, inverted. Every form is self-delimiting, so several attributes and a
+//! suffix can be concatenated.
 
 use crate::{Number, ValueRef};
 use siphasher::sip128::{Hasher128, SipHasher24};
@@ -15,7 +16,7 @@ const ZERO: u8 = 0x80;
 const POSITIVE: u8 = 0x81;
 const NEGATIVE: u8 = 0x7f;
 
-/// Appends the order-preserving form of a string, number or binary; other types have none.
+/// Appends the order-preserving encoding of a string, number or binary; other types have none.
 pub fn write(value: ValueRef<'_>, key: &mut Vec<u8>) {
     match value {
         ValueRef::S(bytes) | ValueRef::B(bytes) => write_bytes(bytes, key),
@@ -36,9 +37,9 @@ fn write_bytes(bytes: &[u8], key: &mut Vec<u8>) {
     key.push(u8::MAX - (GROUP - rest.len()) as u8);
 }
 
-/// Appends the bytes with which every text or binary that begins with `prefix` begins.
+/// Appends the common prefix of the keys of all text or binary values that begin with `prefix`.
 ///
-/// A shorter value that is padded with zero bytes can begin so too: check what is found.
+/// The key of a shorter value, padded with zero bytes, can have the same prefix: check the values found.
 pub fn write_prefix(prefix: &[u8], key: &mut Vec<u8>) {
     let mut rest = prefix;
     while rest.len() >= GROUP {
@@ -56,7 +57,7 @@ fn write_number(number: &Number, key: &mut Vec<u8>) {
     }
     let start = key.len();
     key.push(POSITIVE);
-    // The magnitude runs from -130 to 125: exactly one byte.
+    // The magnitude ranges from -130 to 125: exactly one byte.
     key.push((number.magnitude() + 130) as u8);
     let mut digits = number.significant_digits();
     let mut coefficient = number.coefficient();
@@ -74,28 +75,29 @@ fn write_number(number: &Number, key: &mut Vec<u8>) {
     }
 }
 
-/// What tokens are made with. Whoever does not know it cannot find two keys of the same token.
+/// The secret with which tokens are hashed. Without it, nobody can construct two keys with the same token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenKey([u64; 2]);
 
 impl TokenKey {
-    /// For what nobody has a use for a collision of, and for tables from before each had a key of its own.
+    /// For tokens whose collisions are useless to an attacker, and for tables created before each had its own key.
     pub const FIXED: TokenKey = TokenKey([0x7061_7274_6974_6121, 0x746f_6b65_6e73_2e2e]);
 
+    /// Wraps a secret.
     pub fn new(secret: [u64; 2]) -> TokenKey {
         TokenKey(secret)
     }
 }
 
-/// The same as [`keyed_token`] with a key that everybody knows.
+/// Returns the [`keyed_token`] under the public key [`TokenKey::FIXED`].
 pub fn token<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 16] {
     keyed_token(TokenKey::FIXED, values)
 }
 
-/// A 128-bit identity of one or more values, equal only for equal values in the same order.
+/// Returns a 128-bit hash that identifies one or more values in their order.
 ///
-/// For a partition key it is the token that says where the partition lies: tokens are spread evenly,
-/// which is what parallel scans divide among their segments.
+/// The token of a partition key determines where the partition is stored. Tokens are evenly distributed,
+/// so parallel scans divide the token range among their segments.
 pub fn keyed_token<'a>(key: TokenKey, values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 16] {
     let mut hasher = SipHasher24::new_with_keys(key.0[0], key.0[1]);
     for value in values {
@@ -112,7 +114,7 @@ pub fn keyed_token<'a>(key: TokenKey, values: impl Iterator<Item = ValueRef<'a>>
     hasher.finish128().as_u128().to_be_bytes()
 }
 
-/// The smallest bytes greater than everything that begins with `prefix`; `None` if there are none.
+/// Returns the least byte string greater than all that begin with `prefix`; `None` if there is none.
 pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();
@@ -154,7 +156,7 @@ mod tests {
         }
 
         #[test]
-        fn no_key_is_the_beginning_of_another(a: Vec<u8>, b: Vec<u8>) {
+        fn no_key_is_a_prefix_of_another(a: Vec<u8>, b: Vec<u8>) {
             let (x, y) = (key(ValueRef::B(&a)), key(ValueRef::B(&b)));
             prop_assert_eq!(x.starts_with(&y), a == b);
         }
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_tell_types_and_boundaries_apart() {
+    fn tokens_distinguish_types_and_boundaries() {
         let token_of = |parts: &[&str]| {
             let values: Vec<_> = parts.iter().map(|part| Value::string(part)).collect();
             token(values.iter().map(Value::view))
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_prefix_is_found() {
+    fn prefix_ends_are_computed() {
         assert_eq!(after_prefix(&[1, 2]), Some(vec![1, 3]));
         assert_eq!(after_prefix(&[1, 255]), Some(vec![2]));
         assert_eq!(after_prefix(&[255]), None);

@@ -1,10 +1,10 @@
-//! DynamoDB's sizes: what the 400 KB limit and the capacity units count.
+//! DynamoDB's sizes, which the 400 KB limit and the capacity units are based on.
 
 use crate::{ListRef, MapRef, ValueRef};
 
-/// What a list or map costs beside its contents.
+/// Overhead of a list or map.
 const CONTAINER: usize = 3;
-/// What each element of a list or map costs beside itself.
+/// Overhead of each element of a list or map.
 const ELEMENT: usize = 1;
 
 pub(crate) fn value_size(value: ValueRef<'_>) -> usize {
@@ -19,17 +19,17 @@ pub(crate) fn value_size(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Elements, without what a list itself costs.
+/// The size of the elements, without the overhead of the list.
 pub(crate) fn list_elements_size(list: ListRef<'_>) -> usize {
     list.into_iter().map(|value| ELEMENT + value_size(value)).sum()
 }
 
-/// Names and values, without what a map itself costs: the size of an item.
+/// The size of names and values without the overhead of the map, as in an item.
 pub(crate) fn map_entries_size(map: MapRef<'_>) -> usize {
     map.into_iter().map(|(name, value)| name.len() + value_size(value)).sum()
 }
 
-/// One byte, half a byte a significant digit on each side of the point (rounded up), one for a minus.
+/// One byte, half a byte per significant digit on each side of the point (rounded up), and one for a minus sign.
 fn number_size(canonical: &[u8]) -> usize {
     let (sign, digits) = match canonical {
         [b'-', rest @ ..] => (1, rest),
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_count_half_a_byte_a_digit() {
+    fn a_digit_counts_half_a_byte() {
         for (text, expected) in [
             ("0", 1),
             ("1", 2),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn items_count_names_and_values() {
+    fn item_size_counts_names_and_values() {
         let list = AttributeValue::L(vec![AttributeValue::S("ab".into()), AttributeValue::Null]);
         let map = AttributeValue::M(BTreeMap::from([("k".to_owned(), AttributeValue::Bool(true))]));
         let item: Item =

@@ -1,35 +1,47 @@
-//! Borrowed views of encoded values and items: reading without copying.
+//! Borrowed views of encoded values and items, for reading without copying.
 
 use crate::encoding::{self, Tag, read_block, read_bytes, write_length};
 use crate::{Number, size};
 use std::cmp::Ordering;
 
-/// An encoded value, looked at in place. Two views are equal when the values are.
+/// A borrowed encoded value. Views are equal if the values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueRef<'a> {
+    /// The null value.
     Null,
+    /// A boolean.
     Bool(bool),
-    /// UTF-8 text.
+    /// A string, as UTF-8.
     S(&'a [u8]),
-    /// Canonical decimal text.
+    /// A number, as canonical decimal text.
     N(&'a [u8]),
+    /// Binary data.
     B(&'a [u8]),
+    /// A string set.
     Ss(SetRef<'a>),
+    /// A number set.
     Ns(SetRef<'a>),
+    /// A binary set.
     Bs(SetRef<'a>),
+    /// A list.
     L(ListRef<'a>),
+    /// A map.
     M(MapRef<'a>),
 }
 
 /// The types a key attribute may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarType {
+    /// String.
     S,
+    /// Number.
     N,
+    /// Binary.
     B,
 }
 
 impl ScalarType {
+    /// Returns DynamoDB's name of the type, as in `"AttributeType": "S"`.
     pub fn name(self) -> &'static str {
         match self {
             ScalarType::S => "S",
@@ -40,7 +52,7 @@ impl ScalarType {
 }
 
 impl<'a> ValueRef<'a> {
-    /// Whether the value has more than so many levels; a scalar and an empty container have one.
+    /// Returns whether the value has more than `levels` levels; a scalar or an empty container has one.
     pub fn is_nested_beyond(self, levels: usize) -> bool {
         let Some(inner) = levels.checked_sub(1) else { return true };
         match self {
@@ -55,7 +67,7 @@ impl<'a> ValueRef<'a> {
         ValueRef::split(bytes).map(|(value, _)| value)
     }
 
-    /// Reads the value at the start of `bytes`; returns it and what follows.
+    /// Reads the value at the start of `bytes`; returns it and the rest.
     #[inline]
     pub fn split(bytes: &'a [u8]) -> Option<(ValueRef<'a>, &'a [u8])> {
         let (&tag, rest) = bytes.split_first()?;
@@ -102,7 +114,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// DynamoDB's short name of the type, as in `{"S": …}`.
+    /// Returns DynamoDB's short name of the type, as in `{"S": …}`.
     pub fn type_name(&self) -> &'static str {
         match self {
             ValueRef::Null => "NULL",
@@ -118,7 +130,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The type, if it is one that a key may have.
+    /// Returns the type, if a key attribute may have it.
     pub fn scalar_type(&self) -> Option<ScalarType> {
         match self {
             ValueRef::S(_) => Some(ScalarType::S),
@@ -128,6 +140,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// Returns the text of a string.
     pub fn as_text(&self) -> Option<&'a str> {
         match self {
             ValueRef::S(bytes) => std::str::from_utf8(bytes).ok(),
@@ -135,6 +148,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// Returns a number in parsed form.
     pub fn as_number(&self) -> Option<Number> {
         match self {
             ValueRef::N(digits) => read_number(digits),
@@ -142,7 +156,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// Order of two strings, two numbers or two binaries; `None` for anything else.
+    /// Compares two strings, two numbers or two binaries; `None` for anything else.
     pub fn compare(&self, other: &ValueRef<'_>) -> Option<Ordering> {
         match (self, other) {
             (ValueRef::S(a), ValueRef::S(b)) | (ValueRef::B(a), ValueRef::B(b)) => Some(a.cmp(b)),
@@ -151,7 +165,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// DynamoDB's size of the value in bytes.
+    /// Returns DynamoDB's size of the value in bytes.
     pub fn size(&self) -> usize {
         size::value_size(*self)
     }
@@ -166,14 +180,17 @@ fn read_number(digits: &[u8]) -> Option<Number> {
 pub struct SetRef<'a>(&'a [u8]);
 
 impl<'a> SetRef<'a> {
+    /// Returns whether the set has this element.
     pub fn contains(&self, element: &[u8]) -> bool {
         self.into_iter().any(|candidate| candidate == element)
     }
 
+    /// Counts the elements.
     pub fn len(&self) -> usize {
         self.into_iter().count()
     }
 
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -187,6 +204,7 @@ impl<'a> IntoIterator for SetRef<'a> {
     }
 }
 
+/// An iterator over the elements of a set.
 pub struct SetElements<'a>(&'a [u8]);
 
 impl<'a> Iterator for SetElements<'a> {
@@ -203,19 +221,22 @@ impl<'a> Iterator for SetElements<'a> {
 pub struct ListRef<'a>(&'a [u8]);
 
 impl<'a> ListRef<'a> {
+    /// Returns the element at an index.
     pub fn get(&self, index: usize) -> Option<ValueRef<'a>> {
         self.into_iter().nth(index)
     }
 
+    /// Counts the elements.
     pub fn len(&self) -> usize {
         self.into_iter().count()
     }
 
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// DynamoDB's size of the elements, without what the list itself costs.
+    /// Returns DynamoDB's size of the elements, without the overhead of the list.
     pub fn elements_size(&self) -> usize {
         size::list_elements_size(*self)
     }
@@ -229,6 +250,7 @@ impl<'a> IntoIterator for ListRef<'a> {
     }
 }
 
+/// An iterator over the elements of a list.
 pub struct ListElements<'a>(&'a [u8]);
 
 impl<'a> Iterator for ListElements<'a> {
@@ -245,11 +267,12 @@ impl<'a> Iterator for ListElements<'a> {
 pub struct MapRef<'a>(&'a [u8]);
 
 impl<'a> MapRef<'a> {
-    /// The map whose encoded entries these are.
-    pub(crate) fn over(entries: &'a [u8]) -> MapRef<'a> {
+    /// Wraps the encoded entries of a map.
+    pub(crate) fn from_entries(entries: &'a [u8]) -> MapRef<'a> {
         MapRef(entries)
     }
 
+    /// Returns the value of an entry.
     pub fn get(&self, name: &str) -> Option<ValueRef<'a>> {
         for (candidate, value) in *self {
             match candidate.cmp(name.as_bytes()) {
@@ -261,10 +284,12 @@ impl<'a> MapRef<'a> {
         None
     }
 
+    /// Counts the entries.
     pub fn len(&self) -> usize {
         self.into_iter().count()
     }
 
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -278,7 +303,7 @@ impl<'a> IntoIterator for MapRef<'a> {
     }
 }
 
-/// Names (UTF-8) and values of a map or an item.
+/// An iterator over the names (UTF-8) and values of a map or an item.
 pub struct Entries<'a>(&'a [u8]);
 
 impl<'a> Iterator for Entries<'a> {
@@ -291,7 +316,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// An encoded item, looked at in place.
+/// A borrowed encoded item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ItemRef<'a>(&'a [u8]);
 
@@ -301,29 +326,32 @@ impl<'a> ItemRef<'a> {
         (bytes.len() >= encoding::ITEM_HEADER).then_some(ItemRef(bytes))
     }
 
+    /// Returns the encoded bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.0
     }
 
-    /// The item's attributes as a map.
+    /// Returns the item's attributes as a map.
     pub fn attributes(&self) -> MapRef<'a> {
         MapRef(&self.0[encoding::ITEM_HEADER..])
     }
 
+    /// Returns the value of a top-level attribute.
     pub fn get(&self, name: &str) -> Option<ValueRef<'a>> {
         self.attributes().get(name)
     }
 
-    /// DynamoDB's size of the item; kept with it, not counted again.
+    /// Returns DynamoDB's size of the item, which is stored with it.
     pub fn size(&self) -> usize {
         self.0.first_chunk::<4>().map_or(0, |size| u32::from_le_bytes(*size) as usize)
     }
 
-    /// Whether values stand inside each other more than `levels` deep; an attribute's own is the first.
+    /// Returns whether a value is nested deeper than `levels`; an attribute's own value is level 1.
     pub fn is_nested_beyond(&self, levels: usize) -> bool {
         self.attributes().into_iter().any(|(_, value)| value.is_nested_beyond(levels))
     }
 
+    /// Copies the item.
     pub fn to_owned(&self) -> crate::Item {
         crate::Item::from_bytes(self.0.to_vec()).unwrap_or_default()
     }
@@ -335,7 +363,7 @@ mod tests {
     use crate::{AttributeValue, Item};
 
     #[test]
-    fn levels_are_counted_in_values() {
+    fn nesting_levels_are_counted_per_value() {
         let is_too_deep = |lists: usize, innermost: AttributeValue| {
             let value = (0..lists).fold(innermost, |value, _| AttributeValue::L(vec![value]));
             let item: Item = [("a", value)].into_iter().collect();

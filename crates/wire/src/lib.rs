@@ -12,6 +12,8 @@
 //!
 //! A response is written directly into one buffer, items from their encoded bytes.
 
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
 mod attribute_value;
 mod encryption;
 mod exception;

@@ -64,7 +64,7 @@ pub(crate) fn encode_consumed_capacities(json: &mut Writer, capacities: Option<&
 
 fn encode_capacity(json: &mut Writer, capacity: &ConsumedCapacity) {
     json.object(|json| {
-        json.name("TableName").string(capacity.table_name.sent());
+        json.name("TableName").string(capacity.table_name.as_requested());
         encode_units(json, capacity.total(), capacity.transaction);
         if !capacity.with_indexes {
             return;
@@ -111,7 +111,8 @@ pub(crate) fn encode_item_collections(
     let Some(metrics) = metrics else { return };
     json.name("ItemCollectionMetrics").object(|json| {
         for (table, metrics) in metrics {
-            json.name(table.sent()).array(|json| metrics.iter().for_each(|one| encode_metrics(json, one)));
+            json.name(table.as_requested())
+                .array(|json| metrics.iter().for_each(|one| encode_metrics(json, one)));
         }
     });
 }

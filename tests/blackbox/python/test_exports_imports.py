@@ -424,7 +424,7 @@ def test_complaints_are_counted_and_some_are_shown(place):
     first = next(line for line in told.splitlines() if "a record is not put" in line)
     assert begun["ImportArn"] in first and "wrong.json.gz" in first and "record=1" in re.sub(r"\x1b\[[0-9;]*m", "", first)
     assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", told)
-    assert "the record is no JSON object" in told
+    assert "the record is not a JSON object" in told
 
 
 def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):

@@ -1,16 +1,16 @@
-//! The hot paths without HTTP or disk: request JSON → engine → answer JSON, in one process and one thread.
+//! The hot paths without HTTP or disk: request JSON → engine → response JSON, in one process and one thread.
 //!
-//! `hot_paths PATH ROUNDS [FOLDER]` runs one path so often, in memory or on the embedded store in a folder. Under
-//! `valgrind --tool=callgrind` it gives instruction counts that no noise touches (`cargo xtask instructions`); by itself
-//! it prints the time of a round, and what of it the engine takes: that is what a program that embeds it would see.
-//! `hot_paths lmdb ROUNDS FOLDER` puts rows into LMDB directly, to compare with.
+//! `hot_paths PATH ROUNDS [FOLDER]` runs one path that many times, in memory or on the embedded store in a folder. Under
+//! `valgrind --tool=callgrind` it gives instruction counts, which are free of noise (`cargo xtask instructions`). On its
+//! own it prints the time per round and the engine's share of it, which is what a program that embeds the engine would
+//! see. `hot_paths lmdb ROUNDS FOLDER` writes rows to LMDB directly, for comparison.
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database};
 use partita_api::Operation;
 use partita_engine::Engine;
 use partita_engine::clock::Clock;
-use partita_store::{Store, patience};
+use partita_store::{Store, blocking};
 use partita_store_embedded::{EmbeddedStore, Options};
 use partita_store_memory::MemoryStore;
 use std::error::Error;
@@ -59,16 +59,17 @@ fn item(user: u64, order: u64) -> String {
     )
 }
 
-struct Running<S> {
+/// An engine and the runtime that drives it.
+struct TestDatabase<S> {
     engine: Engine<S>,
     runtime: tokio::runtime::Runtime,
 }
 
-impl<S: Store> Running<S> {
-    /// The bytes of the answer, and the time in the engine alone.
+impl<S: Store> TestDatabase<S> {
+    /// Returns the length of the response and the time spent in the engine.
     fn run(&self, operation: Operation, body: &str) -> Result<(usize, Duration), Box<dyn Error>> {
         let request = partita_wire::decode(operation, body.as_bytes())
-            .map_err(|_| format!("not understood: {body}"))?;
+            .map_err(|_| format!("cannot be decoded: {body}"))?;
         let start = Instant::now();
         let response =
             self.runtime.block_on(self.engine.execute(request)).map_err(|exception| exception.message)?;
@@ -92,24 +93,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The yardstick of durable puts: LMDB alone, a transaction and its sync for each row of about the same size.
+/// The baseline for durable puts: LMDB alone, with a transaction and a sync per row of about the same size.
 #[allow(unsafe_code)]
 fn commit_directly(folder: &Path, rounds: u64) -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
-    // SAFETY: nobody else opens this folder.
+    // SAFETY: nothing else opens this folder.
     let env = unsafe { heed::EnvOpenOptions::new().map_size(1 << 30).open(folder)? };
     let opened = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
         let rows: Database<'_, Bytes, Bytes> = opener.create_database(txn, None)?;
         Ok::<_, heed::Error>(CommitOrAbort::<_, ()>::Commit(rows))
     })?;
-    let CommitOrAbort::Commit(rows) = opened else { return Err("no database was made".into()) };
+    let CommitOrAbort::Commit(rows) = opened else { return Err("no database was created".into()) };
     let start = Instant::now();
     for round in 0..rounds {
         let mut txn = env.write_txn()?;
         rows.put(&mut txn, &round.to_be_bytes(), item(1_000, round).as_bytes())?;
         txn.commit()?;
     }
-    println!("lmdb: {:.2} µs a round", start.elapsed().as_secs_f64() * 1e6 / rounds.max(1) as f64);
+    println!("lmdb: {:.2} µs per round", start.elapsed().as_secs_f64() * 1e6 / rounds.max(1) as f64);
     Ok(())
 }
 
@@ -118,12 +119,12 @@ fn measure<S: Store>(
     (path, operation, body): &(&str, Operation, &str),
     rounds: u64,
 ) -> Result<(), Box<dyn Error>> {
-    let database = Running {
+    let database = TestDatabase {
         engine: Engine::open(store, "us-east-1", Clock::System)?,
         runtime: tokio::runtime::Builder::new_current_thread().build()?,
     };
-    // A program that embeds the engine and has one thread may wait for its own commits.
-    patience::set(true);
+    // A single-threaded program that embeds the engine may wait for its own commits.
+    blocking::set_allowed(true);
     database.run(Operation::CreateTable, TABLE)?;
     for order in 0..200 {
         let item = item(order / 20, order % 20);
@@ -133,13 +134,13 @@ fn measure<S: Store>(
     let start = Instant::now();
     let (mut bytes, mut in_engine) = (0, Duration::ZERO);
     for body in bodies.iter().take(rounds as usize) {
-        let (answer, engine) = database.run(*operation, body)?;
-        bytes += answer as u64;
+        let (response, engine) = database.run(*operation, body)?;
+        bytes += response as u64;
         in_engine += engine;
     }
     let each = |time: Duration| time.as_secs_f64() * 1e6 / rounds.max(1) as f64;
     println!(
-        "{path}: {:.2} µs a round, {:.2} µs of it in the engine; {} bytes an answer",
+        "{path}: {:.2} µs per round, {:.2} µs of it in the engine; {} bytes per response",
         each(start.elapsed()),
         each(in_engine),
         bytes / rounds.max(1)

@@ -7,8 +7,8 @@ use crate::history::History;
 use partita_api::backup::delete_backup::{DeleteBackup, DeleteBackupOutput};
 use partita_api::backup::{BackupKind, BackupStatus};
 use partita_api::{Exception, ExceptionKind};
-use partita_exchange::manifest::timestamp;
 use partita_store::Store;
+use partita_value::calendar::timestamp;
 
 impl<S: Store> Engine<S> {
     pub async fn delete_backup(&self, request: DeleteBackup) -> Result<DeleteBackupOutput, Exception> {

@@ -15,8 +15,8 @@ use partita_api::backup::continuous_backups::Recovery;
 use partita_api::backup::restore_table_to_point_in_time::*;
 use partita_api::table::RestoreSummary;
 use partita_api::{Exception, ExceptionKind};
-use partita_exchange::manifest::timestamp;
 use partita_store::{Decision, Rows, Space, Store};
+use partita_value::calendar::timestamp;
 use partita_value::names::{TableName, table_arn};
 
 impl<S: Store> Engine<S> {

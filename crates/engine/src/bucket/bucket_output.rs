@@ -23,11 +23,11 @@ pub fn write_manifests(
     files: &[DataFile],
     summary: &impl Serialize,
 ) -> Result<String, ExchangeFailure> {
-    let files = manifest::files(files);
+    let files = manifest::encode_files(files);
     bucket.write(&key(FILES), &files)?;
-    bucket.write(&key("manifest-files.md5"), &manifest::checksum(&files))?;
-    let summary = manifest::summary(summary);
+    bucket.write(&key("manifest-files.md5"), &manifest::encode_checksum(&files))?;
+    let summary = manifest::encode_summary(summary);
     bucket.write(&key(SUMMARY), &summary)?;
-    bucket.write(&key("manifest-summary.md5"), &manifest::checksum(&summary))?;
+    bucket.write(&key("manifest-summary.md5"), &manifest::encode_checksum(&summary))?;
     Ok(key(SUMMARY))
 }

@@ -17,7 +17,7 @@ use partita_exchange::item_reader;
 use partita_exchange::item_writer::FailedPut;
 use partita_exchange::manifest::{self, BulkSummary};
 use partita_store::Write;
-use partita_value::Item;
+use partita_value::{Item, calendar};
 use serde::{Deserialize, Serialize};
 
 /// A bulk operation as it is stored.
@@ -297,8 +297,8 @@ impl BulkRecord {
             version: manifest::BULK_VERSION,
             bulk_operation_arn: &operation.arn,
             bulk_operation_status: operation.status.name(),
-            start_time: manifest::timestamp(operation.started_millis),
-            end_time: manifest::timestamp(operation.ended_millis.unwrap_or_default()),
+            start_time: calendar::timestamp(operation.started_millis),
+            end_time: calendar::timestamp(operation.ended_millis.unwrap_or_default()),
             table_arn: &operation.table_arn,
             table_id: &operation.table_id,
             s3_bucket: &target.bucket,

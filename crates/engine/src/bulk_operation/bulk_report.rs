@@ -150,7 +150,7 @@ impl<S: Store> Engine<S> {
             let (buckets, bucket) =
                 (self.buckets.get().cloned(), record.operation.output.target.bucket.clone());
             let file = aside_with_bucket(move || {
-                let bytes = Compression::Gzip.piece(text);
+                let bytes = Compression::Gzip.compress(text);
                 Bucket::open(buckets.as_ref(), &bucket)?.write(&key, &bytes)?;
                 Ok(DataFile::new(key, &bytes, count))
             })

@@ -4,7 +4,7 @@
 use crate::bucket::{Bucket, Buckets, Listed, ReadFailure, internal_failure};
 use partita_api::exchange::{ExchangeFailure, InputCompression};
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::{InputFormat, ItemReader, Next, PutLine, Record};
+use partita_exchange::item_reader::{InputFormat, ItemReader, NextRecord, PutLine, Record};
 use serde::{Deserialize, Serialize};
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -126,9 +126,9 @@ impl OpenObject {
             OpenObject { place: Place { records: 0, ..place.clone() }, reader, read_bytes, read_failure };
         while open.place.records < place.records {
             match open.reader.read() {
-                Ok(Next::Record(_)) => open.place.records += 1,
-                Ok(Next::Nothing(_)) => {}
-                Ok(Next::End) | Err(_) => break,
+                Ok(NextRecord::Record(_)) => open.place.records += 1,
+                Ok(NextRecord::Skipped(_)) => {}
+                Ok(NextRecord::End) | Err(_) => break,
             }
         }
         open.unless_unreadable(())?;
@@ -143,13 +143,13 @@ impl OpenObject {
             && !page.ended
         {
             match self.reader.read() {
-                Ok(Next::Record(record)) => {
+                Ok(NextRecord::Record(record)) => {
                     items += usize::from(record.put.is_ok());
                     page.bytes += record.bytes;
                     page.records.push(self.judged(*record));
                 }
-                Ok(Next::Nothing(bytes)) => without_records += bytes,
-                Ok(Next::End) => page.ended = true,
+                Ok(NextRecord::Skipped(bytes)) => without_records += bytes,
+                Ok(NextRecord::End) => page.ended = true,
                 Err(error) => {
                     page.broken = Some(error.to_string());
                     page.ended = true;

@@ -232,7 +232,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Vec<u8>, Hindrance> {
         let (buckets, name) = (self.buckets.get().cloned(), record.export.target.bucket.clone());
         aside_with_bucket(move || {
-            let bytes = Compression::Gzip.piece(lines);
+            let bytes = Compression::Gzip.compress(lines);
             Bucket::open(buckets.as_ref(), &name)?.write(&key, &bytes)?;
             Ok(bytes)
         })
@@ -372,7 +372,7 @@ impl ExportRecord {
 
     /// The data of incremental exports lie together.
     fn data_key(&self, name: &str) -> String {
-        let file = format!("{name}.{}", item_writer::ending(self.export.format));
+        let file = format!("{name}.{}", item_writer::file_extension(self.export.format));
         match self.export.scope {
             ExportScope::Full => self.key(&format!("data/{file}")),
             ExportScope::Incremental(_) => output_key(&self.export.target, "data", &file),

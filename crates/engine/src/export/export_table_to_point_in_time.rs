@@ -15,8 +15,8 @@ use partita_api::export::export_table_to_point_in_time::{
 };
 use partita_api::export::{Export, ExportScope, ExportWindow};
 use partita_api::{Exception, ExceptionKind};
-use partita_exchange::manifest::timestamp;
 use partita_store::{Rows, Store};
+use partita_value::calendar::timestamp;
 use partita_value::names::table_arn;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use partita_api::item::query::{Query, QueryOutput};
 use partita_api::key_schema::{KeyAttribute, KeySchema};
 use partita_api::reporting::Select;
 use partita_api::{Exception, messages};
-use partita_expression::{Condition, printed};
+use partita_expression::{Condition, print_value};
 use partita_store::{Direction, Store};
 use partita_value::{Item, ValueRef, limits, ordered_key};
 
@@ -98,7 +98,7 @@ fn start_position(
 /// Where a partition is one item, a page cannot start behind it.
 fn nothing_behind(start_key: &Item) -> Exception {
     let attribute = |(name, value): (&[u8], ValueRef<'_>)| {
-        format!("{}=AttributeValue: {{{}}}", String::from_utf8_lossy(name), printed(value))
+        format!("{}=AttributeValue: {{{}}}", String::from_utf8_lossy(name), print_value(value))
     };
     let key: Vec<_> = start_key.view().attributes().into_iter().map(attribute).collect();
     Exception::validation(format!(

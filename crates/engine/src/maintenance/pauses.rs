@@ -1,5 +1,6 @@
 //! Background work that failed waits before it is tried again, each piece of it by itself: the others go on.
 
+use crate::clock;
 use crate::maintenance::Progress;
 use partita_api::Exception;
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ impl Pauses {
     }
 
     pub fn is_waiting(&self, name: &str) -> bool {
-        self.locked().get(name).is_some_and(|pause| Instant::now() < pause.until)
+        self.locked().get(name).is_some_and(|pause| clock::monotonic_now() < pause.until)
     }
 
     /// What becomes of a step of one piece of work. If it failed, that is told, and the piece has to wait, longer each time.
@@ -52,7 +53,7 @@ impl Pauses {
                 let mut pauses = self.locked();
                 let former = pauses.get(name).map(|pause| pause.length * 2);
                 let length = former.map_or(FIRST_PAUSE, |length| length.min(LONGEST_PAUSE));
-                pauses.insert(name.to_owned(), Pause { length, until: Instant::now() + length });
+                pauses.insert(name.to_owned(), Pause { length, until: clock::monotonic_now() + length });
                 // Others may be due.
                 Progress::More
             }

@@ -39,6 +39,7 @@ pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
 }
 
 /// Begins work on a thread of its own. There is no answer if it panics.
+#[expect(clippy::disallowed_methods, reason = "starts the threads of slow work")]
 fn begin<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<oneshot::Receiver<T>, Exception> {

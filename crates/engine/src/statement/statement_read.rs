@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
             select,
             selection,
             ranges,
-            direction: if order.descends { Direction::Descending } else { Direction::Ascending },
+            direction: if order.descending { Direction::Descending } else { Direction::Ascending },
             // Conditions look at what the index holds; only what is selected may be fetched besides.
             fetch: selection.fetch(None, projection, None)?,
         })
@@ -294,9 +294,10 @@ fn check_apart(ranges: &[PlannedRange<'_>]) -> Result<(), Exception> {
 /// Partitions as ORDER BY asks, the ranges of each in the direction of reading.
 fn compare(one: &PlannedRange<'_>, two: &PlannedRange<'_>, order: ReadOrder) -> Ordering {
     let partitions = compare_partitions(one.partition, two.partition);
-    let partitions = if order.partitions_descend == Some(true) { partitions.reverse() } else { partitions };
+    let partitions =
+        if order.partitions_descending == Some(true) { partitions.reverse() } else { partitions };
     let rows = one.rows.start.cmp(&two.rows.start);
-    partitions.then(if order.descends { rows.reverse() } else { rows })
+    partitions.then(if order.descending { rows.reverse() } else { rows })
 }
 
 fn compare_partitions(one: &[KeyTerm], two: &[KeyTerm]) -> Ordering {

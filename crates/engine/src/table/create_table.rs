@@ -15,7 +15,7 @@ use partita_api::table::create_table::{CreateTable, CreateTableOutput};
 use partita_api::table::*;
 use partita_api::{Exception, ExceptionKind};
 use partita_store::{Counters, Decision, Store, Write};
-use partita_value::calendar::date_of;
+use partita_value::calendar::DateTime;
 use partita_value::names::StreamName;
 
 impl<S: Store> Engine<S> {
@@ -151,15 +151,7 @@ pub fn start_stream(
 
 /// A stream is named by the moment it was enabled: `2026-11-15T18:44:54.123`.
 pub fn stream_label(millis: u64) -> String {
-    let (days, in_day) = ((millis / 86_400_000) as i64, millis % 86_400_000);
-    let (year, month, day) = date_of(days);
-    let (seconds, milli) = (in_day / 1_000, in_day % 1_000);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{milli:03}",
-        seconds / 3_600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    DateTime::from_unix_millis(millis).to_rfc3339_without_zone()
 }
 
 #[cfg(test)]

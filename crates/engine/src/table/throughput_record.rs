@@ -5,7 +5,7 @@
 use crate::table::describe_table::seconds;
 use partita_api::table::{Throughput, ThroughputChanges};
 use partita_api::{Exception, ExceptionKind};
-use partita_value::calendar::date_of;
+use partita_value::calendar::DateTime;
 use serde::{Deserialize, Serialize};
 
 const HOUR_MILLIS: u64 = 3_600_000;
@@ -89,16 +89,13 @@ fn spelled_out(millis: u64) -> String {
         "November",
         "December",
     ];
-    let (days, second) = (millis / DAY_MILLIS, millis % DAY_MILLIS / 1_000);
-    let (year, month, day) = date_of(days as i64);
-    let (hour, half) = (second / 3_600, if second < 43_200 { "AM" } else { "PM" });
+    let DateTime { year, month, day, hour, minute, second, .. } = DateTime::from_unix_millis(millis);
+    let half = if hour < 12 { "AM" } else { "PM" };
     format!(
-        "{}, {} {day}, {year} at {}:{:02}:{:02} {half} Coordinated Universal Time",
-        DAYS[days as usize % 7],
+        "{}, {} {day}, {year} at {}:{minute:02}:{second:02} {half} Coordinated Universal Time",
+        DAYS[(millis / DAY_MILLIS) as usize % 7],
         MONTHS[(month as usize - 1) % 12],
         (hour + 11) % 12 + 1,
-        second / 60 % 60,
-        second % 60
     )
 }
 

@@ -3,6 +3,7 @@
 use super::Pace;
 use super::finding::{Event, Finding, FindingKind, Progress, Summary};
 use crate::catalog::table::{Table, TableRecord};
+use crate::clock;
 use crate::clock::Clock;
 use crate::key::stored_key::{Key, catalog_copy, just_behind};
 use partita_store::{Counters, Damage, Direction, KeyRange, Snapshot, Space, Store, StoreError};
@@ -71,7 +72,7 @@ impl<'s, S: Store> Verification<'s, S> {
             store,
             clock,
             snapshot: store.snapshot()?,
-            taken: Instant::now(),
+            taken: clock::monotonic_now(),
             age: 0,
             pace,
             tell,
@@ -98,7 +99,7 @@ impl<'s, S: Store> Verification<'s, S> {
     /// Goes on with what the database is now.
     pub fn renew(&mut self) -> Outcome<()> {
         self.snapshot = self.store.snapshot()?;
-        self.taken = Instant::now();
+        self.taken = clock::monotonic_now();
         self.age += 1;
         Ok(())
     }

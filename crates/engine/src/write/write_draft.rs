@@ -188,7 +188,7 @@ fn updated_item(
 
 fn attributes(write: &ItemWrite, old: Option<ItemRef<'_>>, new: Option<ItemRef<'_>>) -> Option<Item> {
     let touched = || match &write.action {
-        Action::Update { update: Some(update), .. } => Some(update.touched()),
+        Action::Update { update: Some(update), .. } => Some(update.targets()),
         _ => None,
     };
     let item = match write.return_values {

@@ -7,6 +7,7 @@ use partita_engine::maintenance::Progress;
 use partita_engine::stream::stream_options::StreamOptions;
 use partita_engine::verify::{Event, Finding, Pace};
 use partita_store::Store;
+use serde_json::Value;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,12 @@ pub struct Database<S> {
 
 #[allow(dead_code, reason = "each test file uses a part")]
 impl<S: Store> Database<S> {
+    /// Runs a request and returns what is answered, as JSON.
+    pub async fn ask(&self, operation: &str, body: Value) -> Value {
+        let answer = self.run(operation, &body.to_string()).await;
+        serde_json::from_str(&answer).unwrap_or(Value::Null)
+    }
+
     pub fn new(store: S) -> Database<S> {
         let millis = Arc::new(AtomicU64::new(START_MILLIS));
         let engine =

@@ -1,4 +1,4 @@
-//! Short ways to write values, items and requests in tests.
+//! Shorthand for values, items and requests.
 #![allow(dead_code)]
 
 use partita_expression::{

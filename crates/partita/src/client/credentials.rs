@@ -1,14 +1,14 @@
-//! Who asks, and in which region: from the command line and the environment, or from the files that the AWS tools use.
+//! Credentials and region: from the command line and the environment, or from the files that the AWS tools use.
 
 use crate::arguments::Endpoint;
 use crate::secrets;
 use partita_auth::{Credential, Signer};
 use std::path::PathBuf;
 
-/// The endpoint that stands for AWS itself.
+/// The endpoint name for AWS itself.
 pub const AWS: &str = "aws";
 
-/// The address to connect to, and who signs.
+/// Returns the URL to connect to, and the signer.
 pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
     let url = endpoint.endpoint.as_deref().ok_or("no endpoint is given")?;
     let profile = Profile::read(&endpoint.profile);
@@ -24,7 +24,7 @@ pub fn resolve(endpoint: &Endpoint) -> Result<(String, Signer), String> {
     Ok((url, Signer::new(credential, region).with_session_token(keys.session_token)))
 }
 
-/// The keys of the command line and the environment.
+/// The keys from the command line and the environment.
 fn given(endpoint: &Endpoint) -> Result<Option<Keys>, String> {
     let Some(access_key) = endpoint.access_key.clone().filter(|key| !key.is_empty()) else { return Ok(None) };
     let secret_key = match &endpoint.secret_key_file {
@@ -33,18 +33,18 @@ fn given(endpoint: &Endpoint) -> Result<Option<Keys>, String> {
             format!("there is no secret for the access key {access_key}: give --secret-key-file FILE, or set AWS_SECRET_ACCESS_KEY")
         })?,
     };
-    Ok(Keys::of(Some((access_key, secret_key)), variable("AWS_SESSION_TOKEN")))
+    Ok(Keys::new(Some((access_key, secret_key)), variable("AWS_SESSION_TOKEN")))
 }
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The keys for another service's endpoint: those of the environment, or of the profile that it names.
-pub fn of_environment(endpoint: &str) -> Result<Keys, String> {
+/// The keys for another service's endpoint: from the environment, or from the profile that it names.
+pub fn from_environment(endpoint: &str) -> Result<Keys, String> {
     let given = variable("AWS_ACCESS_KEY_ID").zip(variable("AWS_SECRET_ACCESS_KEY"));
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
-    Keys::of(given, variable("AWS_SESSION_TOKEN"))
+    Keys::new(given, variable("AWS_SESSION_TOKEN"))
         .or_else(|| Profile::read(&profile).keys)
         .ok_or_else(|| missing(endpoint, &profile))
 }
@@ -56,7 +56,7 @@ fn missing(endpoint: &str, profile: &str) -> String {
     )
 }
 
-/// What a request is signed with.
+/// The keys that requests are signed with.
 #[cfg_attr(test, derive(Debug))]
 #[derive(PartialEq, Eq)]
 pub struct Keys {
@@ -66,7 +66,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    fn of(pair: Option<(String, String)>, session_token: Option<String>) -> Option<Keys> {
+    fn new(pair: Option<(String, String)>, session_token: Option<String>) -> Option<Keys> {
         pair.map(|(access_key, secret_key)| Keys { access_key, secret_key, session_token })
     }
 }
@@ -79,10 +79,10 @@ struct Profile {
 }
 
 impl Profile {
-    /// What `~/.aws/credentials` and `~/.aws/config` say about a profile.
+    /// Reads a profile from `~/.aws/credentials` and `~/.aws/config`.
     fn read(name: &str) -> Profile {
-        let file = |variable: &str, usual: &str| {
-            let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(usual));
+        let file = |variable: &str, default: &str| {
+            let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".aws").join(default));
             let path = std::env::var_os(variable).map(PathBuf::from).or_else(home);
             path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
         };
@@ -96,7 +96,7 @@ impl Profile {
     fn parse(name: &str, credentials: &str, config: &str) -> Profile {
         let find = |key: &str| value(credentials, name, key).or_else(|| value(config, name, key));
         Profile {
-            keys: Keys::of(
+            keys: Keys::new(
                 find("aws_access_key_id").zip(find("aws_secret_access_key")),
                 find("aws_session_token"),
             ),
@@ -105,7 +105,7 @@ impl Profile {
     }
 }
 
-/// The value of a key in a section: `[name]`, or `[profile name]` as the config file says it.
+/// The value of a key in a section: `[name]`, or `[profile name]` in the config file.
 fn value(text: &str, section: &str, key: &str) -> Option<String> {
     let mut inside = false;
     for line in text.lines().map(str::trim) {
@@ -131,7 +131,7 @@ mod tests {
         let config = "[default]\nregion = eu-west-1\n[profile work]\nregion = ap-south-1\n";
         let work = Profile::parse("work", credentials, config);
         let keys = |access: &str, secret: &str, token: Option<&str>| {
-            Keys::of(Some((access.to_owned(), secret.to_owned())), token.map(str::to_owned))
+            Keys::new(Some((access.to_owned(), secret.to_owned())), token.map(str::to_owned))
         };
         assert_eq!(
             (work.keys, work.region.as_deref()),

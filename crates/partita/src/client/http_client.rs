@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Body;
 use hyper::{Request, StatusCode};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -13,7 +14,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::rustls::ClientConfig;
 
-/// The slowest upload that is waited for; the response is due [`HttpClient::timeout`] after that.
+/// The slowest upload to wait for; the response is due [`HttpClient::timeout`] after that.
 const UPLOAD_BYTES_PER_SECOND: u64 = 64 * 1_024;
 
 /// Connections to one server, kept alive between requests.
@@ -51,13 +52,14 @@ impl HttpClient {
     }
 
     async fn exchange(&self, request: Request<Full<Bytes>>) -> std::io::Result<(StatusCode, Vec<u8>)> {
-        let body_bytes = hyper::body::Body::size_hint(request.body()).lower();
+        let body_bytes = request.body().size_hint().lower();
         let upload = Duration::from_secs(body_bytes / UPLOAD_BYTES_PER_SECOND);
         let response = tokio::time::timeout(self.timeout + upload, self.client.request(request));
         let response = response.await?.map_err(request_error)?;
         let status = response.status();
+        let declared_bytes = response.body().size_hint().lower() as usize;
         let mut body = Limited::new(response.into_body(), self.max_response_bytes);
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(declared_bytes.min(self.max_response_bytes));
         while let Some(frame) = tokio::time::timeout(self.timeout, body.frame()).await? {
             let frame = frame.map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
             bytes.extend(frame.into_data().unwrap_or_default());
@@ -75,4 +77,67 @@ fn request_error(error: legacy::Error) -> Error {
         is_http &= !cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
     }
     if is_http { Error::other(cause.to_string()) } else { Error::new(ErrorKind::InvalidData, "not HTTP") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::tls;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    /// Accepts one connection, and sends one response per request; then the connection stays open.
+    fn serve(responses: &'static [&'static str]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for response in responses {
+                let _ = stream.read(&mut [0; 4_096]).unwrap();
+                stream.write_all(response.as_bytes()).unwrap();
+            }
+            std::thread::sleep(Duration::from_secs(60));
+        });
+        url
+    }
+
+    fn client(timeout: Duration) -> HttpClient {
+        HttpClient::new(tls::config_for(false).unwrap(), timeout, 64).unwrap()
+    }
+
+    fn get(client: &HttpClient, url: &str) -> std::io::Result<(StatusCode, Vec<u8>)> {
+        client.send(Request::get(url).body(Full::default()).unwrap())
+    }
+
+    #[test]
+    fn a_connection_is_used_for_several_requests() {
+        let url = serve(&[
+            "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\none",
+            "HTTP/1.1 400 Bad Request\r\ncontent-length: 3\r\n\r\ntwo",
+        ]);
+        let client = client(Duration::from_secs(10));
+        assert_eq!(get(&client, &url).unwrap(), (StatusCode::OK, b"one".to_vec()));
+        assert_eq!(get(&client, &url).unwrap(), (StatusCode::BAD_REQUEST, b"two".to_vec()));
+    }
+
+    #[test]
+    fn other_protocols_and_long_responses_are_invalid() {
+        const OTHER: &[&str] = &["SSH-2.0-OpenSSH_9.6\r\n\r\n"];
+        const LONG: &[&str] = &["HTTP/1.1 200 OK\r\ncontent-length: 128\r\n\r\n\
+            0123456789012345678901234567890123456789012345678901234567890123456789"];
+        for responses in [OTHER, LONG] {
+            let url = serve(responses);
+            let error = get(&client(Duration::from_secs(10)), &url).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_show_their_cause() {
+        let silent = get(&client(Duration::from_millis(50)), &serve(&[""])).unwrap_err();
+        assert_eq!(silent.kind(), ErrorKind::TimedOut);
+        let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let refused = get(&client(Duration::from_secs(10)), &format!("http://{unused}/")).unwrap_err();
+        assert!(refused.to_string().starts_with("Connection refused"), "{refused}");
+    }
 }

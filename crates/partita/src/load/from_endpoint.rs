@@ -1,19 +1,19 @@
-//! From one database into another: every segment reads a page and puts it, and the side file keeps its place.
+//! Loads from another database: every segment reads a page and writes it, and the checkpoint records its position.
 
 use super::Loaded;
 use crate::arguments::{Endpoint, Load};
 use crate::client::Client;
-use crate::progress_bar::Progress;
-use crate::transfer::batch_writer::Putter;
+use crate::progress_bar::ProgressBar;
+use crate::transfer::batch_writer::BatchWriter;
 use crate::transfer::checkpoint::Checkpoint;
 use crate::transfer::parallel_scan::{Cursor, OnDamage, Stage, each_page};
 use crate::transfer::{table_definition, table_setup};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-const SIDE_FILE: &str = "partita-load.progress";
+const CHECKPOINT_FILE: &str = "partita-load.progress";
 
-/// What the side file says.
+/// The content of the checkpoint file.
 #[derive(Serialize, Deserialize)]
 struct State {
     source: String,
@@ -21,7 +21,7 @@ struct State {
     wanted: Vec<String>,
     tables: Vec<String>,
     finished: usize,
-    /// The segments of the table that is being copied; none if it has not begun.
+    /// The positions in the table that is being copied; empty before it is started.
     cursors: Vec<Cursor>,
     items: u64,
 }
@@ -30,15 +30,15 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
     let from = origin(arguments, source);
     let (mut reader, mut writer) = (Client::new(&from)?, Client::new(&arguments.endpoint)?);
     let mut checkpoint =
-        Checkpoint::new(arguments.progress.clone().unwrap_or_else(|| PathBuf::from(SIDE_FILE)));
-    let mut state = begin(arguments, source, &mut reader, &checkpoint)?;
+        Checkpoint::new(arguments.progress.clone().unwrap_or_else(|| PathBuf::from(CHECKPOINT_FILE)));
+    let mut state = start_or_resume(arguments, source, &mut reader, &checkpoint)?;
     while state.finished < state.tables.len() {
         let name = state.tables[state.finished].clone();
-        let definition = table_setup::defined(&mut reader, &name)?;
+        let definition = table_setup::define(&mut reader, &name)?;
         let steps = table_definition::steps(&definition);
-        let begun = !state.cursors.is_empty();
-        if !begun {
-            // Said before the table is made: if this is killed then, the table is known to be its own.
+        let is_started = !state.cursors.is_empty();
+        if !is_started {
+            // Recorded before the table is created: if this is killed then, the table is known to be its own.
             if !arguments.merge {
                 table_setup::refuse_existing(&mut writer, &name)?;
             }
@@ -47,7 +47,7 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
         }
         table_setup::create(&mut writer, &steps)?;
         copy(arguments, &from, &definition, &mut state, &mut checkpoint)?;
-        table_setup::set_up(&mut writer, &steps)?;
+        table_setup::configure(&mut writer, &steps)?;
         state.finished += 1;
         state.cursors.clear();
         checkpoint.save(&state)?;
@@ -55,7 +55,7 @@ pub fn run(arguments: &Load, source: &str) -> Result<Loaded, String> {
     Ok(Loaded { tables: state.tables.len() as u64, items: state.items, checkpoint })
 }
 
-/// The database to read: asked with the same keys, unless a profile of its own is named.
+/// The database to read: accessed with the same keys, unless a profile of its own is given.
 fn origin(arguments: &Load, source: &str) -> Endpoint {
     let mut from = Endpoint { endpoint: Some(source.to_owned()), ..arguments.endpoint.clone() };
     if let Some(profile) = &arguments.from_profile {
@@ -67,7 +67,7 @@ fn origin(arguments: &Load, source: &str) -> Endpoint {
     from
 }
 
-fn begin(
+fn start_or_resume(
     arguments: &Load,
     source: &str,
     reader: &mut Client,
@@ -80,11 +80,11 @@ fn begin(
             Ok(state)
         }
         Some(_) => Err(format!(
-            "{} belongs to another load: remove it to begin anew, or name another with --progress",
+            "{} belongs to another load: remove it to start over, or name another with --progress",
             checkpoint.path().display()
         )),
         None => {
-            let tables = table_setup::chosen(reader, &wanted)?;
+            let tables = table_setup::choose(reader, &wanted)?;
             let (source, cursors) = (source.to_owned(), Vec::new());
             Ok(State { source, target, wanted, tables, finished: 0, cursors, items: 0 })
         }
@@ -101,10 +101,10 @@ fn copy(
     let name = state.tables[state.finished].clone();
     let keys = table_definition::key_names(definition);
     let stage = || -> Result<Stage<()>, String> {
-        let mut putter = Putter::new(&arguments.endpoint, &name, &keys)?;
-        Ok(Box::new(move |items| putter.put(items)))
+        let mut writer = BatchWriter::new(&arguments.endpoint, &name, &keys)?;
+        Ok(Box::new(move |items| writer.put(items)))
     };
-    let progress = Progress::new(definition["ItemCount"].as_u64().unwrap_or_default());
+    let progress = ProgressBar::new(definition["ItemCount"].as_u64().unwrap_or_default());
     let cursors = state.cursors.clone();
     let before = state.items;
     each_page(from, (&name, OnDamage::Fail), &cursors, stage, |page| {

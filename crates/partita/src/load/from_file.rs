@@ -1,23 +1,23 @@
-//! From a file: a dump, or lines of items for one table (the data files of an export are that).
+//! Loads from a file: a dump, or lines of items for one table (such as the data files of an export).
 
 use super::Loaded;
-use super::writer_pool::{Batch, Pool};
+use super::writer_pool::{Batch, WriterPool};
 use crate::arguments::Load;
 use crate::client::Client;
-use crate::progress_bar::Progress;
+use crate::progress_bar::ProgressBar;
 use crate::transfer::batch_writer::BATCH_ITEMS;
-use crate::transfer::checkpoint::{Checkpoint, beside};
+use crate::transfer::checkpoint::{Checkpoint, with_suffix};
 use crate::transfer::dump_line::{self, Line};
-use crate::transfer::table_definition::{self, Steps};
+use crate::transfer::table_definition::{self, SetupSteps};
 use crate::transfer::table_setup;
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::MOST_BYTES;
+use partita_exchange::item_reader::MAX_RECORD_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 
-/// What the side file says.
+/// The content of the checkpoint file.
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct State {
     target: String,
@@ -25,7 +25,7 @@ struct State {
     file_bytes: u64,
     /// All lines up to this one are in the database.
     line: u64,
-    /// The table that was begun last: if it exists, this load has made it.
+    /// The table that was started last: if it exists, this load has created it.
     begun: String,
 }
 
@@ -34,7 +34,7 @@ struct Loading<'a> {
     checkpoint: Checkpoint,
     state: State,
     client: Client,
-    /// The table whose items come now; none if they are to be left out.
+    /// The table whose items follow; `None` if they are skipped.
     open: Option<OpenTable>,
     tables: u64,
     items: u64,
@@ -42,11 +42,11 @@ struct Loading<'a> {
 
 struct OpenTable {
     name: String,
-    steps: Option<Steps>,
-    pool: Pool,
+    steps: Option<SetupSteps>,
+    pool: WriterPool,
     batch: Vec<Value>,
     items: u64,
-    progress: Progress,
+    progress: ProgressBar,
 }
 
 pub fn run(arguments: &Load) -> Result<Loaded, String> {
@@ -54,17 +54,17 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
         |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", arguments.source.display());
     let file = File::open(&arguments.source).map_err(|error| unreadable(&error))?;
     let file_bytes = file.metadata().map_err(|error| unreadable(&error))?.len();
-    let compression = Compression::of_name(&arguments.source.to_string_lossy());
+    let compression = Compression::from_file_name(&arguments.source.to_string_lossy());
     let text = compression.reader(BufReader::new(file)).map_err(|error| unreadable(&error))?;
     let mut lines = BufReader::with_capacity(1 << 20, text);
-    let mut loading = Loading::begin(arguments, file_bytes)?;
-    let (mut number, mut is_dump, mut is_whole) = (0, false, false);
+    let mut loading = Loading::start(arguments, file_bytes)?;
+    let (mut number, mut is_dump, mut is_complete) = (0, false, false);
     let mut text = Vec::new();
     while read_line(&mut lines, &mut text).map_err(|error| unreadable(&error))? {
         number += 1;
         let bad = |reason| format!("{}: line {number} is {reason}", arguments.source.display());
-        if text.len() > MOST_BYTES {
-            return Err(bad(format!("longer than {} MB, which no item is", MOST_BYTES >> 20)));
+        if text.len() > MAX_RECORD_BYTES {
+            return Err(bad(format!("longer than {} MB, which no item is", MAX_RECORD_BYTES >> 20)));
         }
         let line = dump_line::parse(&text).map_err(bad)?;
         match line {
@@ -75,15 +75,15 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
                 loading.line(line, number)?;
             }
             Line::Item(_) => loading.line(line, number)?,
-            Line::Damaged(rows) => eprintln!("not in the dump, because it was damaged: {rows}"),
-            Line::End => is_whole = true,
+            Line::Damaged(rows) => eprintln!("missing from the dump, because it was damaged: {rows}"),
+            Line::End => is_complete = true,
             Line::Blank => {}
         }
     }
     loading.end_table(number)?;
-    if is_dump && !is_whole {
+    if is_dump && !is_complete {
         return Err(format!(
-            "{} was cut short: it has no last line. What it has is loaded",
+            "{} was cut short: it has no last line. What it contains is loaded",
             arguments.source.display()
         ));
     }
@@ -91,23 +91,23 @@ pub fn run(arguments: &Load) -> Result<Loaded, String> {
     Ok(Loaded { tables, items, checkpoint })
 }
 
-/// The next line; of one that is too long no more than shows that it is. `false` if there is none.
+/// Reads the next line, and of one that is too long only enough to notice. Returns `false` at the end of the file.
 fn read_line(lines: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
     text.clear();
-    lines.take(MOST_BYTES as u64 + 1).read_until(b'\n', text).map(|read| read > 0)
+    lines.take(MAX_RECORD_BYTES as u64 + 1).read_until(b'\n', text).map(|read| read > 0)
 }
 
 impl<'a> Loading<'a> {
-    fn begin(arguments: &'a Load, file_bytes: u64) -> Result<Loading<'a>, String> {
+    fn start(arguments: &'a Load, file_bytes: u64) -> Result<Loading<'a>, String> {
         let progress = arguments.progress.clone();
         let checkpoint =
-            Checkpoint::new(progress.unwrap_or_else(|| beside(&arguments.source, "load-progress")));
+            Checkpoint::new(progress.unwrap_or_else(|| with_suffix(&arguments.source, "load-progress")));
         let target = arguments.endpoint.endpoint.clone().unwrap_or_default();
         let fresh = State { target, wanted: arguments.tables.clone(), file_bytes, ..State::default() };
         let state = checkpoint.read::<State>()?.unwrap_or_else(|| fresh.clone());
         if (&state.target, &state.wanted, state.file_bytes) != (&fresh.target, &fresh.wanted, file_bytes) {
             return Err(format!(
-                "{} belongs to another load: remove it to begin anew, or name another with --progress",
+                "{} belongs to another load: remove it to start over, or choose another with --progress",
                 checkpoint.path().display()
             ));
         }
@@ -127,7 +127,7 @@ impl<'a> Loading<'a> {
             if !self.arguments.merge {
                 table_setup::refuse_existing(&mut self.client, &name)?;
             }
-            // Said before the table is made: if this is killed then, the table is known to be its own.
+            // Recorded before the table is created: if this is killed then, the table is known to be its own.
             self.state.begun.clone_from(&name);
             self.checkpoint.save(&self.state)?;
         }
@@ -135,20 +135,27 @@ impl<'a> Loading<'a> {
         self.open(name, &definition, Some(steps), number)
     }
 
-    /// Items without a table's line: they go into the one table that is named.
+    /// Items without a line for their table: they go into the one table that is given.
     fn begin_items(&mut self, number: u64) -> Result<(), String> {
         let [name] = &self.arguments.tables[..] else {
             return Err("the file has items but no table: name one with --table".to_owned());
         };
-        let (name, table) = (name.clone(), table_setup::until_active(&mut self.client, name)?);
+        let (name, table) = (name.clone(), table_setup::wait_until_active(&mut self.client, name)?);
         self.open(name, &table, None, number - 1)
     }
 
-    fn open(&mut self, name: String, table: &Value, steps: Option<Steps>, line: u64) -> Result<(), String> {
+    fn open(
+        &mut self,
+        name: String,
+        table: &Value,
+        steps: Option<SetupSteps>,
+        line: u64,
+    ) -> Result<(), String> {
         let keys = table_definition::key_names(table);
         let threads = self.arguments.parallel.clamp(1, 64);
-        let pool = Pool::start(&self.arguments.endpoint, &name, &keys, threads, line.max(self.state.line))?;
-        let progress = Progress::new(table["ItemCount"].as_u64().unwrap_or_default());
+        let pool =
+            WriterPool::start(&self.arguments.endpoint, &name, &keys, threads, line.max(self.state.line))?;
+        let progress = ProgressBar::new(table["ItemCount"].as_u64().unwrap_or_default());
         self.open = Some(OpenTable { name, steps, pool, batch: Vec::new(), items: 0, progress });
         self.tables += 1;
         Ok(())
@@ -172,7 +179,7 @@ impl<'a> Loading<'a> {
         Ok(())
     }
 
-    /// Waits until the open table has all its items; then it gets the rest of its settings.
+    /// Waits until the open table has all its items, and applies the rest of its settings.
     fn end_table(&mut self, last_line: u64) -> Result<(), String> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         if !open.batch.is_empty() {
@@ -181,7 +188,7 @@ impl<'a> Loading<'a> {
         open.pool.finish()?;
         open.progress.finish();
         if let Some(steps) = &open.steps {
-            table_setup::set_up(&mut self.client, steps)?;
+            table_setup::configure(&mut self.client, steps)?;
         }
         println!("{}: {} items", open.name, open.items);
         self.items += open.items;

@@ -1,21 +1,21 @@
-//! Threads that put batches of one table. Batches are numbered; how many are done without a gap is what a load that is
-//! killed can rely on.
+//! Threads that write batches to one table. Batches are numbered; a load that is killed resumes after the last batch up to
+//! which all are done.
 
 use crate::arguments::Endpoint;
-use crate::transfer::batch_writer::Putter;
+use crate::transfer::batch_writer::BatchWriter;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Items, and the number of the file's line that holds the last of them.
+/// Items, and the number of the line that contains the last of them.
 pub struct Batch {
     pub items: Vec<Value>,
     pub last_line: u64,
 }
 
-pub struct Pool {
+pub struct WriterPool {
     sender: Option<SyncSender<(u64, Batch)>>,
     sent: u64,
     outcome: Arc<Mutex<Outcome>>,
@@ -24,37 +24,38 @@ pub struct Pool {
 
 #[derive(Default)]
 struct Outcome {
-    /// The first batch that is not done.
+    /// The number of the first batch that is not done.
     next: u64,
-    /// Done ahead of it: number → last line.
+    /// Later batches that are done: number → last line.
     ahead: BTreeMap<u64, u64>,
-    /// All lines up to this one are done.
+    /// The line up to which all are done.
     line: u64,
     failure: Option<String>,
 }
 
-impl Pool {
-    /// `line` is the last that needs no work.
+impl WriterPool {
+    /// Starts the threads; `line` is the last that is done already.
+    #[expect(clippy::disallowed_methods, reason = "starts the threads that write")]
     pub fn start(
         target: &Endpoint,
         table: &str,
         keys: &[String],
         threads: usize,
         line: u64,
-    ) -> Result<Pool, String> {
+    ) -> Result<WriterPool, String> {
         let (sender, receiver) = sync_channel(threads * 2);
         let receiver = Arc::new(Mutex::new(receiver));
         let outcome = Arc::new(Mutex::new(Outcome { line, ..Outcome::default() }));
-        let mut pool = Pool { sender: Some(sender), sent: 0, outcome, threads: Vec::new() };
+        let mut pool = WriterPool { sender: Some(sender), sent: 0, outcome, threads: Vec::new() };
         for _ in 0..threads {
-            let putter = Putter::new(target, table, keys)?;
+            let writer = BatchWriter::new(target, table, keys)?;
             let (receiver, outcome) = (Arc::clone(&receiver), Arc::clone(&pool.outcome));
-            pool.threads.push(std::thread::spawn(move || work(putter, &receiver, &outcome)));
+            pool.threads.push(std::thread::spawn(move || run(writer, &receiver, &outcome)));
         }
         Ok(pool)
     }
 
-    /// Waits for a thread to take the batch.
+    /// Sends a batch to the threads; blocks while their queue is full.
     pub fn put(&mut self, batch: Batch) -> Result<(), String> {
         let sent = self.sender.as_ref().map(|sender| sender.send((self.sent, batch)));
         self.sent += 1;
@@ -64,7 +65,7 @@ impl Pool {
         }
     }
 
-    /// The line up to which all is done.
+    /// The line up to which all are done.
     pub fn line(&self) -> u64 {
         locked(&self.outcome).line
     }
@@ -81,11 +82,11 @@ impl Pool {
     }
 }
 
-fn work(mut putter: Putter, receiver: &Mutex<Receiver<(u64, Batch)>>, outcome: &Mutex<Outcome>) {
+fn run(mut writer: BatchWriter, receiver: &Mutex<Receiver<(u64, Batch)>>, outcome: &Mutex<Outcome>) {
     loop {
-        let taken = locked(receiver).recv();
-        let Ok((number, batch)) = taken else { return };
-        let put = putter.put(batch.items);
+        let received = locked(receiver).recv();
+        let Ok((number, batch)) = received else { return };
+        let put = writer.put(batch.items);
         let mut outcome = locked(outcome);
         match put {
             Ok(()) => outcome.done(number, batch.last_line),
@@ -116,7 +117,7 @@ mod tests {
     use super::Outcome;
 
     #[test]
-    fn a_gap_holds_the_line() {
+    fn the_line_does_not_advance_past_a_gap() {
         let mut outcome = Outcome { line: 2, ..Outcome::default() };
         outcome.done(1, 50);
         assert_eq!(outcome.line, 2);

@@ -4,8 +4,7 @@ use crate::arguments::Endpoint;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-const EXIT_CODES: &str =
-    "Exit codes: 0 all is well, 1 something was found, 2 the command could not be carried out.";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 something was found, 2 the command failed.";
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
@@ -31,22 +30,22 @@ pub enum Task {
     /// Rewrite a table's items from one version of a model to the next
     #[command(after_help = EXIT_CODES)]
     Migrate(Migrate),
-    /// Hold a table's items against a model: templates, index keys, types, uniqueness, copies
+    /// Check a table's items against a model: templates, index keys, types, uniqueness, copies
     #[command(after_help = EXIT_CODES)]
     Audit(Audit),
     /// Attach a model to a table of a running server
     Attach(Attach),
-    /// Take a model off a table of a running server
+    /// Detach a model from a table of a running server
     Detach(Detach),
-    /// Show what a running server's requests did: patterns, writes, what is not declared, hot keys
+    /// Show the request statistics of a running server: patterns, writes, undeclared requests, hot keys
     Watch(Watch),
     /// Generate realistic items and load them into a table, or print them
     Seed(Seed),
     /// Propose a model from the items of a table or of a file
     Infer(Infer),
-    /// Make a model from another tool's file
+    /// Convert another tool's file to a model
     Import(Import),
-    /// Make another tool's file from a model
+    /// Convert a model to another tool's file
     Export(Export),
     /// Print the JSON schema that editors use to complete and check models
     Schema,
@@ -111,7 +110,7 @@ pub struct Cost {
     /// A model file
     pub model: PathBuf,
 
-    /// A price file instead of the one that the program carries
+    /// A price file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
 
@@ -127,11 +126,11 @@ pub struct Diff {
     /// The model as it will be
     pub new: PathBuf,
 
-    /// A price file instead of the one that the program carries
+    /// A price file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
 
-    /// Exit with 1 if the monthly on-demand cost rises by more than so many percent
+    /// Exit with 1 if the monthly on-demand cost rises by more than this percentage
     #[arg(long, value_name = "PERCENT")]
     pub max_increase: Option<f64>,
 
@@ -144,7 +143,7 @@ pub struct Audit {
     /// A model file
     pub model: PathBuf,
 
-    /// Items in a file, as `infer` takes them, instead of those of a table
+    /// A file of items, in the format of `infer`, instead of a table
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 
@@ -164,7 +163,7 @@ pub struct Attach {
     /// A model file
     pub model: PathBuf,
 
-    /// Refuse what breaks the model; without it, it is logged
+    /// Refuse violations of the model instead of logging them
     #[arg(long)]
     pub enforce: bool,
 
@@ -202,14 +201,14 @@ pub struct Migrate {
     /// The model that the items follow now
     pub old: PathBuf,
 
-    /// The model that they shall follow
+    /// The model that they are to follow
     pub new: PathBuf,
 
-    /// Write; without it, the items are only read and counted
+    /// Write; without this, the items are only read and counted
     #[arg(long)]
     pub apply: bool,
 
-    /// A file that remembers how far it came, so that it can go on after an interruption
+    /// Checkpoint file that lets an interrupted migration resume
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
 
@@ -217,11 +216,11 @@ pub struct Migrate {
     #[arg(long)]
     pub table: Option<String>,
 
-    /// Copy everything into this table, which is made: for changes that a table cannot undergo
+    /// Copy everything into this table, which is created: for changes that cannot be made in place
     #[arg(long, value_name = "TABLE")]
     pub into: Option<String>,
 
-    /// Remove indexes that the new model does not have, once all is verified
+    /// Remove indexes that the new model does not have, after verification
     #[arg(long)]
     pub remove_indexes: bool,
 
@@ -238,7 +237,7 @@ pub struct Seed {
     /// A model file
     pub model: PathBuf,
 
-    /// About how many items, shared out as the model expects them
+    /// About how many items, distributed as the model expects them
     #[arg(long, default_value_t = 1000)]
     pub items: u64,
 
@@ -250,7 +249,7 @@ pub struct Seed {
     #[arg(long, default_value_t = 4)]
     pub parallel: u64,
 
-    /// The table to fill, instead of the model's name; it is made if it does not exist
+    /// The table to fill, instead of the model's name; created if it does not exist
     #[arg(long)]
     pub table: Option<String>,
 
@@ -260,7 +259,7 @@ pub struct Seed {
 
 #[derive(Args)]
 pub struct Infer {
-    /// Items in DynamoDB JSON: a list, what `aws dynamodb scan` prints, or one item a line; `-` reads standard input
+    /// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line; `-` reads standard input
     #[arg(required_unless_present = "endpoint", conflicts_with = "endpoint")]
     pub items: Option<PathBuf>,
 
@@ -272,7 +271,7 @@ pub struct Infer {
     #[arg(long, value_delimiter = ',', value_name = "PK,SK")]
     pub keys: Vec<String>,
 
-    /// At most so many items are read
+    /// How many items to read at most
     #[arg(long, default_value_t = 10_000)]
     pub limit: usize,
 
@@ -297,7 +296,7 @@ pub struct Import {
     /// The file
     pub file: PathBuf,
 
-    /// The table's name, where the file does not say it
+    /// The table's name, if the file does not have it
     #[arg(long, default_value = "Table")]
     pub table: String,
 }

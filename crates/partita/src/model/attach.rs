@@ -1,4 +1,4 @@
-//! `partita model attach`, `detach` and `watch`: models of a running server, and what its requests did.
+//! `partita model attach`, `detach` and `watch`: models of a running server, and its request statistics.
 
 use super::arguments::{Attach, Detach, PlainFormat, Watch};
 use super::{FINE, Outcome, file};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 pub fn attach(arguments: &Attach) -> Outcome {
     let text = file::text(&arguments.model)?;
-    // What cannot be read is shown with the file's name, before the server sees it.
+    // Parsed here first, so that errors name the file.
     let model = file::model(&arguments.model)?;
     let table = arguments.table.as_ref().unwrap_or(&model.table.name);
     let mode = if arguments.enforce { "enforce" } else { "warn" };
@@ -24,21 +24,21 @@ pub fn detach(arguments: &Detach) -> Outcome {
         &[("table", &arguments.table)],
         b"",
     )?;
-    println!("table {} has no model any more", arguments.table);
+    println!("the model of table {} is detached", arguments.table);
     Ok(FINE)
 }
 
 pub fn watch(arguments: &Watch) -> Outcome {
     let parameters: Vec<(&str, &str)> =
         arguments.table.iter().map(|table| ("table", table.as_str())).collect();
-    let answer = Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "GET", &parameters, b"")?;
+    let response = Client::new(&arguments.endpoint)?.administer(MODELS_PATH, "GET", &parameters, b"")?;
     if arguments.format == PlainFormat::Json {
-        println!("{answer}");
+        println!("{response}");
         return Ok(FINE);
     }
-    let models = match answer["models"].as_array() {
+    let models = match response["models"].as_array() {
         Some(models) => models.clone(),
-        None => vec![answer],
+        None => vec![response],
     };
     if models.is_empty() {
         println!("no model is attached; partita model attach MODEL does it");
@@ -47,38 +47,42 @@ pub fn watch(arguments: &Watch) -> Outcome {
     Ok(FINE)
 }
 
-fn print(figures: &Value) {
-    println!("table {}, mode {}", text(&figures["table"]), text(&figures["mode"]));
+fn print(statistics: &Value) {
+    println!("table {}, mode {}", text(&statistics["table"]), text(&statistics["mode"]));
     for (title, field, label) in [
         ("patterns", "patterns", "pattern"),
         ("writes", "writes", "write"),
         ("not declared", "undeclared", "request"),
     ] {
-        let deeds = list(&figures[field]);
-        if deeds.is_empty() {
+        let entries = list(&statistics[field]);
+        if entries.is_empty() {
             continue;
         }
-        let width =
-            deeds.iter().map(|deed| text(&deed[label]).chars().count()).max().unwrap_or(0).max(title.len());
+        let width = entries
+            .iter()
+            .map(|entry| text(&entry[label]).chars().count())
+            .max()
+            .unwrap_or(0)
+            .max(title.len());
         println!(
             "\n{title:width$} {:>10} {:>10} {:>9} {:>9} {:>9} {:>9}",
             "requests", "units", "p50 ms", "p99 ms", "read", "wasted"
         );
-        for deed in deeds {
-            let milliseconds = |field: &str| deed[field].as_f64().unwrap_or_default() / 1000.0;
+        for entry in entries {
+            let milliseconds = |field: &str| entry[field].as_f64().unwrap_or_default() / 1000.0;
             println!(
                 "{:width$} {:>10} {:>10.1} {:>9.2} {:>9.2} {:>9} {:>9}",
-                text(&deed[label]),
-                deed["requests"],
-                deed["units"].as_f64().unwrap_or_default(),
+                text(&entry[label]),
+                entry["requests"],
+                entry["units"].as_f64().unwrap_or_default(),
                 milliseconds("p50Microseconds"),
                 milliseconds("p99Microseconds"),
-                deed["itemsRead"],
-                deed["filterWaste"],
+                entry["itemsRead"],
+                entry["filterWaste"],
             );
         }
     }
-    for violation in list(&figures["violations"]) {
+    for violation in list(&statistics["violations"]) {
         println!(
             "\nrule {} broken {} times, last: {}",
             text(&violation["rule"]),
@@ -86,9 +90,16 @@ fn print(figures: &Value) {
             text(&violation["last"])
         );
     }
-    for heat in list(&figures["hotKeys"]) {
-        println!("\n{} in {}: {} requests", text(&heat["template"]), text(&heat["place"]), heat["requests"]);
-        list(&heat["keys"]).iter().for_each(|key| println!("{:>12}  {}", key["requests"], text(&key["key"])));
+    for template in list(&statistics["hotKeys"]) {
+        println!(
+            "\n{} in {}: {} requests",
+            text(&template["template"]),
+            text(&template["place"]),
+            template["requests"]
+        );
+        list(&template["keys"])
+            .iter()
+            .for_each(|key| println!("{:>12}  {}", key["requests"], text(&key["key"])));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `partita model audit`: a table's items held against a model.
+//! `partita model audit`: checks a table's items against a model.
 
 use super::arguments::{Audit, PlainFormat};
 use super::{FINE, FOUND, Outcome, file, items};

@@ -2,11 +2,11 @@
 
 use super::arguments::{Cost, PlainFormat};
 use super::{FINE, Outcome, file};
-use crate::client;
+use crate::clock;
 use partita_design::cost;
-use partita_design::generate::timestamp;
+use partita_value::calendar::timestamp;
 
-/// Prices older than this are worth a word.
+/// Older prices are reported.
 const OLD_MONTHS: i64 = 12;
 
 pub fn run(arguments: &Cost) -> Outcome {
@@ -17,7 +17,7 @@ pub fn run(arguments: &Cost) -> Outcome {
         PlainFormat::Text => print!("{}", cost::text(&model, &cost, &prices)),
         PlainFormat::Json => println!("{:#}", cost::json(&cost, &prices)),
     }
-    let age = prices.age_in_months(&timestamp(client::now()));
+    let age = prices.age_in_months(&timestamp(clock::unix_seconds() * 1_000));
     if let Some(age) = age.filter(|age| *age > OLD_MONTHS) {
         eprintln!("partita: the prices are {age} months old; --prices takes a newer file");
     }

@@ -1,4 +1,4 @@
-//! Files of `partita model`: read, with messages that name them.
+//! Reads files for `partita model`, with errors that name them.
 
 use partita_design::{Model, Source, read, report};
 use std::io::Read;
@@ -20,7 +20,7 @@ pub fn source(path: &Path) -> Result<Source, String> {
     Ok(Source::new(path.display().to_string(), text(path)?))
 }
 
-/// A model, or its mistakes as text.
+/// Reads a model; its mistakes are returned as text.
 pub fn model(path: &Path) -> Result<Model, String> {
     let source = source(path)?;
     read(&source).map_err(|findings| {
@@ -28,7 +28,7 @@ pub fn model(path: &Path) -> Result<Model, String> {
     })
 }
 
-/// Prices from a file, or those that the program carries.
+/// Prices from a file, or the built-in ones.
 pub fn prices(path: Option<&Path>) -> Result<partita_design::price::Prices, String> {
     let text = path.map_or_else(|| Ok(partita_design::price::CARRIED.to_owned()), text)?;
     partita_design::price::Prices::parse(&text)

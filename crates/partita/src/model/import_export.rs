@@ -1,4 +1,4 @@
-//! `partita model import`, `export` and `schema`: files of other tools, and the schema for editors.
+//! `partita model import`, `export` and `schema`: conversion from and to other tools, and the schema for editors.
 
 use super::arguments::{Destination, Export, Import, Origin};
 use super::{FINE, Outcome, file};

@@ -1,4 +1,4 @@
-//! `partita model infer`: a model proposed from items.
+//! `partita model infer`: proposes a model from items.
 
 use super::arguments::Infer;
 use super::items::Item;

@@ -1,14 +1,14 @@
-//! Items of a table: read from a file, or page by page from a database.
+//! Reads the items of a table from a file, or page by page from a database.
 
 use super::file;
 use crate::client::Client;
-use crate::progress_bar::Progress;
+use crate::progress_bar::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 pub type Item = Map<String, Value>;
 
-/// Items in DynamoDB JSON: a list, what `aws dynamodb scan` prints, or one item a line.
+/// Items in DynamoDB JSON: a list, the output of `aws dynamodb scan`, or one item per line.
 pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
     let text = file::text(path)?;
     let whole: Result<Value, _> = serde_json::from_str(&text);
@@ -34,13 +34,13 @@ pub fn from_file(path: &Path, limit: usize) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// What a table is like: the `Table` of DescribeTable.
+/// The `Table` of DescribeTable.
 pub fn describe(client: &mut Client, table: &str) -> Result<Value, String> {
-    let answer = client.call("DescribeTable", &json!({ "TableName": table }));
-    answer.map(|answer| answer["Table"].clone()).map_err(|failure| failure.to_string())
+    let response = client.call("DescribeTable", &json!({ "TableName": table }));
+    response.map(|response| response["Table"].clone()).map_err(|failure| failure.to_string())
 }
 
-/// One page of a table, and where the next begins; null if there is none.
+/// One page of a table, and the start of the next; null if there is none.
 pub fn page(client: &mut Client, table: &str, start: &Value) -> Result<(Vec<Item>, Value), String> {
     let mut request = json!({ "TableName": table, "ConsistentRead": true });
     if !start.is_null() {
@@ -51,10 +51,10 @@ pub fn page(client: &mut Client, table: &str, start: &Value) -> Result<(Vec<Item
     Ok((items.collect(), page["LastEvaluatedKey"].clone()))
 }
 
-/// All items of a table, with a progress bar.
+/// Reads all items of a table, with a progress bar.
 pub fn each(client: &mut Client, table: &str, mut take: impl FnMut(&Item)) -> Result<(), String> {
     let count = describe(client, table)?["ItemCount"].as_u64().unwrap_or_default();
-    let progress = Progress::new(count);
+    let progress = ProgressBar::new(count);
     let mut start = Value::Null;
     loop {
         let (items, next) = page(client, table, &start)?;

@@ -1,9 +1,9 @@
-//! `partita model migrate`: a table from one version of a model to the next.
+//! `partita model migrate`: migrates a table from one version of a model to the next.
 //!
 //! Without `--apply` nothing is written: the plan is shown, the items are read and counted. With it, missing indexes are added,
-//! items are rewritten page by page, and the whole is read again to verify it; then indexes that nobody needs are removed, if that is
-//! asked for. Every step may be repeated: what is done is left alone, and the checkpoint says where to go on. The way back is the
-//! same command with the models exchanged. What cannot be done in place goes into a new table (`--into`).
+//! items are rewritten page by page, and everything is read again to verify it; then unneeded indexes are removed, if that is
+//! requested. Every step is idempotent, and the checkpoint records where to resume. The way back is the same command with the
+//! models exchanged. Changes that cannot be made in place go into a new table (`--into`).
 
 mod copy_to_table;
 mod indexes;
@@ -16,7 +16,7 @@ use super::{FINE, FOUND, Outcome, file, seed};
 use crate::client::Client;
 use partita_design::Model;
 use serde_json::Value;
-use summary::Tally;
+use summary::MigrationSummary;
 
 struct Migration<'a> {
     arguments: &'a Migrate,
@@ -40,7 +40,7 @@ pub fn run(arguments: &Migrate) -> Outcome {
     let client = Client::new(&arguments.endpoint)?;
     let mut migration = Migration { arguments, old, new, table, client };
     match &arguments.into {
-        Some(into) => migration.move_over(into),
+        Some(into) => migration.copy_to_new_table(into),
         None => migration.in_place(),
     }
 }
@@ -48,33 +48,33 @@ pub fn run(arguments: &Migrate) -> Outcome {
 impl Migration<'_> {
     fn in_place(&mut self) -> Outcome {
         let deletes = self.arguments.delete_removed;
-        let needless = self.needless()?;
+        let unneeded = self.unneeded_indexes()?;
         if !self.arguments.apply {
-            let tally = self.pass(false)?;
+            let summary = self.pass(false)?;
             println!("dry run: nothing was written; --apply does it");
             for index in self.new.indexes.iter().filter(|index| self.old.index(&index.name).is_none()) {
                 println!("           index {} is added", index.name);
             }
-            self.say_needless(&needless);
-            return Ok(tally.print(deletes));
+            self.print_unneeded(&unneeded);
+            return Ok(summary.print(deletes));
         }
         self.add_indexes()?;
         self.pass(true)?.print(deletes);
-        let tally = self.pass(false)?;
-        let left = tally.put + tally.moved;
-        println!("verified: {} items are as the new model wants them, {left} are not", tally.kept);
-        if left > 0 || !tally.unknown.is_empty() || !tally.gone.is_empty() {
+        let summary = self.pass(false)?;
+        let left = summary.put + summary.moved;
+        println!("verified: {} items conform to the new model, {left} do not", summary.kept);
+        if left > 0 || !summary.unknown.is_empty() || !summary.gone.is_empty() {
             return Ok(FOUND);
         }
         if self.arguments.remove_indexes {
             self.remove_indexes()?;
         } else {
-            self.say_needless(&needless);
+            self.print_unneeded(&unneeded);
         }
         Ok(FINE)
     }
 
-    fn say_needless(&self, names: &[String]) {
+    fn print_unneeded(&self, names: &[String]) {
         let fate = if self.arguments.remove_indexes {
             "is removed at the end"
         } else {
@@ -85,23 +85,25 @@ impl Migration<'_> {
             .for_each(|name| println!("           index {name}, which the new model does not have, {fate}"));
     }
 
-    /// A new table with the new keys, and a copy of every item in it.
-    fn move_over(&mut self, into: &str) -> Outcome {
+    /// Creates a table with the new keys, and copies every item into it.
+    fn copy_to_new_table(&mut self, into: &str) -> Outcome {
         if !self.arguments.apply {
-            let tally = self.pass(false)?;
-            println!("dry run: nothing was written; --apply makes table {into} and copies the items into it");
-            return Ok(tally.print(false));
+            let summary = self.pass(false)?;
+            println!(
+                "dry run: nothing was written; --apply creates table {into} and copies the items into it"
+            );
+            return Ok(summary.print(false));
         }
         let mut target = self.new.clone();
         into.clone_into(&mut target.table.name);
         seed::ensure_table(&self.arguments.endpoint, &target)?;
-        let tally = self.copy(into)?;
-        let code = tally.print(false);
+        let summary = self.copy(into)?;
+        let code = summary.print(false);
         if code == FINE {
-            println!("table {into} has them; table {} is as it was, and is yours to delete", self.table);
+            println!("table {into} has all items; table {} is unchanged and can be deleted", self.table);
         } else {
             println!(
-                "table {into} does not have them all: table {} is as it was, and is still needed",
+                "table {into} does not have all items: table {} is unchanged and still needed",
                 self.table
             );
         }

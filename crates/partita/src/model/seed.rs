@@ -1,10 +1,10 @@
-//! `partita model seed`: items made from a model, into a table or onto standard output.
+//! `partita model seed`: generates items from a model, into a table or to standard output.
 
 use super::arguments::Seed;
 use super::{FINE, Outcome, file};
 use crate::arguments::Endpoint;
 use crate::client::Client;
-use crate::progress_bar::Progress;
+use crate::progress_bar::ProgressBar;
 use partita_design::Model;
 use partita_design::definition::create_table;
 use partita_design::generate::Generator;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Requests of one BatchWriteItem.
+/// The most requests of one BatchWriteItem.
 const BATCH: usize = 25;
 
 pub fn run(arguments: &Seed) -> Outcome {
@@ -31,14 +31,14 @@ pub fn run(arguments: &Seed) -> Outcome {
         return Ok(FINE);
     }
     ensure_table(&arguments.endpoint, &model)?;
-    let progress = Progress::new(generator.total());
+    let progress = ProgressBar::new(generator.total());
     load(arguments, &model, &generator, &progress)?;
     let (items, seconds) = progress.finish();
     println!("{items} items in table {} in {seconds:.1} s", model.table.name);
     Ok(FINE)
 }
 
-/// Makes the model's table, unless there is one, and waits for it.
+/// Creates the model's table, unless it exists, and waits for it.
 pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     let mut client = Client::new(endpoint)?;
     let name = json!({ "TableName": model.table.name });
@@ -49,8 +49,8 @@ pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     }
     client.call("CreateTable", &create_table(model)).map_err(|failure| failure.to_string())?;
     for _ in 0..600 {
-        let answer = client.call("DescribeTable", &name).map_err(|failure| failure.to_string())?;
-        if answer["Table"]["TableStatus"] == "ACTIVE" {
+        let response = client.call("DescribeTable", &name).map_err(|failure| failure.to_string())?;
+        if response["Table"]["TableStatus"] == "ACTIVE" {
             return Ok(());
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -58,12 +58,13 @@ pub fn ensure_table(endpoint: &Endpoint, model: &Model) -> Result<(), String> {
     Err(format!("table {} does not become active", model.table.name))
 }
 
-/// Each worker takes every n-th batch.
+/// Loads items in parallel: each worker takes every n-th batch.
+#[expect(clippy::disallowed_methods, reason = "starts the threads that load")]
 fn load(
     arguments: &Seed,
     model: &Model,
     generator: &Generator<'_>,
-    progress: &Progress,
+    progress: &ProgressBar,
 ) -> Result<(), String> {
     let workers = arguments.parallel.clamp(1, 64);
     std::thread::scope(|scope| {
@@ -81,13 +82,13 @@ fn work(
     arguments: &Seed,
     model: &Model,
     generator: &Generator<'_>,
-    progress: &Progress,
+    progress: &ProgressBar,
     (worker, workers): (u64, u64),
 ) -> Result<(), String> {
     let mut client = Client::new(&arguments.endpoint)?;
     for entity in model.entities.iter().filter(|entity| !generator.is_follower(entity)) {
         let count = generator.count(entity);
-        // What belongs together is written in one batch.
+        // Items that belong together are written in one batch.
         let size = generator.bundle(entity, 0).len();
         let step = (BATCH / size.max(1)).max(1) as u64;
         let mut number = worker * step;
@@ -112,7 +113,7 @@ fn write_batch(
     model: &Model,
     items: impl Iterator<Item = Map<String, Value>>,
 ) -> Result<(), String> {
-    // A batch names each key once.
+    // A batch may contain each key only once.
     let key = |item: &Map<String, Value>| -> Vec<String> {
         let keys = model.table.keys.iter();
         keys.map(|key| item.get(key).map(Value::to_string).unwrap_or_default()).collect()
@@ -120,12 +121,12 @@ fn write_batch(
     let items: BTreeMap<Vec<String>, _> = items.map(|item| (key(&item), item)).collect();
     let requests: Vec<Value> =
         items.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
-    let mut open = json!({ model.table.name.clone(): requests });
-    while open.as_object().is_some_and(|tables| !tables.is_empty()) {
-        let answer = client
-            .call("BatchWriteItem", &json!({ "RequestItems": open }))
+    let mut unprocessed = json!({ model.table.name.clone(): requests });
+    while unprocessed.as_object().is_some_and(|tables| !tables.is_empty()) {
+        let response = client
+            .call("BatchWriteItem", &json!({ "RequestItems": unprocessed }))
             .map_err(|failure| failure.to_string())?;
-        open = answer["UnprocessedItems"].clone();
+        unprocessed = response["UnprocessedItems"].clone();
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub fn choose(arguments: &Serve) -> Result<Option<Arc<dyn Buckets>>, String> {
     }
     let Some(url) = &arguments.s3_endpoint else { return Ok(None) };
     let (endpoint, encrypted) = endpoint(url).map_err(|error| format!("--s3-endpoint: {error}"))?;
-    let keys = credentials::of_environment(&format!("--s3-endpoint {url}"))?;
+    let keys = credentials::from_environment(&format!("--s3-endpoint {url}"))?;
     let options = S3Options {
         endpoint,
         region: arguments.s3_region.clone().unwrap_or_else(|| arguments.region.clone()),

@@ -1,53 +1,53 @@
-//! What this machine gives the process: memory and file descriptors.
+//! The memory and file descriptors that this machine allows the process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 
 const MEGABYTE: u64 = 1 << 20;
-/// Taken where nothing says how much memory there is.
+/// Used if the amount of memory cannot be determined.
 const ASSUMED_MEMORY: u64 = 1 << 30;
-/// The usual budget of requests is half of the memory, and not less than this unless that is nearly all.
-const LEAST_BUDGET: u64 = 256 * MEGABYTE;
-/// What a connection takes while it does nothing, generously.
+/// The default budget of requests is half of the memory, but not less than this unless that is nearly all of it.
+const MIN_BUDGET: u64 = 256 * MEGABYTE;
+/// A generous estimate of the memory of an idle connection.
 const CONNECTION_BYTES: u64 = 64 * 1_024;
-/// Descriptors kept for the store and for files of exports and imports: an eighth, within these.
-const KEPT_DESCRIPTORS: (u64, u64) = (12, 256);
+/// Descriptors reserved for the store and for files of exports and imports: an eighth, within these bounds.
+const RESERVED_DESCRIPTORS: (u64, u64) = (12, 256);
 /// More connections than this are a mistake.
-const MOST_CONNECTIONS: u64 = 100_000;
-/// What a thread with a runtime of its own opens.
-const DESCRIPTORS_A_THREAD: u64 = 4;
-/// Threads with a runtime beside those that serve requests: one accepts, one agrees on keys, those of the background share one.
-const OTHER_THREADS: u64 = 3;
+const MAX_CONNECTIONS: u64 = 100_000;
+/// How many descriptors a thread with a runtime of its own opens.
+const DESCRIPTORS_PER_THREAD: u64 = 4;
+/// Runtimes besides those of worker threads: one accepts, one does TLS handshakes, background tasks share one.
+const OTHER_RUNTIMES: u64 = 3;
 
-/// How much requests may take, unless the user says it.
-pub fn usual_budget() -> u64 {
-    budget_of(memory())
+/// The default memory budget of requests.
+pub fn default_budget() -> u64 {
+    budget_for(memory())
 }
 
-fn budget_of(memory: u64) -> u64 {
-    (memory / 2).max(LEAST_BUDGET.min(memory / 4 * 3))
+fn budget_for(memory: u64) -> u64 {
+    (memory / 2).max(MIN_BUDGET.min(memory / 4 * 3))
 }
 
-/// The memory that this process may have: what the machine has, or what its control groups allow.
+/// The memory that this process may use: what the machine has, or what its control groups allow.
 fn memory() -> u64 {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limits = group_files(&groups).into_iter().filter_map(|file| number(&file));
-    limits.chain(physical()).filter(|limit| *limit > 0).min().unwrap_or(ASSUMED_MEMORY)
+    let limits = cgroup_files(&groups).into_iter().filter_map(|file| read_number(&file));
+    limits.chain(physical_memory()).filter(|limit| *limit > 0).min().unwrap_or(ASSUMED_MEMORY)
 }
 
-fn physical() -> Option<u64> {
+fn physical_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1_024)
 }
 
-/// A file that holds a number; `max` is none.
-fn number(file: &Path) -> Option<u64> {
+/// Reads a number from a file; `None` for `max`.
+fn read_number(file: &Path) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// The files that say how much memory the groups in `/proc/self/cgroup` and those above them may have, of both versions.
-fn group_files(groups: &str) -> Vec<PathBuf> {
+/// The files with the memory limits of the groups in `/proc/self/cgroup` and their ancestors, of both cgroup versions.
+fn cgroup_files(groups: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -65,21 +65,21 @@ fn group_files(groups: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Raises the limit of open files as far as the process may, and says how many connections there can then be beside what
-/// is open and what is still to be opened.
-pub fn usual_connections(budget: u64, threads: usize) -> usize {
-    let limit = raised_descriptors();
+/// Raises the limit of open files as far as the process may, and returns how many connections that allows besides what is
+/// open and what is still to be opened.
+pub fn default_max_connections(budget: u64, threads: usize) -> usize {
+    let limit = raise_descriptor_limit();
     let open = std::fs::read_dir("/dev/fd").map_or(0, |entries| entries.count() as u64);
-    connections_of(limit, open + DESCRIPTORS_A_THREAD * (threads as u64 + OTHER_THREADS), budget)
+    max_connections(limit, open + DESCRIPTORS_PER_THREAD * (threads as u64 + OTHER_RUNTIMES), budget)
 }
 
-fn connections_of(descriptors: u64, taken: u64, budget: u64) -> usize {
-    let kept = (descriptors / 8).clamp(KEPT_DESCRIPTORS.0, KEPT_DESCRIPTORS.1);
-    let left = descriptors.saturating_sub(taken + kept);
-    left.min(budget / 4 / CONNECTION_BYTES).clamp(4, MOST_CONNECTIONS) as usize
+fn max_connections(descriptors: u64, taken: u64, budget: u64) -> usize {
+    let reserved = (descriptors / 8).clamp(RESERVED_DESCRIPTORS.0, RESERVED_DESCRIPTORS.1);
+    let left = descriptors.saturating_sub(taken + reserved);
+    left.min(budget / 4 / CONNECTION_BYTES).clamp(4, MAX_CONNECTIONS) as usize
 }
 
-fn raised_descriptors() -> u64 {
+fn raise_descriptor_limit() -> u64 {
     let before = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: before.maximum, maximum: before.maximum };
     let now = if setrlimit(Resource::Nofile, raised).is_ok() { raised } else { before };
@@ -91,27 +91,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_of_both_versions_are_found_with_those_above_them() {
-        let files = group_files("0::/a/b\n");
+    fn groups_of_both_versions_are_found_with_their_ancestors() {
+        let files = cgroup_files("0::/a/b\n");
         let shown: Vec<_> = files.iter().map(|file| file.to_str().unwrap()).collect();
         assert_eq!(
             shown,
             ["/sys/fs/cgroup/a/b/memory.max", "/sys/fs/cgroup/a/memory.max", "/sys/fs/cgroup/memory.max"]
         );
-        let files = group_files("3:cpu,memory:/x\n2:cpuset:/y\n1:name=systemd:/z\n");
+        let files = cgroup_files("3:cpu,memory:/x\n2:cpuset:/y\n1:name=systemd:/z\n");
         assert_eq!(files.len(), 2);
         assert!(files[0].ends_with("memory/x/memory.limit_in_bytes"));
-        assert!(group_files("").is_empty() && group_files("nonsense").is_empty());
+        assert!(cgroup_files("").is_empty() && cgroup_files("nonsense").is_empty());
     }
 
     #[test]
-    fn the_usual_limits_leave_room() {
-        assert_eq!(budget_of(16 << 30), 8 << 30);
-        assert_eq!(budget_of(400 * MEGABYTE), 256 * MEGABYTE);
-        assert_eq!(budget_of(200 * MEGABYTE), 150 * MEGABYTE);
-        assert_eq!(connections_of(64, 30, 8 << 30), 22);
-        assert_eq!(connections_of(20, 30, 8 << 30), 4);
-        assert_eq!(connections_of(1 << 20, 30, 256 * MEGABYTE), 1_024);
-        assert!(memory() > 0 && usual_budget() > 0);
+    fn default_limits_leave_memory_and_descriptors() {
+        assert_eq!(budget_for(16 << 30), 8 << 30);
+        assert_eq!(budget_for(400 * MEGABYTE), 256 * MEGABYTE);
+        assert_eq!(budget_for(200 * MEGABYTE), 150 * MEGABYTE);
+        assert_eq!(max_connections(64, 30, 8 << 30), 22);
+        assert_eq!(max_connections(20, 30, 8 << 30), 4);
+        assert_eq!(max_connections(1 << 20, 30, 256 * MEGABYTE), 1_024);
+        assert!(memory() > 0 && default_budget() > 0);
     }
 }

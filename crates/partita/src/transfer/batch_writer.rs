@@ -1,4 +1,4 @@
-//! Items into a table, in batches. What the database leaves unprocessed is sent again, each time after a longer pause.
+//! Writes items to a table in batches. Unprocessed items are retried with exponential backoff.
 
 use crate::arguments::Endpoint;
 use crate::client::{Client, Failure};
@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Requests of one BatchWriteItem.
+/// The most requests of one BatchWriteItem.
 pub const BATCH_ITEMS: usize = 25;
-/// A request may have 16 MB; escapes in JSON count.
+/// A request may have 16 MB, including JSON escapes.
 const BATCH_BYTES: usize = 8 << 20;
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
+const MAX_BACKOFF: Duration = Duration::from_secs(10);
 
-pub struct Putter {
+pub struct BatchWriter {
     client: Client,
     table: String,
     keys: Vec<String>,
 }
 
-impl Putter {
-    pub fn new(target: &Endpoint, table: &str, keys: &[String]) -> Result<Putter, String> {
-        Ok(Putter { client: Client::new(target)?, table: table.to_owned(), keys: keys.to_vec() })
+impl BatchWriter {
+    pub fn new(target: &Endpoint, table: &str, keys: &[String]) -> Result<BatchWriter, String> {
+        Ok(BatchWriter { client: Client::new(target)?, table: table.to_owned(), keys: keys.to_vec() })
     }
 
     pub fn put(&mut self, items: Vec<Value>) -> Result<(), String> {
@@ -35,7 +35,7 @@ impl Putter {
                 bytes = 0;
             }
             bytes += size;
-            // A batch may name an item once only; the later one stands.
+            // A batch may contain each key only once; the later item wins.
             batch.insert(self.key(&item), item);
         }
         self.write(batch)
@@ -46,28 +46,27 @@ impl Putter {
     }
 
     fn write(&mut self, batch: BTreeMap<Vec<String>, Value>) -> Result<(), String> {
-        let puts: Vec<Value> =
+        let mut unprocessed: Vec<Value> =
             batch.into_values().map(|item| json!({ "PutRequest": { "Item": item } })).collect();
-        let mut open = puts;
-        let mut pause = FIRST_PAUSE;
-        while !open.is_empty() {
-            let request = json!({ "RequestItems": { self.table.as_str(): open } });
+        let mut backoff = INITIAL_BACKOFF;
+        while !unprocessed.is_empty() {
+            let request = json!({ "RequestItems": { self.table.as_str(): unprocessed } });
             match self.client.call("BatchWriteItem", &request) {
-                Ok(mut answer) => match answer["UnprocessedItems"][&self.table].take() {
-                    Value::Array(left) if !left.is_empty() => open = left,
+                Ok(mut response) => match response["UnprocessedItems"][&self.table].take() {
+                    Value::Array(left) if !left.is_empty() => unprocessed = left,
                     _ => return Ok(()),
                 },
                 Err(failure) if is_throttling(&failure) => {}
                 Err(failure) => return Err(format!("table {}: {failure}", self.table)),
             }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            std::thread::sleep(backoff);
+            backoff = (backoff * 2).min(MAX_BACKOFF);
         }
         Ok(())
     }
 }
 
-/// The same text for the same value: a number can be written in several ways.
+/// A text that is equal for equal values: a number can be written in several ways.
 fn key_text(value: &Value) -> String {
     let number = value["N"].as_str().and_then(|digits| Number::parse(digits).ok());
     number.map_or_else(|| value.to_string(), |number| number.to_string())

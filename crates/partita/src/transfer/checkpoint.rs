@@ -1,6 +1,7 @@
-//! A side file that says how far a transfer has come. It is replaced as a whole, so it is never half written.
+//! A checkpoint file with the progress of a transfer. It is replaced atomically, so that it is never half written.
 
 use super::private_file;
+use crate::clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::Write;
@@ -8,41 +9,41 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How often it is written.
-const PAUSE: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_millis(500);
 
 pub struct Checkpoint {
     path: PathBuf,
-    /// The option with which another file is named.
+    /// The command-line option that chooses another file.
     option: &'static str,
     saved: Instant,
 }
 
 impl Checkpoint {
     pub fn new(path: PathBuf) -> Checkpoint {
-        Checkpoint::named_by(path, "--progress")
+        Checkpoint::with_option(path, "--progress")
     }
 
-    pub fn named_by(path: PathBuf, option: &'static str) -> Checkpoint {
-        Checkpoint { path, option, saved: Instant::now() }
+    pub fn with_option(path: PathBuf, option: &'static str) -> Checkpoint {
+        Checkpoint { path, option, saved: clock::monotonic_now() }
     }
 
-    /// What a transfer that was interrupted has left.
+    /// Reads the state that an interrupted transfer has left.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, String> {
         match std::fs::read(&self.path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| format!("{} is no side file of this program: {error}", self.path.display())),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                format!("{} is not a checkpoint of this program: {error}", self.path.display())
+            }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("cannot read {}: {error}", self.path.display())),
         }
     }
 
     pub fn is_due(&self) -> bool {
-        self.saved.elapsed() >= PAUSE
+        self.saved.elapsed() >= INTERVAL
     }
 
     pub fn save(&mut self, state: &impl Serialize) -> Result<(), String> {
-        let next = beside(&self.path, "new");
+        let next = with_suffix(&self.path, "new");
         let write = || {
             let mut file = private_file::open(&next)?;
             file.set_len(0)?;
@@ -52,12 +53,12 @@ impl Checkpoint {
         };
         write().map_err(|error| {
             format!(
-                "cannot keep the progress in {}: {error}; {} names another file",
+                "cannot write the checkpoint {}: {error}; {} chooses another file",
                 self.path.display(),
                 self.option
             )
         })?;
-        self.saved = Instant::now();
+        self.saved = clock::monotonic_now();
         Ok(())
     }
 
@@ -75,10 +76,10 @@ impl Checkpoint {
     }
 }
 
-/// The same path with another ending behind its own.
-pub fn beside(path: &Path, ending: &str) -> PathBuf {
+/// The path with a suffix after its own extension.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
-    name.push(ending);
+    name.push(suffix);
     PathBuf::from(name)
 }

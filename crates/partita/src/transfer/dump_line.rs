@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 const VERSION: u64 = 1;
 
 pub enum Line {
-    /// The first line of a dump. Files without one (an export's) hold items only.
+    /// The first line of a dump. Files without one (an export's) contain items only.
     Head,
-    /// A table's definition; the items behind it are its own.
+    /// A table's definition; its items follow.
     Table(Value),
     Item(Value),
     /// Rows that the database could not read.
     Damaged(Value),
     /// The last line: a dump without it was cut short.
     End,
-    /// Files that were joined or edited have such lines; an import passes over them, too.
+    /// Found in files that were joined or edited; imports skip such lines, too.
     Blank,
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_hold_nothing() {
+    fn blank_lines_are_recognized() {
         for line in [&b"\n"[..], b"\r\n", b" \t\n", b""] {
             assert!(matches!(parse(line), Ok(Line::Blank)), "{line:?}");
         }

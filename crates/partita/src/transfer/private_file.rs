@@ -1,9 +1,9 @@
-//! Files that hold a database's items, or tell where it is: only their owner may read them.
+//! Files that contain items or addresses of a database: only their owner may read them.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 
-/// Opens a file for writing, and makes it if it is not there. What is in it stays.
+/// Opens a file for writing, and creates it if it does not exist. It is not truncated.
 pub fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
@@ -13,7 +13,7 @@ pub fn open(path: &Path) -> std::io::Result<File> {
         options.mode(0o600);
     }
     let file = options.open(path)?;
-    // It may have been made by an earlier version.
+    // It may have been created by an earlier version.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -1,30 +1,30 @@
-//! A table's definition: from what a database describes to what creates the same table elsewhere.
+//! Table definitions: from the description of a table to the requests that create the same table elsewhere.
 
 use serde_json::{Map, Value, json};
 
-/// Tags that begin so are AWS's own (CloudFormation's, for instance): nobody else may set them.
+/// The prefix of AWS's own tags (CloudFormation's, for instance), which nobody else may set.
 const RESERVED_TAGS: &str = "aws:";
-/// What AWS shows for a bound on on-demand units that there is not.
+/// How AWS describes the absence of a limit on on-demand units.
 const UNBOUNDED: i64 = -1;
-/// The members of CreateTable that an index keeps.
-const OF_AN_INDEX: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
+/// The members of an index's description that CreateTable takes.
+const INDEX_MEMBERS: [&str; 3] = ["IndexName", "KeySchema", "Projection"];
 
-/// A CreateTable request for a described table, with its time to live and tags besides.
+/// Builds a CreateTable request from a table's description, with its time to live and tags.
 pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -> Value {
-    let mut made = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
+    let mut definition = copied(table, &["TableName", "AttributeDefinitions", "KeySchema"]);
     let mode = table["BillingModeSummary"]["BillingMode"].as_str().unwrap_or("PROVISIONED");
-    made.insert("BillingMode".to_owned(), json!(mode));
-    made.extend(capacity(table, mode));
+    definition.insert("BillingMode".to_owned(), json!(mode));
+    definition.extend(capacity(table, mode));
     for kind in ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"] {
         let Some(indexes) = table[kind].as_array() else { continue };
         let index = |described: &Value| {
-            let mut index = copied(described, &OF_AN_INDEX);
+            let mut index = copied(described, &INDEX_MEMBERS);
             if kind == "GlobalSecondaryIndexes" {
                 index.extend(capacity(described, mode));
             }
             Value::Object(index)
         };
-        made.insert(kind.to_owned(), indexes.iter().map(index).collect());
+        definition.insert(kind.to_owned(), indexes.iter().map(index).collect());
     }
     if table["SSEDescription"]["SSEType"] == "KMS" {
         let key = copied(&table["SSEDescription"], &["KMSMasterKeyArn"]);
@@ -32,27 +32,27 @@ pub fn from_description(table: &Value, time_to_live: &Value, tags: Vec<Value>) -
         if let Some(key) = key.get("KMSMasterKeyArn") {
             encryption["KMSMasterKeyId"] = key.clone();
         }
-        made.insert("SSESpecification".to_owned(), encryption);
+        definition.insert("SSESpecification".to_owned(), encryption);
     }
     if let Some(class) = table["TableClassSummary"]["TableClass"].as_str() {
-        made.insert("TableClass".to_owned(), json!(class));
+        definition.insert("TableClass".to_owned(), json!(class));
     }
     if table["DeletionProtectionEnabled"] == true {
-        made.insert("DeletionProtectionEnabled".to_owned(), json!(true));
+        definition.insert("DeletionProtectionEnabled".to_owned(), json!(true));
     }
     if table["StreamSpecification"]["StreamEnabled"] == true {
-        made.insert("StreamSpecification".to_owned(), table["StreamSpecification"].clone());
+        definition.insert("StreamSpecification".to_owned(), table["StreamSpecification"].clone());
     }
     if !tags.is_empty() {
-        made.insert("Tags".to_owned(), Value::Array(tags));
+        definition.insert("Tags".to_owned(), Value::Array(tags));
     }
-    drop_reserved_tags(&mut made);
+    drop_reserved_tags(&mut definition);
     if let Some(attribute) = expiring_by(time_to_live) {
         let specification = json!({ "Enabled": true, "AttributeName": attribute });
-        made.insert("TimeToLiveSpecification".to_owned(), specification);
+        definition.insert("TimeToLiveSpecification".to_owned(), specification);
     }
-    made.insert("ItemCount".to_owned(), table["ItemCount"].clone());
-    Value::Object(made)
+    definition.insert("ItemCount".to_owned(), table["ItemCount"].clone());
+    Value::Object(definition)
 }
 
 fn copied(from: &Value, names: &[&str]) -> Map<String, Value> {
@@ -68,23 +68,23 @@ fn drop_reserved_tags(definition: &mut Map<String, Value>) {
     }
 }
 
-/// The bounds that there are, of a table or an index.
-fn drop_absent_bounds(definition: &mut Map<String, Value>) {
-    let Some(Value::Object(bounds)) = definition.get_mut("OnDemandThroughput") else { return };
-    bounds.retain(|_, units| *units != UNBOUNDED);
-    if bounds.is_empty() {
+/// Removes absent limits of a table or an index.
+fn drop_absent_limits(definition: &mut Map<String, Value>) {
+    let Some(Value::Object(limits)) = definition.get_mut("OnDemandThroughput") else { return };
+    limits.retain(|_, units| *units != UNBOUNDED);
+    if limits.is_empty() {
         definition.remove("OnDemandThroughput");
     }
 }
 
-/// Provisioned units, or the bounds of on-demand ones.
+/// Provisioned units, or the limits of on-demand ones.
 fn capacity(described: &Value, mode: &str) -> Map<String, Value> {
     let member = if mode == "PROVISIONED" { "ProvisionedThroughput" } else { "OnDemandThroughput" };
     let mut capacity = copied(described, &[member]);
     if let Some(units) = capacity.get_mut("ProvisionedThroughput") {
         *units = Value::Object(copied(units, &["ReadCapacityUnits", "WriteCapacityUnits"]));
     }
-    drop_absent_bounds(&mut capacity);
+    drop_absent_limits(&mut capacity);
     capacity
 }
 
@@ -93,15 +93,15 @@ fn expiring_by(time_to_live: &Value) -> Option<&str> {
     time_to_live["AttributeName"].as_str().filter(|_| enabled)
 }
 
-/// What is done with a definition: the table is made, filled, and then gets what would be in the way of filling it.
-pub struct Steps {
+/// The requests for a definition: the table is created, filled, and then gets the settings that would affect loading.
+pub struct SetupSteps {
     pub create: Value,
-    /// Items that expire, and records of a stream, shall not come from the load itself.
+    /// Set after loading, so that the load itself neither expires items nor writes stream records.
     pub update_time_to_live: Option<Value>,
     pub update_table: Option<Value>,
 }
 
-pub fn steps(definition: &Value) -> Steps {
+pub fn steps(definition: &Value) -> SetupSteps {
     let mut create = creatable(definition.clone());
     let name = create["TableName"].clone();
     let mut later = |member: &str| {
@@ -111,17 +111,17 @@ pub fn steps(definition: &Value) -> Steps {
     let update_time_to_live = later("TimeToLiveSpecification");
     let update_table = later("StreamSpecification");
     later("ItemCount");
-    Steps { create, update_time_to_live, update_table }
+    SetupSteps { create, update_time_to_live, update_table }
 }
 
-/// Without what no CreateTable takes and early versions have dumped all the same.
+/// Removes what CreateTable does not take but early versions have dumped.
 fn creatable(mut definition: Value) -> Value {
     if let Some(table) = definition.as_object_mut() {
         drop_reserved_tags(table);
-        drop_absent_bounds(table);
+        drop_absent_limits(table);
     }
     let indexes = definition.get_mut("GlobalSecondaryIndexes").and_then(Value::as_array_mut);
-    indexes.into_iter().flatten().filter_map(Value::as_object_mut).for_each(drop_absent_bounds);
+    indexes.into_iter().flatten().filter_map(Value::as_object_mut).for_each(drop_absent_limits);
     definition
 }
 
@@ -161,28 +161,31 @@ mod tests {
     }
 
     #[test]
-    fn what_describes_state_is_left_out() {
+    fn members_that_describe_state_are_left_out() {
         let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
-        let made = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
-        assert_eq!(made["BillingMode"], "PROVISIONED");
-        assert_eq!(made["ProvisionedThroughput"], json!({ "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 }));
+        let definition = from_description(&described(), &ttl, vec![json!({ "Key": "a", "Value": "b" })]);
+        assert_eq!(definition["BillingMode"], "PROVISIONED");
         assert_eq!(
-            made["GlobalSecondaryIndexes"],
+            definition["ProvisionedThroughput"],
+            json!({ "ReadCapacityUnits": 5, "WriteCapacityUnits": 6 })
+        );
+        assert_eq!(
+            definition["GlobalSecondaryIndexes"],
             json!([{
                 "IndexName": "GSI1", "KeySchema": [], "Projection": { "ProjectionType": "ALL" },
                 "ProvisionedThroughput": { "ReadCapacityUnits": 1, "WriteCapacityUnits": 2 },
             }])
         );
         assert_eq!(
-            made["SSESpecification"],
+            definition["SSESpecification"],
             json!({ "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "key" })
         );
-        assert_eq!(made["Tags"], json!([{ "Key": "a", "Value": "b" }]));
-        assert!(made.get("TableStatus").is_none() && made.get("TableArn").is_none());
+        assert_eq!(definition["Tags"], json!([{ "Key": "a", "Value": "b" }]));
+        assert!(definition.get("TableStatus").is_none() && definition.get("TableArn").is_none());
     }
 
     #[test]
-    fn expiry_and_stream_come_after_the_items() {
+    fn time_to_live_and_stream_are_set_after_the_items() {
         let ttl = json!({ "TimeToLiveStatus": "ENABLED", "AttributeName": "expires" });
         let steps = steps(&from_description(&described(), &ttl, Vec::new()));
         for later in ["TimeToLiveSpecification", "StreamSpecification", "ItemCount", "Tags"] {
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_aws_may_set_is_left_out() {
+    fn members_that_only_aws_may_set_are_left_out() {
         let tag = |key: &str| json!({ "Key": key, "Value": "v" });
         let tags = vec![tag("aws:cloudformation:stack-name"), tag("team"), tag("my:aws:tag")];
         let mut table = described();
@@ -211,17 +214,17 @@ mod tests {
         table["OnDemandThroughput"] = json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 5 });
         table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
             json!({ "MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1 });
-        let made = from_description(&table, &Value::Null, tags.clone());
-        assert_eq!(made["Tags"], json!([tag("team"), tag("my:aws:tag")]));
-        assert_eq!(made["OnDemandThroughput"], json!({ "MaxWriteRequestUnits": 5 }));
-        assert!(made["GlobalSecondaryIndexes"][0].get("OnDemandThroughput").is_none());
+        let definition = from_description(&table, &Value::Null, tags.clone());
+        assert_eq!(definition["Tags"], json!([tag("team"), tag("my:aws:tag")]));
+        assert_eq!(definition["OnDemandThroughput"], json!({ "MaxWriteRequestUnits": 5 }));
+        assert!(definition["GlobalSecondaryIndexes"][0].get("OnDemandThroughput").is_none());
         assert!(from_description(&table, &Value::Null, vec![tags[0].clone()]).get("Tags").is_none());
-        let mut dumped_before = made.clone();
+        let mut dumped_before = definition.clone();
         dumped_before["Tags"] = json!(tags);
         dumped_before["OnDemandThroughput"] = table["OnDemandThroughput"].clone();
         dumped_before["GlobalSecondaryIndexes"][0]["OnDemandThroughput"] =
             table["GlobalSecondaryIndexes"][0]["OnDemandThroughput"].clone();
-        assert_eq!(steps(&dumped_before).create, steps(&made).create);
+        assert_eq!(steps(&dumped_before).create, steps(&definition).create);
     }
 
     #[test]
@@ -234,9 +237,12 @@ mod tests {
     fn on_demand_tables_have_no_units() {
         let mut table = described();
         table["BillingModeSummary"] = json!({ "BillingMode": "PAY_PER_REQUEST" });
-        let made = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
-        assert!(made.get("ProvisionedThroughput").is_none() && made.get("TimeToLiveSpecification").is_none());
-        assert_eq!(key_names(&made), ["PK", "SK"]);
-        assert_eq!(keys(&made), [("PK".to_owned(), json!("S")), ("SK".to_owned(), Value::Null)]);
+        let definition = from_description(&table, &json!({ "TimeToLiveStatus": "DISABLED" }), Vec::new());
+        assert!(
+            definition.get("ProvisionedThroughput").is_none()
+                && definition.get("TimeToLiveSpecification").is_none()
+        );
+        assert_eq!(key_names(&definition), ["PK", "SK"]);
+        assert_eq!(keys(&definition), [("PK".to_owned(), json!("S")), ("SK".to_owned(), Value::Null)]);
     }
 }

@@ -1,51 +1,51 @@
-//! Tables of a database: named, described, made, and set up when their items are there.
+//! Lists, describes and creates tables, and configures them once their items are loaded.
 
-use super::table_definition::{self, Steps};
+use super::table_definition::{self, SetupSteps};
 use crate::client::Client;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const PAUSE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The tables that are asked for; all there are if none is.
-pub fn chosen(client: &mut Client, wanted: &[String]) -> Result<Vec<String>, String> {
+/// The given tables, or all tables if none is given.
+pub fn choose(client: &mut Client, wanted: &[String]) -> Result<Vec<String>, String> {
     if !wanted.is_empty() {
         return Ok(wanted.to_vec());
     }
     let mut names = Vec::new();
     let mut request = json!({});
     loop {
-        let answer = call(client, "ListTables", &request)?;
-        let page = answer["TableNames"].as_array().into_iter().flatten();
+        let response = call(client, "ListTables", &request)?;
+        let page = response["TableNames"].as_array().into_iter().flatten();
         names.extend(page.filter_map(|name| name.as_str().map(str::to_owned)));
-        match &answer["LastEvaluatedTableName"] {
+        match &response["LastEvaluatedTableName"] {
             Value::Null => return Ok(names),
             last => request["ExclusiveStartTableName"] = last.clone(),
         }
     }
 }
 
-/// A table's definition, as a dump keeps it.
-pub fn defined(client: &mut Client, name: &str) -> Result<Value, String> {
+/// A table's definition, as in a dump.
+pub fn define(client: &mut Client, name: &str) -> Result<Value, String> {
     let request = json!({ "TableName": name });
     let table = call(client, "DescribeTable", &request)?["Table"].take();
     let time_to_live = call(client, "DescribeTimeToLive", &request)?["TimeToLiveDescription"].take();
     let mut tags = Vec::new();
     let mut request = json!({ "ResourceArn": table["TableArn"] });
     loop {
-        let mut answer = call(client, "ListTagsOfResource", &request)?;
-        if let Value::Array(page) = answer["Tags"].take() {
+        let mut response = call(client, "ListTagsOfResource", &request)?;
+        if let Value::Array(page) = response["Tags"].take() {
             tags.extend(page);
         }
-        match answer["NextToken"].take() {
+        match response["NextToken"].take() {
             Value::Null => return Ok(table_definition::from_description(&table, &time_to_live, tags)),
             token => request["NextToken"] = token,
         }
     }
 }
 
-/// Why a table that is there cannot be read at all, if so: its record is damaged.
-pub fn unreadable(client: &mut Client, name: &str) -> Result<Option<String>, String> {
+/// The error of a table that exists but cannot be read at all, because its record is damaged.
+pub fn damage(client: &mut Client, name: &str) -> Result<Option<String>, String> {
     match client.call("DescribeTable", &json!({ "TableName": name })) {
         Ok(_) => Ok(None),
         Err(failure) if failure.is("InternalServerError") => Ok(Some(failure.to_string())),
@@ -53,7 +53,7 @@ pub fn unreadable(client: &mut Client, name: &str) -> Result<Option<String>, Str
     }
 }
 
-/// A table that is there already may hold items that a load would mix with its own.
+/// Fails if the table exists: it may contain items that a load would mix with its own.
 pub fn refuse_existing(client: &mut Client, name: &str) -> Result<(), String> {
     if exists(client, name)? {
         return Err(format!("table {name} exists already: delete it, or put the items into it with --merge"));
@@ -69,31 +69,31 @@ fn exists(client: &mut Client, name: &str) -> Result<bool, String> {
     }
 }
 
-/// Makes the table, unless it is there. One with another key is not the table that was to be made.
-pub fn create(client: &mut Client, steps: &Steps) -> Result<(), String> {
+/// Creates the table, unless it exists. Fails if it exists with another key.
+pub fn create(client: &mut Client, steps: &SetupSteps) -> Result<(), String> {
     let name = steps.create["TableName"].as_str().unwrap_or_default();
     if !exists(client, name)? {
         match client.call("CreateTable", &steps.create) {
-            // The request of a load that was killed may arrive only now.
+            // The request of a load that was killed may take effect only now.
             Err(failure) if failure.is("ResourceInUseException") => {}
             outcome => drop(outcome.map_err(|failure| failure.to_string())?),
         }
     }
-    let table = until_active(client, name)?;
+    let table = wait_until_active(client, name)?;
     if table_definition::keys(&table) != table_definition::keys(&steps.create) {
         return Err(format!("table {name} exists already, and has another key"));
     }
     Ok(())
 }
 
-/// What comes after the items. Repeating it does no harm.
-pub fn set_up(client: &mut Client, steps: &Steps) -> Result<(), String> {
+/// Applies the settings that follow the items. Idempotent.
+pub fn configure(client: &mut Client, steps: &SetupSteps) -> Result<(), String> {
     let name = steps.create["TableName"].as_str().unwrap_or_default();
     if let Some(request) = &steps.update_table {
-        let table = until_active(client, name)?;
+        let table = wait_until_active(client, name)?;
         if table["StreamSpecification"] != request["StreamSpecification"] {
             call(client, "UpdateTable", request)?;
-            until_active(client, name)?;
+            wait_until_active(client, name)?;
         }
     }
     if let Some(request) = &steps.update_time_to_live {
@@ -105,14 +105,14 @@ pub fn set_up(client: &mut Client, steps: &Steps) -> Result<(), String> {
     Ok(())
 }
 
-/// The table once it and its indexes are active.
-pub fn until_active(client: &mut Client, name: &str) -> Result<Value, String> {
+/// Waits until the table and its indexes are active, and returns the table.
+pub fn wait_until_active(client: &mut Client, name: &str) -> Result<Value, String> {
     loop {
         let table = call(client, "DescribeTable", &json!({ "TableName": name }))?["Table"].take();
         if is_active(&table) {
             return Ok(table);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

@@ -1,14 +1,13 @@
-//! `GET /_partita/ready`: whether the server takes requests of every kind, and if not, why.
+//! `GET /_partita/ready`: whether the server accepts requests of every kind, and if not, why.
 
-use crate::http::reply::Notice;
+use crate::http::reply::PlainReply;
 use crate::limits::budget::Budget;
 use partita_store::Health;
 use serde_json::json;
 
-/// Where it is.
 pub const PATH: &str = "/_partita/ready";
 
-pub fn of(store: &Health, budget: &Budget) -> Notice {
+pub fn reply(store: &Health, budget: &Budget) -> PlainReply {
     let mut reasons = Vec::new();
     match store {
         Health::Ok => {}
@@ -16,46 +15,46 @@ pub fn of(store: &Health, budget: &Budget) -> Notice {
         Health::ReadOnly(text) => reasons.push(("read-only", text.clone())),
         Health::Failed(text) => reasons.push(("storage-failed", text.clone())),
     }
-    if budget.refuses() {
-        let text = format!("requests are refused: {} of {} bytes are taken", budget.used(), budget.limit());
+    if budget.refused_request_recently() {
+        let text = format!("requests are refused: {} of {} bytes are in use", budget.used(), budget.limit());
         reasons.push(("memory", text));
     }
-    if budget.turns_away() {
-        reasons.push(("connections", "all connections are taken by requests under way".to_owned()));
+    if budget.rejected_connection_recently() {
+        reasons.push(("connections", "all connections have running requests".to_owned()));
     }
     let listed: Vec<_> =
         reasons.iter().map(|(reason, text)| json!({ "reason": reason, "message": text })).collect();
     let is_ready = reasons.is_empty();
-    Notice::readiness(is_ready, json!({ "ready": is_ready, "reasons": listed }).to_string())
+    PlainReply::readiness(is_ready, json!({ "ready": is_ready, "reasons": listed }).to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(store: &Health, budget: &Budget) -> String {
-        String::from_utf8(of(store, budget).into_http1()).unwrap()
+    fn response(store: &Health, budget: &Budget) -> String {
+        String::from_utf8(reply(store, budget).into_http1()).unwrap()
     }
 
     #[test]
-    fn every_reason_is_told() {
+    fn every_reason_is_reported() {
         let budget = Budget::new(1 << 20, || ());
-        let well = said(&Health::Ok, budget);
+        let ready = response(&Health::Ok, budget);
         assert!(
-            well.starts_with("HTTP/1.1 200 ") && well.ends_with(r#"{"ready":true,"reasons":[]}"#),
-            "{well}"
+            ready.starts_with("HTTP/1.1 200 ") && ready.ends_with(r#"{"ready":true,"reasons":[]}"#),
+            "{ready}"
         );
         for (health, reason) in [
             (Health::Full("no room".to_owned()), "disk-full"),
             (Health::ReadOnly("no way".to_owned()), "read-only"),
             (Health::Failed("no log".to_owned()), "storage-failed"),
         ] {
-            let text = said(&health, budget);
+            let text = response(&health, budget);
             assert!(text.starts_with("HTTP/1.1 503 ") && text.contains(reason), "{text}");
         }
-        assert!(budget.share().grow_to(1_000_000).is_err());
-        budget.note_turned_away();
-        let text = said(&Health::Ok, budget);
+        assert!(budget.reservation().grow_to(1_000_000).is_err());
+        budget.record_rejected_connection();
+        let text = response(&Health::Ok, budget);
         assert!(
             text.contains("\"memory\"") && text.contains("\"connections\"") && text.contains("false"),
             "{text}"

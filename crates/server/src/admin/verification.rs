@@ -1,7 +1,7 @@
-//! `/_partita/verify`: POST begins a verification of the whole database, GET tells how far it has come and what it found.
+//! `/_partita/verify`: POST starts a verification of the whole database, GET returns its progress and findings.
 //!
-//! One runs at a time, on a thread of its own and in small pages, so that nobody waits for it. `?after=N` leaves out the
-//! first N findings, for whoever asks again and again.
+//! One runs at a time, on a thread of its own and in small pages, so that requests do not wait for it. `?after=N` leaves out
+//! the first N findings, for clients that poll.
 
 use hyper::Method;
 use partita_api::Exception;
@@ -14,21 +14,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Where it is.
 pub const VERIFY_PATH: &str = "/_partita/verify";
-/// More findings are counted but not kept.
-const KEPT_FINDINGS: usize = 10_000;
-const KEPT_NOTES: usize = 100;
-/// So many findings of one answer.
-const TOLD_FINDINGS: usize = 1_000;
-/// More findings are not in the log one by one.
-const LOGGED_FINDINGS: u64 = 20;
+/// Further findings are counted but not stored.
+const MAX_FINDINGS: usize = 10_000;
+const MAX_NOTES: usize = 100;
+/// How many findings a response has at most.
+const MAX_RETURNED_FINDINGS: usize = 1_000;
+/// Further findings are not logged one by one.
+const MAX_LOGGED_FINDINGS: u64 = 20;
 
-/// The verification that runs, or the last one.
+/// The running verification, or the last one.
 #[derive(Default)]
 pub struct Verification {
     report: Mutex<Report>,
-    asked: Notify,
+    requested: Notify,
     stopped: AtomicBool,
 }
 
@@ -47,12 +46,12 @@ impl Verification {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to a request, as JSON.
-    pub fn administer(&self, method: &Method, query: &str) -> Result<Vec<u8>, Exception> {
+    /// The response to a request, as JSON.
+    pub fn handle(&self, method: &Method, query: &str) -> Result<Vec<u8>, Exception> {
         match *method {
             Method::POST => self.begin(),
             Method::GET => {}
-            _ => return Err(Exception::validation("GET or POST")),
+            _ => return Err(Exception::validation("Only GET and POST are supported")),
         }
         let after = query.strip_prefix("after=").and_then(|number| number.parse().ok()).unwrap_or(0);
         Ok(self.report().to_json(after).to_string().into_bytes())
@@ -62,25 +61,25 @@ impl Verification {
         let mut report = self.report();
         if !report.running {
             *report = Report { running: true, ..Report::default() };
-            self.asked.notify_one();
+            self.requested.notify_one();
         }
     }
 
-    /// Waits until one is asked for; says whether to run it, or to end.
+    /// Waits until one is requested. Returns whether to run it; otherwise the server stops.
     pub async fn is_due(&self) -> bool {
-        self.asked.notified().await;
+        self.requested.notified().await;
         !self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Ends the one that runs, and the waiting for another.
+    /// Ends the running verification, and the waiting for another.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        self.asked.notify_one();
+        self.requested.notify_one();
     }
 
-    /// Runs to the end. Takes a thread.
+    /// Runs a verification to its end. Blocks the thread.
     pub fn run<S: Store>(&self, engine: &Engine<S>) {
-        let outcome = engine.verify(Pace::BESIDE_OTHERS, |event| self.hear(event));
+        let outcome = engine.verify(Pace::BESIDE_OTHERS, |event| self.record(event));
         match &outcome {
             Ok(summary) => {
                 tracing::info!(rows = summary.rows, findings = summary.findings, "the database was verified");
@@ -92,15 +91,15 @@ impl Verification {
         report.running = false;
     }
 
-    /// A run ended without an outcome.
+    /// Records that a run ended without an outcome.
     pub fn failed(&self) {
         let mut report = self.report();
         report.outcome = Some(Err("the verification failed; the log says why".to_owned()));
         report.running = false;
     }
 
-    fn hear(&self, event: Event) -> ControlFlow<()> {
-        self.report().take(event);
+    fn record(&self, event: Event) -> ControlFlow<()> {
+        self.report().record(event);
         match self.stopped.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -109,19 +108,19 @@ impl Verification {
 }
 
 impl Report {
-    fn take(&mut self, event: Event) {
+    fn record(&mut self, event: Event) {
         match event {
             Event::Progress(progress) => self.progress = progress,
-            Event::NotCompared(text) if self.notes.len() < KEPT_NOTES => self.notes.push(text),
+            Event::NotCompared(text) if self.notes.len() < MAX_NOTES => self.notes.push(text),
             Event::NotCompared(_) => {}
             Event::Finding(mut finding) => {
-                // Nothing is mended here, and what it would be mended by may be large.
+                // Nothing is repaired here, and the remedy may be large.
                 finding.remedy = Vec::new();
                 self.finding_count += 1;
-                if self.finding_count <= LOGGED_FINDINGS {
-                    tracing::error!(%finding, "the database is not as it should be");
+                if self.finding_count <= MAX_LOGGED_FINDINGS {
+                    tracing::error!(%finding, "the database is inconsistent");
                 }
-                if self.findings.len() < KEPT_FINDINGS {
+                if self.findings.len() < MAX_FINDINGS {
                     self.findings.push(finding);
                 }
             }
@@ -130,7 +129,7 @@ impl Report {
 
     fn to_json(&self, after: usize) -> Value {
         let findings: Vec<_> =
-            self.findings.iter().skip(after).take(TOLD_FINDINGS).map(finding_json).collect();
+            self.findings.iter().skip(after).take(MAX_RETURNED_FINDINGS).map(finding_json).collect();
         let outcome = self.outcome.as_ref();
         json!({
             "running": self.running,

@@ -1,23 +1,23 @@
-//! A thread that serves one connection stays awake for the next request a little while.
+//! A thread with a single connection polls for the next request for a moment before it sleeps.
 //!
-//! A client that asks one thing after another sends the next request some microseconds after it has the answer. To fall
-//! asleep and be woken takes longer than that, on virtual machines longer than most requests do. Other threads that
-//! want the core are let in.
+//! A client that sends one request after another sends the next a few microseconds after it has the response. To sleep and
+//! be woken takes longer than that, on virtual machines longer than most requests. Other threads that want the core get it.
 
+use crate::clock;
 use socket2::SockRef;
 use std::mem::MaybeUninit;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// About as long as falling asleep and being woken takes where that is slow.
-const LONGEST: Duration = Duration::from_micros(60);
+/// About as long as sleeping and waking takes where that is slow.
+const MAX_POLL: Duration = Duration::from_micros(60);
 
-/// Returns when there is something to read, or after a moment.
-pub fn await_briefly(stream: &TcpStream) {
+/// Returns when there is something to read, or after [`MAX_POLL`].
+pub fn poll_until_readable(stream: &TcpStream) {
     let socket = SockRef::from(stream);
-    let end = Instant::now() + LONGEST;
-    // Anything but a socket that would block is for the reader to see.
-    while would_block(&socket) && Instant::now() < end {
+    let end = clock::monotonic_now() + MAX_POLL;
+    // Errors other than `WouldBlock` are left for the reader to find.
+    while would_block(&socket) && clock::monotonic_now() < end {
         std::thread::yield_now();
     }
 }

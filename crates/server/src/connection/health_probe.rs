@@ -1,10 +1,9 @@
-//! Where connections wait until they say what they want.
+//! Health and readiness probes that are the first request of a connection.
 //!
-//! Those who only ask how the server is are answered here, by the thread that accepts connections and does nothing else, or by
-//! the one that agrees on keys with those who encrypt theirs: however busy the others are, they say so at once. All others go
-//! on to a thread that serves requests.
+//! They are answered by the thread that accepts connections and does nothing else, or by the one for TLS handshakes:
+//! however busy the worker threads are, a probe is answered at once. All other connections are passed on to a worker thread.
 
-use crate::connection::shutdown::Stay;
+use crate::connection::shutdown::CloseSignal;
 use crate::pipeline::Pipeline;
 use hyper::Method;
 use partita_store::Store;
@@ -13,80 +12,80 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// How long someone may stand there and say nothing.
-const LONGEST_SILENCE: Duration = Duration::from_secs(120);
-/// The head of a question that is answered here is shorter.
-const QUESTION_BYTES: usize = 2 * 1_024;
+/// How long a new connection may stay silent.
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(120);
+/// The head of a probe is shorter.
+const PROBE_BYTES: usize = 2 * 1_024;
 
-/// Waits for a connection's first words. Gives it back if it is to be served elsewhere.
-pub async fn receive<S: Store>(
+/// Waits for a connection's first bytes and answers a probe. Returns the connection if it sent anything else.
+pub async fn intercept<S: Store>(
     mut stream: TcpStream,
     pipeline: &Pipeline<S>,
-    stay: &mut Stay,
+    close: &mut CloseSignal,
 ) -> Option<TcpStream> {
-    let mut words = [0; QUESTION_BYTES];
-    let heard = tokio::select! {
-        heard = tokio::time::timeout(LONGEST_SILENCE, stream.peek(&mut words)) => heard.ok()?.ok()?,
-        () = stay.is_over() => return None,
+    let mut bytes = [0; PROBE_BYTES];
+    let peeked = tokio::select! {
+        peeked = tokio::time::timeout(FIRST_BYTE_TIMEOUT, stream.peek(&mut bytes)) => peeked.ok()?.ok()?,
+        () = close.received() => return None,
     };
-    if heard == 0 {
+    if peeked == 0 {
         return None;
     }
-    let Some((length, answer)) = answer(&words[..heard], pipeline) else { return Some(stream) };
+    let Some((length, response)) = response(&bytes[..peeked], pipeline) else { return Some(stream) };
     let ended = async {
-        stream.read_exact(&mut words[..length]).await?;
-        say_goodbye(&mut stream, &answer).await
+        stream.read_exact(&mut bytes[..length]).await?;
+        write_and_close(&mut stream, &response).await
     };
-    note(ended.await);
+    log_error(ended.await);
     None
 }
 
-/// The same of an encrypted connection, which gives its first words away. Returns them if it is to be served elsewhere.
-pub async fn receive_encrypted<S: Store>(
+/// The same for an encrypted connection, whose first bytes cannot be peeked at. Returns them if they are no probe.
+pub async fn intercept_encrypted<S: Store>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     pipeline: &Pipeline<S>,
-    stay: &mut Stay,
+    close: &mut CloseSignal,
 ) -> Option<Vec<u8>> {
-    let mut words = Vec::with_capacity(QUESTION_BYTES);
-    let heard = tokio::select! {
-        heard = tokio::time::timeout(LONGEST_SILENCE, stream.read_buf(&mut words)) => heard.ok()?.ok()?,
-        () = stay.is_over() => 0,
+    let mut bytes = Vec::with_capacity(PROBE_BYTES);
+    let read = tokio::select! {
+        read = tokio::time::timeout(FIRST_BYTE_TIMEOUT, stream.read_buf(&mut bytes)) => read.ok()?.ok()?,
+        () = close.received() => 0,
     };
-    match answer(&words, pipeline) {
-        None if heard > 0 => return Some(words),
-        None => note(stream.shutdown().await),
-        Some((_, answer)) => note(say_goodbye(stream, &answer).await),
+    match response(&bytes, pipeline) {
+        None if read > 0 => return Some(bytes),
+        None => log_error(stream.shutdown().await),
+        Some((_, response)) => log_error(write_and_close(stream, &response).await),
     }
     None
 }
 
-async fn say_goodbye(stream: &mut (impl AsyncWrite + Unpin), answer: &[u8]) -> io::Result<()> {
-    stream.write_all(answer).await?;
+async fn write_and_close(stream: &mut (impl AsyncWrite + Unpin), response: &[u8]) -> io::Result<()> {
+    stream.write_all(response).await?;
     stream.shutdown().await
 }
 
-fn note(ended: io::Result<()>) {
+fn log_error(ended: io::Result<()>) {
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
 }
 
-/// The answer to a question, and the question's length; none if this is anything else.
-fn answer<S: Store>(words: &[u8], pipeline: &Pipeline<S>) -> Option<(usize, Vec<u8>)> {
-    let (length, path) = question(words)?;
-    let notice = pipeline.notice(&Method::GET, path)?;
-    Some((length, notice.and_no_more().into_http1()))
+/// The length of a probe and the response to it; `None` for any other request.
+fn response<S: Store>(bytes: &[u8], pipeline: &Pipeline<S>) -> Option<(usize, Vec<u8>)> {
+    let (length, path) = probe(bytes)?;
+    let reply = pipeline.probe_reply(&Method::GET, path)?;
+    Some((length, reply.closing().into_http1()))
 }
 
-/// The length and the path of a whole GET request without a body.
-fn question(words: &[u8]) -> Option<(usize, &'static str)> {
+/// The length and the path of a complete GET request without a body.
+fn probe(bytes: &[u8]) -> Option<(usize, &'static str)> {
     let mut headers = [httparse::EMPTY_HEADER; 32];
     let mut request = httparse::Request::new(&mut headers);
-    let Ok(httparse::Status::Complete(length)) = request.parse(words) else { return None };
-    let has_body = |name: &str| {
+    let Ok(httparse::Status::Complete(length)) = request.parse(bytes) else { return None };
+    let is_left_to_hyper = |name: &str| {
         ["content-length", "transfer-encoding", "origin"].iter().any(|it| name.eq_ignore_ascii_case(it))
     };
-    if request.method != Some("GET") || request.headers.iter().any(|header| has_body(header.name)) {
+    if request.method != Some("GET") || request.headers.iter().any(|header| is_left_to_hyper(header.name)) {
         return None;
     }
     ["/", crate::admin::readiness::PATH]
@@ -100,10 +99,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_whole_questions_are_understood() {
-        let ask = |text: &str| question(text.as_bytes()).map(|(_, path)| path);
-        assert_eq!(ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Some("/"));
-        assert_eq!(ask("GET /_partita/ready HTTP/1.0\r\n\r\n"), Some("/_partita/ready"));
+    fn only_complete_probes_are_recognized() {
+        let path = |text: &str| probe(text.as_bytes()).map(|(_, path)| path);
+        assert_eq!(path("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), Some("/"));
+        assert_eq!(path("GET /_partita/ready HTTP/1.0\r\n\r\n"), Some("/_partita/ready"));
         for other in [
             "",
             "GET / HTTP/1.1\r\n",
@@ -112,7 +111,7 @@ mod tests {
             "GET / HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
             "GET / HTTP/1.1\r\nOrigin: x\r\n\r\n",
         ] {
-            assert_eq!(ask(other), None, "{other}");
+            assert_eq!(path(other), None, "{other}");
         }
     }
 }

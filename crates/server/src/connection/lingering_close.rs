@@ -1,12 +1,12 @@
-//! A socket that waits for no one who does not read his answers, and closes gently: what the client is still sending
-//! is taken and thrown away for a moment.
+//! A socket that disconnects clients that do not read their responses, and that lingers when it closes: what the client is
+//! still sending is read and discarded for a moment.
 //!
-//! To close a socket with unread bytes in it is to reset it, and a reset takes back the answer that was just
-//! written: a client whose request was refused half-way would see no reason.
+//! Closing a socket with unread bytes resets it, and a reset discards the response that was just written: a client whose
+//! request was refused half-way would not see the reason.
 
 use crate::connection::busy_poll;
-use crate::limits::slow_client_timeout::Pace;
-use partita_store::patience;
+use crate::limits::slow_client_timeout::SlowClientTimeout;
+use partita_store::blocking;
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice};
 use std::os::fd::AsFd;
@@ -17,45 +17,45 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// How much is thrown away, and for how long, before the client is reset after all.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
-const LONGEST: Duration = Duration::from_secs(2);
+/// How much is discarded, and for how long, before the connection is reset after all.
+const MAX_DISCARDED_BYTES: usize = 4 * 1024 * 1024;
+const MAX_LINGER: Duration = Duration::from_secs(2);
 
-pub struct Lingering {
+pub struct LingeringStream {
     stream: TcpStream,
-    /// Of what the client reads.
-    pace: Pace,
+    /// For a client that does not read.
+    write_timeout: SlowClientTimeout,
     closing: Option<Closing>,
 }
 
-/// A socket whose answers are written.
+/// The state of a socket whose responses are written.
 struct Closing {
-    thrown_away: usize,
+    discarded: usize,
     deadline: Pin<Box<Sleep>>,
 }
 
-impl Lingering {
-    pub fn new(stream: TcpStream, pace: Pace) -> Lingering {
-        Lingering { stream, pace, closing: None }
+impl LingeringStream {
+    pub fn new(stream: TcpStream, write_timeout: SlowClientTimeout) -> LingeringStream {
+        LingeringStream { stream, write_timeout, closing: None }
     }
 
-    /// From now on the thread that calls this serves it.
-    pub fn settle_here(&mut self) -> Result<(), Error> {
+    /// Registers the socket with the runtime of the current thread.
+    pub fn move_to_current_runtime(&mut self) -> Result<(), Error> {
         let same = std::net::TcpStream::from(self.stream.as_fd().try_clone_to_owned()?);
         self.stream = TcpStream::from_std(same)?;
         Ok(())
     }
 
-    /// What came of a write, or that the client reads too slowly.
-    fn paced(
+    /// Passes on the result of a write, or a timeout if the client reads too slowly.
+    fn check_timeout(
         &mut self,
         written: Poll<Result<usize, Error>>,
         context: &mut Context<'_>,
     ) -> Poll<Result<usize, Error>> {
         if let Poll::Ready(Ok(bytes)) = written {
-            self.pace.moved(bytes);
+            self.write_timeout.transferred(bytes);
         }
-        if written.is_pending() && self.pace.poll(context).is_ready() {
+        if written.is_pending() && self.write_timeout.poll(context).is_ready() {
             return Poll::Ready(Err(ErrorKind::TimedOut.into()));
         }
         written
@@ -64,19 +64,17 @@ impl Lingering {
 
 impl Closing {
     fn new() -> Closing {
-        Closing { thrown_away: 0, deadline: Box::pin(sleep(LONGEST)) }
+        Closing { discarded: 0, deadline: Box::pin(sleep(MAX_LINGER)) }
     }
 
-    /// Ready when nothing more comes. A client that is not sending is not waited for.
+    /// Ready when nothing more arrives. A client that is not sending is not waited for.
     fn poll(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; 8 * 1024];
-        while self.thrown_away < MOST_BYTES {
+        while self.discarded < MAX_DISCARDED_BYTES {
             let mut buffer = ReadBuf::new(&mut bytes);
             match Pin::new(&mut *stream).poll_read(context, &mut buffer) {
-                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
-                    self.thrown_away += buffer.filled().len()
-                }
-                Poll::Pending if self.thrown_away > 0 => return self.deadline.as_mut().poll(context),
+                Poll::Ready(Ok(())) if !buffer.filled().is_empty() => self.discarded += buffer.filled().len(),
+                Poll::Pending if self.discarded > 0 => return self.deadline.as_mut().poll(context),
                 Poll::Ready(_) | Poll::Pending => break,
             }
         }
@@ -84,29 +82,29 @@ impl Closing {
     }
 }
 
-impl AsyncRead for Lingering {
+impl AsyncRead for LingeringStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<(), Error>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if read.is_pending() && patience::is_patient() {
-            // The runtime knows already whom to wake: if more comes meanwhile, it sees it at once.
-            busy_poll::await_briefly(&self.stream);
+        if read.is_pending() && blocking::is_allowed() {
+            // The waker is registered already: if more arrives meanwhile, the runtime sees it at once.
+            busy_poll::poll_until_readable(&self.stream);
         }
         read
     }
 }
 
-impl AsyncWrite for Lingering {
+impl AsyncWrite for LingeringStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<Result<usize, Error>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.paced(written, context)
+        self.check_timeout(written, context)
     }
 
     fn poll_write_vectored(
@@ -115,7 +113,7 @@ impl AsyncWrite for Lingering {
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize, Error>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.paced(written, context)
+        self.check_timeout(written, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -127,7 +125,7 @@ impl AsyncWrite for Lingering {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        let Lingering { stream, closing, .. } = &mut *self;
+        let LingeringStream { stream, closing, .. } = &mut *self;
         if closing.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         }
@@ -142,12 +140,12 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
-    fn lingering(stream: TcpStream, patience: Duration) -> Lingering {
-        Lingering::new(stream, Pace::new(Budget::new(1 << 20, || ()), patience))
+    fn lingering(stream: TcpStream, credit: Duration) -> LingeringStream {
+        LingeringStream::new(stream, SlowClientTimeout::new(Budget::new(1 << 20, || ()), credit))
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_not_waited_for() {
+    async fn a_client_that_does_not_read_times_out() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let mut server = lingering(listener.accept().await.unwrap().0, Duration::from_millis(50));
@@ -156,17 +154,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_still_sending_reads_its_answer() {
+    async fn a_client_that_is_still_sending_reads_its_response() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let client = tokio::spawn(async move {
             let mut client = TcpStream::connect(address).await.unwrap();
             client.write_all(&vec![b'x'; 1024 * 1024]).await.unwrap();
-            let mut answer = String::new();
-            client.read_to_string(&mut answer).await.unwrap();
-            answer
+            let mut response = String::new();
+            client.read_to_string(&mut response).await.unwrap();
+            response
         });
-        let mut server = lingering(listener.accept().await.unwrap().0, LONGEST);
+        let mut server = lingering(listener.accept().await.unwrap().0, MAX_LINGER);
         server.read_exact(&mut [0; 10]).await.unwrap();
         server.write_all(b"no").await.unwrap();
         server.shutdown().await.unwrap();
@@ -178,7 +176,7 @@ mod tests {
     async fn a_client_that_sends_nothing_is_not_waited_for() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        let mut server = lingering(listener.accept().await.unwrap().0, LONGEST);
-        tokio::time::timeout(LONGEST / 2, server.shutdown()).await.unwrap().unwrap();
+        let mut server = lingering(listener.accept().await.unwrap().0, MAX_LINGER);
+        tokio::time::timeout(MAX_LINGER / 2, server.shutdown()).await.unwrap().unwrap();
     }
 }

@@ -1,44 +1,44 @@
-//! A stream of which something was read already: that comes first.
+//! A stream whose first bytes were read already and are returned once more.
 
 use std::io::{Error, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-pub struct Prefixed<S> {
+pub struct PrefixedStream<S> {
     prefix: Vec<u8>,
-    /// How much of the prefix was read again.
-    taken: usize,
+    /// How much of the prefix was returned.
+    position: usize,
     stream: S,
 }
 
-impl<S> Prefixed<S> {
-    pub fn new(prefix: Vec<u8>, stream: S) -> Prefixed<S> {
-        Prefixed { prefix, taken: 0, stream }
+impl<S> PrefixedStream<S> {
+    pub fn new(prefix: Vec<u8>, stream: S) -> PrefixedStream<S> {
+        PrefixedStream { prefix, position: 0, stream }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for PrefixedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<(), Error>> {
-        let rest = &self.prefix[self.taken..];
+        let rest = &self.prefix[self.position..];
         if rest.is_empty() {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
         let part = rest.len().min(buffer.remaining());
         buffer.put_slice(&rest[..part]);
-        self.taken += part;
-        if self.taken == self.prefix.len() {
-            (self.prefix, self.taken) = (Vec::new(), 0);
+        self.position += part;
+        if self.position == self.prefix.len() {
+            (self.prefix, self.position) = (Vec::new(), 0);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PrefixedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -74,8 +74,8 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     #[tokio::test]
-    async fn the_prefix_comes_first_in_pieces_of_any_size() {
-        let mut stream = Prefixed::new(b"prefix".to_vec(), &b" and rest"[..]);
+    async fn the_prefix_is_read_first_in_pieces_of_any_size() {
+        let mut stream = PrefixedStream::new(b"prefix".to_vec(), &b" and rest"[..]);
         let mut start = [0; 4];
         stream.read_exact(&mut start).await.unwrap();
         let mut rest = String::new();

@@ -1,52 +1,43 @@
-//! How connections are told to end, all of them by the server that stops or one whose place is needed, and how the server
-//! waits until they have.
+//! Graceful shutdown: connections are asked to close, all of them when the server stops or one whose slot is needed, and
+//! the server waits until they have.
 
-use crate::limits::connection_limit::Place;
+use crate::limits::connection_limit::ConnectionSlot;
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Held by the server.
-pub struct Stopping(watch::Sender<bool>);
+pub struct Shutdown(watch::Sender<bool>);
 
-/// Held by each connection for as long as it lives.
-pub struct Stop(watch::Receiver<bool>);
-
-/// A connection's stay: its place, and until when it has it.
+/// Held by each connection for as long as it lives: its slot, and the signal to close.
 #[derive(Clone)]
-pub struct Stay {
-    stop: watch::Receiver<bool>,
-    pub place: Arc<Place>,
+pub struct CloseSignal {
+    shutdown: watch::Receiver<bool>,
+    pub slot: Arc<ConnectionSlot>,
 }
 
-impl Stopping {
-    pub fn new() -> Stopping {
-        Stopping(watch::Sender::new(false))
+impl Shutdown {
+    pub fn new() -> Shutdown {
+        Shutdown(watch::Sender::new(false))
     }
 
-    pub fn watcher(&self) -> Stop {
-        Stop(self.0.subscribe())
+    pub fn close_signal(&self, slot: ConnectionSlot) -> CloseSignal {
+        CloseSignal { shutdown: self.0.subscribe(), slot: Arc::new(slot) }
     }
 
-    /// Tells all connections to end once their requests are answered, and waits until none is left.
-    pub async fn all_ended(self) {
+    /// Asks all connections to close once their requests are answered, and waits until none is left.
+    pub async fn drain(self) {
         self.0.send_replace(true);
         self.0.closed().await;
     }
 }
 
-impl Stop {
-    pub fn stay(self, place: Place) -> Stay {
-        Stay { stop: self.0, place: Arc::new(place) }
-    }
-}
-
-impl Stay {
-    /// Resolves when the server wants to stop, or needs the place for another.
-    pub async fn is_over(&mut self) {
+impl CloseSignal {
+    /// Resolves when the server shuts down, or needs the slot for another connection.
+    pub async fn received(&mut self) {
         tokio::select! {
-            // Without a sender the server is gone already.
-            _ = self.stop.wait_for(|stop| *stop) => {}
-            () = self.place.needed() => {}
+            // An error means that the server is gone already.
+            _ = self.shutdown.wait_for(|shutdown| *shutdown) => {}
+            () = self.slot.evicted() => {}
         }
     }
 }

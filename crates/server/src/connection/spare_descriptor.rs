@@ -1,20 +1,20 @@
 //! A file descriptor in reserve. A process that has none left cannot even accept a connection to refuse it, and the
-//! one who waits is never told.
+//! client waits without a response.
 
 use std::fs::File;
 
 pub struct SpareDescriptor(Option<File>);
 
 impl SpareDescriptor {
-    pub fn keep() -> SpareDescriptor {
+    pub fn open() -> SpareDescriptor {
         SpareDescriptor(File::open("/dev/null").ok())
     }
 
-    pub fn lend(&mut self) {
+    pub fn release(&mut self) {
         self.0 = None;
     }
 
-    pub fn take_back(&mut self) {
+    pub fn reopen(&mut self) {
         self.0 = File::open("/dev/null").ok();
     }
 }

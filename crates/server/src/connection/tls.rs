@@ -1,4 +1,4 @@
-//! TLS: a certificate and its key, as files, make an acceptor of encrypted connections.
+//! A TLS acceptor from a certificate file and a key file.
 
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-/// Why there can be no encrypted connections.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{}: no PEM certificate can be read: {reason}", file.display())]
     Certificate { file: PathBuf, reason: String },
     #[error("{}: no PEM private key can be read: {reason}", file.display())]
     Key { file: PathBuf, reason: String },
-    #[error("the certificate and the key do not go together: {0}")]
+    #[error("the certificate and the key do not match: {0}")]
     Mismatch(String),
 }
 

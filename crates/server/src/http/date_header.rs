@@ -1,8 +1,9 @@
-//! The `Date` of answers: `Sun, 15 Nov 2026 21:53:16 GMT`, made once a second and thread.
+//! The `Date` header: `Sun, 15 Nov 2026 21:53:16 GMT`, formatted once per second and thread.
 
+use crate::clock;
 use std::cell::Cell;
 use std::io::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 const LENGTH: usize = 29;
 
@@ -11,11 +12,11 @@ thread_local! {
 }
 
 pub fn write(out: &mut Vec<u8>) {
-    let now = SystemTime::now();
+    let now = clock::system_now();
     let second = now.duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     let (made_at, mut text) = LAST.get();
     if made_at != second {
-        // A year of more than four digits would not fit, and is cut.
+        // A year of more than four digits would not fit, and is truncated.
         let _ = write!(&mut text[..], "{}", httpdate::HttpDate::from(now));
         LAST.set((second, text));
     }
@@ -25,7 +26,7 @@ pub fn write(out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_date_is_now() {
+    fn the_date_is_the_current_time() {
         for _ in 0..2 {
             let mut out = Vec::new();
             super::write(&mut out);

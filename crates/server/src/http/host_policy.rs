@@ -1,20 +1,20 @@
-//! Who may ask a server that does not verify signatures.
+//! Which `Host` and `Origin` headers a server without verified signatures accepts.
 //!
-//! A page in a browser can send requests to this server under a name of its own, which it lets resolve to here. So without
-//! verified signatures only requests to names that no stranger can own are answered, and none from foreign pages.
+//! A web page can send requests to this server under a name of its own that it lets resolve to this address (DNS rebinding).
+//! So without verified signatures only requests to names that no stranger can own are accepted, and none from foreign pages.
 
 use partita_auth::Headers;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// By which names a server is asked.
-pub enum Reach {
-    /// By any: signatures decide.
+/// The names under which a server accepts requests.
+pub enum HostPolicy {
+    /// Signatures are verified, so any name is accepted.
     Verified,
-    /// By addresses, names without dots, and these.
+    /// Signatures are not verified: addresses, names without dots, and these are accepted.
     Unverified(AllowedHosts),
 }
 
-/// Names that the user adds to the usual ones.
+/// Names that the user adds to the default ones.
 #[derive(Default)]
 pub struct AllowedHosts {
     any: bool,
@@ -22,21 +22,21 @@ pub struct AllowedHosts {
 }
 
 impl AllowedHosts {
-    /// Of what `--allow-host` says; a star stands for any name.
+    /// From the values of `--allow-host`; a star stands for any name.
     pub fn new(names: &[String]) -> AllowedHosts {
         let any = names.iter().any(|name| name == "*");
         AllowedHosts { any, names: names.iter().map(|name| name.to_ascii_lowercase()).collect() }
     }
 
-    fn adds(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         self.any || self.names.iter().any(|added| added.eq_ignore_ascii_case(name))
     }
 }
 
-impl Reach {
-    /// Why these headers are refused, if they are. What is sent more than once is checked each time.
+impl HostPolicy {
+    /// Checks all `Host` and `Origin` headers. The error says why they are refused.
     pub fn check(&self, headers: Headers<'_>) -> Result<(), String> {
-        let Reach::Unverified(allowed) = self else { return Ok(()) };
+        let HostPolicy::Unverified(allowed) = self else { return Ok(()) };
         if !headers.contains("host") {
             return Err(refused("without a Host"));
         }
@@ -45,46 +45,46 @@ impl Reach {
         }
         for origin in headers.get_all("origin") {
             let origin = String::from_utf8_lossy(origin);
-            if !is_welcome(&origin, allowed) {
+            if !is_allowed_origin(&origin, allowed) {
                 return Err(refused(&format!("from pages of {origin}")));
             }
         }
         Ok(())
     }
 
-    /// The same for the authority that a request line may name.
+    /// The same for the authority in a request line.
     pub fn check_authority(&self, authority: &str) -> Result<(), String> {
         match self {
-            Reach::Verified => Ok(()),
-            Reach::Unverified(allowed) => check_host(authority.as_bytes(), allowed),
+            HostPolicy::Verified => Ok(()),
+            HostPolicy::Unverified(allowed) => check_host(authority.as_bytes(), allowed),
         }
     }
 
-    /// Whether a page of this origin may read answers.
-    pub fn welcomes(&self, origin: &str) -> bool {
+    /// Whether pages of this origin may read responses.
+    pub fn allows_origin(&self, origin: &str) -> bool {
         match self {
-            Reach::Verified => true,
-            Reach::Unverified(allowed) => is_welcome(origin, allowed),
+            HostPolicy::Verified => true,
+            HostPolicy::Unverified(allowed) => is_allowed_origin(origin, allowed),
         }
     }
 }
 
 fn check_host(sent: &[u8], allowed: &AllowedHosts) -> Result<(), String> {
-    let name = std::str::from_utf8(sent).ok().and_then(name_of);
+    let name = std::str::from_utf8(sent).ok().and_then(host_name);
     match name {
-        Some(name) if is_nobodys(name) || allowed.adds(name) => Ok(()),
+        Some(name) if is_unownable(name) || allowed.contains(name) => Ok(()),
         _ => Err(refused(&format!("to {}", String::from_utf8_lossy(sent)))),
     }
 }
 
-fn refused(whose: &str) -> String {
+fn refused(which: &str) -> String {
     format!(
-        "Requests {whose} are refused: this server verifies no signatures, so that a web page could reach it by a name of its own. Ask it by its address, allow the name with --allow-host, or let it verify signatures with --access-key."
+        "Requests {which} are refused: this server does not verify signatures, so a web page could reach it under a name of its own. Use its address, allow the name with --allow-host, or verify signatures with --access-key."
     )
 }
 
-/// The name in `name`, `name:port` or `[address]:port`; none if it is anything else.
-fn name_of(authority: &str) -> Option<&str> {
+/// The name in `name`, `name:port` or `[address]:port`; `None` for anything else.
+fn host_name(authority: &str) -> Option<&str> {
     let (name, rest) = match authority.strip_prefix('[') {
         Some(inner) => {
             let (address, rest) = inner.split_once(']')?;
@@ -94,13 +94,13 @@ fn name_of(authority: &str) -> Option<&str> {
         None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
     };
     let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
-    let usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
-    let port_is_right = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
-    (port_is_right && !name.is_empty() && name.bytes().all(usual)).then_some(name)
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':');
+    let has_valid_port = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+    (has_valid_port && !name.is_empty() && name.bytes().all(is_name_byte)).then_some(name)
 }
 
-/// Whether no stranger can have a page under this name.
-fn is_nobodys(name: &str) -> bool {
+/// Whether no stranger can serve a web page under this name.
+fn is_unownable(name: &str) -> bool {
     name.parse::<IpAddr>().is_ok()
         || !name.contains('.')
         || is_localhost(name)
@@ -111,35 +111,35 @@ fn is_localhost(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
-/// Whether a page comes from this machine, or from where the user says.
-fn is_welcome(origin: &str, allowed: &AllowedHosts) -> bool {
+/// Whether an origin is on this machine, or allowed by the user.
+fn is_allowed_origin(origin: &str, allowed: &AllowedHosts) -> bool {
     if allowed.any {
         return true;
     }
-    let Some(name) = origin.split_once("://").and_then(|(_, authority)| name_of(authority)) else {
+    let Some(name) = origin.split_once("://").and_then(|(_, authority)| host_name(authority)) else {
         return false;
     };
-    let is_here = |address: IpAddr| address.is_loopback() || address.is_unspecified();
-    is_localhost(name) || name.parse().is_ok_and(is_here) || allowed.adds(name)
+    let is_local = |address: IpAddr| address.is_loopback() || address.is_unspecified();
+    is_localhost(name) || name.parse().is_ok_and(is_local) || allowed.contains(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reach(allowed: &[&str]) -> Reach {
-        Reach::Unverified(AllowedHosts::new(
+    fn policy(allowed: &[&str]) -> HostPolicy {
+        HostPolicy::Unverified(AllowedHosts::new(
             &allowed.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(),
         ))
     }
 
-    fn is_answered(reach: &Reach, sent: &[(&str, &[u8])]) -> bool {
-        reach.check(Headers::new(sent)).is_ok()
+    fn is_accepted(policy: &HostPolicy, sent: &[(&str, &[u8])]) -> bool {
+        policy.check(Headers::new(sent)).is_ok()
     }
 
     #[test]
-    fn names_that_no_stranger_owns_are_answered() {
-        let usual = reach(&[]);
+    fn names_that_no_stranger_can_own_are_accepted() {
+        let default = policy(&[]);
         for host in [
             "localhost",
             "localhost:8000",
@@ -154,7 +154,7 @@ mod tests {
             "host.docker.internal:8000",
             "LOCALHOST",
         ] {
-            assert!(is_answered(&usual, &[("host", host.as_bytes())]), "{host}");
+            assert!(is_accepted(&default, &[("host", host.as_bytes())]), "{host}");
         }
         for host in [
             "evil.example",
@@ -175,34 +175,34 @@ mod tests {
             "127.0.0.1.evil.example",
             "::1",
         ] {
-            assert!(!is_answered(&usual, &[("host", host.as_bytes())]), "{host}");
-            assert!(is_answered(&Reach::Verified, &[("host", host.as_bytes())]));
+            assert!(!is_accepted(&default, &[("host", host.as_bytes())]), "{host}");
+            assert!(is_accepted(&HostPolicy::Verified, &[("host", host.as_bytes())]));
         }
-        assert!(!is_answered(&usual, &[("host", b"localhost\xff")]));
-        assert!(!is_answered(&usual, &[("host", b"localhost"), ("host", b"evil.example")]));
-        assert!(!is_answered(&usual, &[]) && is_answered(&Reach::Verified, &[]));
+        assert!(!is_accepted(&default, &[("host", b"localhost\xff")]));
+        assert!(!is_accepted(&default, &[("host", b"localhost"), ("host", b"evil.example")]));
+        assert!(!is_accepted(&default, &[]) && is_accepted(&HostPolicy::Verified, &[]));
     }
 
     #[test]
     fn names_can_be_allowed() {
-        let named = reach(&["db.example"]);
-        assert!(is_answered(&named, &[("host", b"DB.example:8000")]));
-        assert!(!is_answered(&named, &[("host", b"other.example")]));
-        let any = reach(&["*"]);
-        assert!(is_answered(&any, &[("host", b"other.example"), ("origin", b"null")]));
-        assert!(!is_answered(&any, &[("host", b"localhost:8000@evil.example")]));
+        let named = policy(&["db.example"]);
+        assert!(is_accepted(&named, &[("host", b"DB.example:8000")]));
+        assert!(!is_accepted(&named, &[("host", b"other.example")]));
+        let any = policy(&["*"]);
+        assert!(is_accepted(&any, &[("host", b"other.example"), ("origin", b"null")]));
+        assert!(!is_accepted(&any, &[("host", b"localhost:8000@evil.example")]));
     }
 
     #[test]
-    fn only_local_pages_are_answered() {
-        let usual = reach(&[]);
-        let from = |reach: &Reach, origin: &str| {
-            is_answered(reach, &[("host", b"localhost:8000"), ("origin", origin.as_bytes())])
+    fn only_local_pages_are_accepted() {
+        let default = policy(&[]);
+        let from = |policy: &HostPolicy, origin: &str| {
+            is_accepted(policy, &[("host", b"localhost:8000"), ("origin", origin.as_bytes())])
         };
         assert!(
             ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:80"]
                 .iter()
-                .all(|origin| from(&usual, origin))
+                .all(|origin| from(&default, origin))
         );
         for origin in [
             "https://evil.example",
@@ -213,9 +213,9 @@ mod tests {
             "",
             "localhost",
         ] {
-            assert!(!from(&usual, origin), "{origin}");
-            assert_eq!(usual.welcomes(origin), from(&usual, origin));
+            assert!(!from(&default, origin), "{origin}");
+            assert_eq!(default.allows_origin(origin), from(&default, origin));
         }
-        assert!(from(&reach(&["app.example"]), "https://app.example"));
+        assert!(from(&policy(&["app.example"]), "https://app.example"));
     }
 }

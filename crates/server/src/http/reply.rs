@@ -1,8 +1,9 @@
-//! Answers as HTTP: status, headers, checksum, compression.
+//! Responses as HTTP: status, headers, checksum, compression.
 
+use crate::clock;
 use crate::http::content_coding::Coding;
 use crate::http::date_header;
-use crate::limits::budget::{NoRoom, SMALL_BYTES, Share};
+use crate::limits::budget::{BudgetExceeded, Reservation, SMALL_BYTES};
 use crate::pipeline::status;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -11,27 +12,26 @@ use hyper::{Response, StatusCode};
 use partita_api::{Exception, ExceptionKind};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
-/// Smaller answers are not compressed.
-const COMPRESSED_FROM_BYTES: usize = 4_096;
-/// The type of answers to requests that named none.
-const DEFAULT_TYPE: &str = "application/json";
+/// Smaller responses are not compressed.
+const MIN_COMPRESSED_BYTES: usize = 4_096;
+/// The content type of responses to requests that have none.
+const DEFAULT_CONTENT_TYPE: &str = "application/json";
 
-/// Room before a body for the head of its answer, which is shorter.
-pub const HEAD_ROOM: usize = 512;
+/// Space before a body for the head of its response, which is shorter.
+pub const HEADROOM: usize = 512;
 
-/// Why a request gets no answer of its own.
+/// Why a request is refused.
 #[derive(Debug)]
 pub enum Refusal {
     Exception(Exception),
-    /// It is not for pages or names like this one.
+    /// The request's host or origin is not allowed.
     Forbidden(String),
     TooLarge,
-    /// The memory that requests may take is taken.
-    NoRoom,
-    /// There is no room for its answer, though it may have changed something.
-    NoRoomToSay,
+    BudgetExceeded,
+    /// Its response exceeds the budget, though the request may have changed something.
+    ResponseExceedsBudget,
 }
 
 impl From<Exception> for Refusal {
@@ -40,14 +40,14 @@ impl From<Exception> for Refusal {
     }
 }
 
-impl From<NoRoom> for Refusal {
-    fn from(_: NoRoom) -> Refusal {
-        Refusal::NoRoom
+impl From<BudgetExceeded> for Refusal {
+    fn from(_: BudgetExceeded) -> Refusal {
+        Refusal::BudgetExceeded
     }
 }
 
 impl Refusal {
-    /// The bytes of all items it shows: what writing it costs.
+    /// The size of all items that the response contains, which determines the cost of encoding it.
     pub fn item_bytes(&self) -> usize {
         match self {
             Refusal::Exception(exception) => exception.item_bytes(),
@@ -55,8 +55,8 @@ impl Refusal {
         }
     }
 
-    /// The status and the text of its answer.
-    fn told(self) -> (StatusCode, Vec<u8>) {
+    /// The status and the body of the response.
+    fn into_parts(self) -> (StatusCode, Vec<u8>) {
         let exception = match self {
             Refusal::Exception(exception) => exception,
             Refusal::TooLarge => return (StatusCode::PAYLOAD_TOO_LARGE, Vec::new()),
@@ -64,9 +64,9 @@ impl Refusal {
                 let exception = Exception::new(ExceptionKind::AccessDeniedException, text);
                 return (StatusCode::FORBIDDEN, partita_wire::encode_exception(&exception));
             }
-            Refusal::NoRoom => unavailable(),
-            Refusal::NoRoomToSay => Exception::internal(
-                "Internal server error: there is no memory left for this answer; what was asked may have been done",
+            Refusal::BudgetExceeded => unavailable(),
+            Refusal::ResponseExceedsBudget => Exception::internal(
+                "Internal server error: not enough memory for the response; the request may have taken effect",
             ),
         };
         (status(&exception), partita_wire::encode_exception(&exception))
@@ -76,57 +76,61 @@ impl Refusal {
 fn unavailable() -> Exception {
     Exception::new(
         ExceptionKind::ServiceUnavailable,
-        "The service is temporarily unable to handle the request: too much is under way. Try again.",
+        "The service is temporarily unable to handle the request: too many requests are running. Try again.",
     )
 }
 
-/// An answer in JSON.
+/// A response in JSON.
 pub struct Reply {
     status: StatusCode,
     content_type: &'static str,
     coding: Option<&'static str>,
-    /// Whether the connection ends with it.
-    is_last: bool,
-    /// The body, behind [`HEAD_ROOM`] bytes.
+    /// Whether the connection is closed afterwards.
+    closes: bool,
+    /// [`HEADROOM`] bytes, and the body.
     bytes: Vec<u8>,
-    /// What it takes of the budget until it is read.
-    share: Share,
+    /// The memory that it takes until the client has read it.
+    reservation: Reservation,
 }
 
 impl Reply {
-    /// Of an outcome's JSON behind [`HEAD_ROOM`] bytes, compressed if the client accepts it and it is worth it.
+    /// From JSON after [`HEADROOM`] bytes, compressed if the client accepts it and it is worth it.
     pub fn new(
         outcome: Result<Vec<u8>, Refusal>,
         content_type: Option<&'static str>,
         accepted: Option<Coding>,
-        share: Share,
+        reservation: Reservation,
     ) -> Reply {
         let (status, plain) = match outcome {
             Ok(bytes) => (StatusCode::OK, bytes),
             Err(refusal) => {
-                let (status, body) = refusal.told();
-                (status, behind_room(&body))
+                let (status, body) = refusal.into_parts();
+                (status, with_headroom(&body))
             }
         };
-        let accepted = accepted.filter(|_| plain.len() >= HEAD_ROOM + COMPRESSED_FROM_BYTES);
+        let accepted = accepted.filter(|_| plain.len() >= HEADROOM + MIN_COMPRESSED_BYTES);
         let compressed =
-            accepted.and_then(|coding| Some((coding.name(), coding.encode_behind(HEAD_ROOM, &plain)?)));
+            accepted.and_then(|coding| Some((coding.name(), coding.encode_after(HEADROOM, &plain)?)));
         let (coding, bytes) = match compressed {
             Some((name, bytes)) => (Some(name), bytes),
             None => (None, plain),
         };
-        let content_type = content_type.unwrap_or(DEFAULT_TYPE);
-        Reply { status, content_type, coding, is_last: false, bytes, share }.within_its_share()
+        let content_type = content_type.unwrap_or(DEFAULT_CONTENT_TYPE);
+        Reply { status, content_type, coding, closes: false, bytes, reservation }.with_final_reservation()
     }
 
-    /// The answer to a client that is turned away, after which the connection ends: the rest of a body may still be on its way.
-    pub fn last(refusal: Refusal, share: Share) -> Reply {
-        Reply { is_last: true, ..Reply::new(Err(refusal), None, None, share) }
+    /// A refusal after which the connection is closed: the rest of a body may still be on its way.
+    pub fn closing(refusal: Refusal, reservation: Reservation) -> Reply {
+        Reply { closes: true, ..Reply::new(Err(refusal), None, None, reservation) }
     }
 
-    /// Gives back what the work took and it does not. What was asked was done with so much room, so that there is as much.
-    fn within_its_share(mut self) -> Reply {
-        self.share.shrink_to(if self.bytes.capacity() > SMALL_BYTES { self.bytes.capacity() } else { 0 });
+    /// Releases what only the work needed. The request ran with a larger reservation, so this one always suffices.
+    fn with_final_reservation(mut self) -> Reply {
+        self.reservation.shrink_to(if self.bytes.capacity() > SMALL_BYTES {
+            self.bytes.capacity()
+        } else {
+            0
+        });
         self
     }
 
@@ -135,12 +139,12 @@ impl Reply {
     }
 
     fn body(&self) -> &[u8] {
-        &self.bytes[HEAD_ROOM..]
+        &self.bytes[HEADROOM..]
     }
 
-    /// The whole answer as it is sent, in one piece.
-    pub fn into_http1(mut self) -> Answer {
-        let mut head = Vec::with_capacity(HEAD_ROOM);
+    /// The whole response as it is sent, in one piece.
+    pub fn into_http1(mut self) -> EncodedReply {
+        let mut head = Vec::with_capacity(HEADROOM);
         let checksum = crc32fast::hash(self.body());
         // Writing to memory does not fail.
         let _ = write!(
@@ -152,22 +156,22 @@ impl Reply {
         if let Some(coding) = self.coding {
             let _ = write!(head, "\r\ncontent-encoding: {coding}");
         }
-        if self.is_last {
+        if self.closes {
             head.extend_from_slice(b"\r\nconnection: close");
         }
         let _ = write!(head, "\r\ncontent-length: {}\r\ndate: ", self.body().len());
         date_header::write(&mut head);
         head.extend_from_slice(b"\r\n\r\n");
-        let start = HEAD_ROOM.saturating_sub(head.len());
-        self.bytes[start..HEAD_ROOM].copy_from_slice(&head);
-        Answer { bytes: self.bytes, start, share: self.share }
+        let start = HEADROOM.saturating_sub(head.len());
+        self.bytes[start..HEADROOM].copy_from_slice(&head);
+        EncodedReply { bytes: self.bytes, start, reservation: self.reservation }
     }
 
     pub fn into_response(mut self) -> Response<Full<Bytes>> {
-        // Its connection may hold it for as long as the client likes.
-        if self.share.grow_to(self.bytes.capacity()).is_err() {
-            self.bytes = behind_room(b"");
-            (self.status, self.coding, self.is_last) = (StatusCode::SERVICE_UNAVAILABLE, None, true);
+        // The connection may hold it for as long as the client takes to read it.
+        if self.reservation.grow_to(self.bytes.capacity()).is_err() {
+            self.bytes = with_headroom(b"");
+            (self.status, self.coding, self.closes) = (StatusCode::SERVICE_UNAVAILABLE, None, true);
         }
         let mut response = Response::new(Full::default());
         *response.status_mut() = self.status;
@@ -175,86 +179,86 @@ impl Reply {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         headers.insert("x-amz-crc32", HeaderValue::from(crc32fast::hash(self.body())));
         headers.extend(self.coding.map(|name| (CONTENT_ENCODING, HeaderValue::from_static(name))));
-        headers.extend(self.is_last.then_some((CONNECTION, HeaderValue::from_static("close"))));
-        let answer = Answer { bytes: self.bytes, start: HEAD_ROOM, share: self.share };
-        *response.body_mut() = Full::new(Bytes::from_owner(answer));
-        signed_off(response)
+        headers.extend(self.closes.then_some((CONNECTION, HeaderValue::from_static("close"))));
+        let encoded = EncodedReply { bytes: self.bytes, start: HEADROOM, reservation: self.reservation };
+        *response.body_mut() = Full::new(Bytes::from_owner(encoded));
+        with_common_headers(response)
     }
 }
 
-/// Head and body of an answer, with their share of the budget.
-pub struct Answer {
+/// The head and body of a response, with their reservation.
+pub struct EncodedReply {
     bytes: Vec<u8>,
     start: usize,
-    share: Share,
+    reservation: Reservation,
 }
 
-impl Answer {
-    /// The client did not take it at once: from now on it counts, however small.
-    pub fn waits(&mut self) -> Result<(), NoRoom> {
-        self.share.grow_to(self.bytes.capacity())
+impl EncodedReply {
+    /// Reserves memory for it, however small, because the client did not read it at once.
+    pub fn reserve_until_read(&mut self) -> Result<(), BudgetExceeded> {
+        self.reservation.grow_to(self.bytes.capacity())
     }
 }
 
-impl AsRef<[u8]> for Answer {
+impl AsRef<[u8]> for EncodedReply {
     fn as_ref(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 }
 
-pub fn behind_room(body: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![0; HEAD_ROOM];
+pub fn with_headroom(body: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; HEADROOM];
     bytes.extend_from_slice(body);
     bytes
 }
 
-/// A short answer outside of DynamoDB's protocol.
-pub struct Notice {
+/// A short response outside of DynamoDB's protocol.
+pub struct PlainReply {
     status: StatusCode,
     content_type: Option<&'static str>,
     body: String,
-    is_last: bool,
+    closes: bool,
 }
 
-impl Notice {
-    fn new(status: StatusCode, body: impl Into<String>) -> Notice {
-        Notice { status, content_type: None, body: body.into(), is_last: false }
+impl PlainReply {
+    fn new(status: StatusCode, body: impl Into<String>) -> PlainReply {
+        PlainReply { status, content_type: None, body: body.into(), closes: false }
     }
 
-    /// The line by which load balancers know that the server answers.
-    pub fn health(region: &str) -> Notice {
-        Notice::new(StatusCode::OK, format!("healthy: dynamodb.{region}.amazonaws.com "))
+    /// The line by which load balancers recognize that the server is alive.
+    pub fn health(region: &str) -> PlainReply {
+        PlainReply::new(StatusCode::OK, format!("healthy: dynamodb.{region}.amazonaws.com "))
     }
 
-    /// Whether the server is ready for everything, in JSON.
-    pub fn readiness(is_ready: bool, json: String) -> Notice {
+    /// Whether the server accepts requests of every kind, in JSON.
+    pub fn readiness(is_ready: bool, json: String) -> PlainReply {
         let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-        Notice { content_type: Some(DEFAULT_TYPE), ..Notice::new(status, json) }
+        PlainReply { content_type: Some(DEFAULT_CONTENT_TYPE), ..PlainReply::new(status, json) }
     }
 
-    /// What AWS answers to requests that are not of its protocol at all.
-    pub fn unknown() -> Notice {
-        Notice::new(StatusCode::NOT_FOUND, "<UnknownOperationException/>\n")
+    /// AWS's response to requests that are not of its protocol at all.
+    pub fn unknown() -> PlainReply {
+        PlainReply::new(StatusCode::NOT_FOUND, "<UnknownOperationException/>\n")
     }
 
-    /// What a browser gets when it asks in advance.
-    pub fn empty() -> Notice {
-        Notice::new(StatusCode::OK, "")
+    /// The response to a CORS preflight.
+    pub fn empty() -> PlainReply {
+        PlainReply::new(StatusCode::OK, "")
     }
 
-    /// What AWS answers to a request line or headers that are too long.
-    pub fn bad_request() -> Notice {
-        Notice::new(StatusCode::BAD_REQUEST, "")
+    /// AWS's response to a request line or headers that are too long.
+    pub fn bad_request() -> PlainReply {
+        PlainReply::new(StatusCode::BAD_REQUEST, "")
     }
 
-    /// An answer without words, after which the connection ends: the rest of a body may still be on its way.
-    pub fn last(status: StatusCode) -> Notice {
-        Notice::new(status, "").and_no_more()
+    /// An empty response after which the connection is closed: the rest of a body may still be on its way.
+    pub fn closing_with(status: StatusCode) -> PlainReply {
+        PlainReply::new(status, "").closing()
     }
 
-    /// The connection ends with it.
-    pub fn and_no_more(self) -> Notice {
-        Notice { is_last: true, ..self }
+    /// Closes the connection afterwards.
+    pub fn closing(self) -> PlainReply {
+        PlainReply { closes: true, ..self }
     }
 
     pub fn into_response(self) -> Response<Full<Bytes>> {
@@ -263,12 +267,12 @@ impl Notice {
         let headers = response.headers_mut();
         headers.insert("x-amz-crc32", HeaderValue::from(crc32fast::hash(self.body.as_bytes())));
         headers.extend(self.content_type.map(|kind| (CONTENT_TYPE, HeaderValue::from_static(kind))));
-        headers.extend(self.is_last.then_some((CONNECTION, HeaderValue::from_static("close"))));
+        headers.extend(self.closes.then_some((CONNECTION, HeaderValue::from_static("close"))));
         *response.body_mut() = Full::new(Bytes::from(self.body));
-        signed_off(response)
+        with_common_headers(response)
     }
 
-    /// The whole answer as it is sent.
+    /// The whole response as it is sent.
     pub fn into_http1(self) -> Vec<u8> {
         let body = self.body.clone();
         let mut bytes =
@@ -287,8 +291,8 @@ impl Notice {
     }
 }
 
-/// The headers of every answer.
-fn signed_off(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
+/// Adds the headers that every response has.
+fn with_common_headers(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
     response.headers_mut().insert(SERVER, HeaderValue::from_static("Server"));
     if let Ok(id) = HeaderValue::from_bytes(&request_id()) {
         response.headers_mut().insert("x-amzn-requestid", id);
@@ -296,11 +300,11 @@ fn signed_off(mut response: Response<Full<Bytes>>) -> Response<Full<Bytes>> {
     response
 }
 
-/// 52 letters and digits, as AWS's: the start of the process, a count, and both mixed.
+/// 52 letters and digits, as AWS's: the start time of the process and a counter, mixed.
 fn request_id() -> [u8; 52] {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     static START: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
+        clock::system_now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
     });
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHIJKLMNOPQRSTUV";
     let mut state = *START ^ COUNT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -325,18 +329,18 @@ mod tests {
     use crate::limits::budget::Budget;
 
     #[test]
-    fn the_longest_head_has_room_and_both_forms_say_the_same() {
-        let body = behind_room(&b"compressible ".repeat(100_000));
+    fn the_longest_head_fits_and_both_forms_have_the_same_headers() {
+        let body = with_headroom(&b"compressible ".repeat(100_000));
         let kind = Some("application/x-amz-json-1.0");
         let budget = Budget::new(1 << 30, || ());
         let reply = || Reply {
-            is_last: true,
-            ..Reply::new(Ok(body.clone()), kind, Some(Coding::Deflate), budget.share())
+            closes: true,
+            ..Reply::new(Ok(body.clone()), kind, Some(Coding::Deflate), budget.reservation())
         };
-        let answer = reply().into_http1();
-        let text = answer.as_ref();
+        let encoded = reply().into_http1();
+        let text = encoded.as_ref();
         let head_length = text.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
-        assert!(head_length < HEAD_ROOM - 64, "{head_length}");
+        assert!(head_length < HEADROOM - 64, "{head_length}");
         let mut headers = [httparse::EMPTY_HEADER; 16];
         let mut parsed = httparse::Response::new(&mut headers);
         assert_eq!(parsed.parse(text), Ok(httparse::Status::Complete(head_length)));

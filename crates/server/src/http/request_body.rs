@@ -1,7 +1,7 @@
-//! Request bodies: at most 16 MiB, also when chunked, in room that grows with what has arrived.
+//! Request bodies: at most 16 MiB, also when chunked, in memory that is reserved as they arrive.
 
-use crate::limits::budget::{NoRoom, Share};
-use crate::limits::slow_client_timeout::Pace;
+use crate::limits::budget::{BudgetExceeded, Reservation};
+use crate::limits::slow_client_timeout::SlowClientTimeout;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming};
@@ -10,33 +10,37 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-/// How much of an oversized body is taken before the connection is given up.
+/// How much of an oversized body is read before the connection is closed.
 const DRAIN_BYTES: usize = 4 * REQUEST_BYTES;
 
 pub enum BodyError {
     TooLarge,
-    /// The client broke off.
+    /// The connection broke.
     Broken,
     /// The client sends too slowly.
     Stalled,
-    NoRoom,
+    BudgetExceeded,
 }
 
-impl From<NoRoom> for BodyError {
-    fn from(_: NoRoom) -> BodyError {
-        BodyError::NoRoom
+impl From<BudgetExceeded> for BodyError {
+    fn from(_: BudgetExceeded) -> BodyError {
+        BodyError::BudgetExceeded
     }
 }
 
-/// Reads to the end even where the body is too large: a client that is still sending would otherwise see
-/// a reset instead of the answer.
-pub async fn read(mut incoming: Incoming, share: &mut Share, mut pace: Pace) -> Result<Bytes, BodyError> {
+/// Reads to the end even if the body is too large: a client that is still sending would otherwise see a reset
+/// instead of the response.
+pub async fn read(
+    mut incoming: Incoming,
+    reservation: &mut Reservation,
+    mut timeout: SlowClientTimeout,
+) -> Result<Bytes, BodyError> {
     let mut collected = Vec::new();
     let mut first: Option<Bytes> = None;
     let mut total = 0usize;
-    while let Some(frame) = next(&mut incoming, &mut pace).await? {
+    while let Some(frame) = next(&mut incoming, &mut timeout).await? {
         let Ok(data) = frame.into_data() else { continue };
-        pace.moved(data.len());
+        timeout.transferred(data.len());
         total = total.saturating_add(data.len());
         if total > DRAIN_BYTES {
             return Err(BodyError::TooLarge);
@@ -47,10 +51,10 @@ pub async fn read(mut incoming: Incoming, share: &mut Share, mut pace: Pace) -> 
         match first.take() {
             // Most bodies arrive in one piece, which is then not copied.
             None if collected.is_empty() => first = Some(data),
-            None => extend(&mut collected, &data, share)?,
+            None => extend(&mut collected, &data, reservation)?,
             Some(begin) => {
-                extend(&mut collected, &begin, share)?;
-                extend(&mut collected, &data, share)?;
+                extend(&mut collected, &begin, reservation)?;
+                extend(&mut collected, &data, reservation)?;
             }
         }
     }
@@ -60,19 +64,22 @@ pub async fn read(mut incoming: Incoming, share: &mut Share, mut pace: Pace) -> 
     Ok(first.unwrap_or_else(|| Bytes::from(collected)))
 }
 
-async fn next(incoming: &mut Incoming, pace: &mut Pace) -> Result<Option<Frame<Bytes>>, BodyError> {
+async fn next(
+    incoming: &mut Incoming,
+    timeout: &mut SlowClientTimeout,
+) -> Result<Option<Frame<Bytes>>, BodyError> {
     let mut frame = pin!(incoming.frame());
     poll_fn(|context| match frame.as_mut().poll(context) {
         Poll::Ready(frame) => Poll::Ready(frame.transpose().map_err(|_| BodyError::Broken)),
-        Poll::Pending => pace.poll(context).map(|()| Err(BodyError::Stalled)),
+        Poll::Pending => timeout.poll(context).map(|()| Err(BodyError::Stalled)),
     })
     .await
 }
 
-fn extend(collected: &mut Vec<u8>, data: &[u8], share: &mut Share) -> Result<(), NoRoom> {
+fn extend(collected: &mut Vec<u8>, data: &[u8], reservation: &mut Reservation) -> Result<(), BudgetExceeded> {
     if collected.capacity() - collected.len() < data.len() {
         let more = collected.len().max(data.len());
-        share.grow_to(collected.len() + more)?;
+        reservation.grow_to(collected.len() + more)?;
         collected.reserve_exact(more);
     }
     collected.extend_from_slice(data);

@@ -1,88 +1,87 @@
-//! The memory that requests may take together: bodies as they arrive, what they are decompressed and decoded to, answers
+//! The memory that requests may use together: bodies as they arrive, what they are decompressed and decoded to, responses
 //! until clients have read them.
 //!
-//! Whoever needs a larger piece takes a [`Share`] first and grows it with what has arrived; a declared length is no claim.
-//! Where there is no room the request is refused, and the server lives. The last part of the room is kept for small
-//! pieces, so that large ones in any number do not keep the usual requests out.
+//! A larger piece of memory needs a [`Reservation`], which grows with what has arrived; a declared length reserves nothing.
+//! A request that exceeds the budget is refused, and the server survives. The last part of the budget is for small pieces
+//! only, so that large ones in any number do not keep usual requests out.
 
+use crate::clock;
 use crate::limits::memory_release;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Pieces up to this are small: they may use the room that is kept, and those of a request's usual size are not counted.
+/// Pieces up to this size are small: they may use the last part of the budget, and those of usual requests are not counted.
 pub const SMALL_BYTES: usize = 64 * 1_024;
-/// One part in so many is kept for small pieces.
-const KEPT_PART: usize = 8;
-/// To give back so much at once makes it worth to tell the system.
-const LARGE_RETURN_BYTES: usize = 1_024 * 1_024;
-/// For so long it matters that a request was refused or a client turned away.
-const MOMENT_MILLIS: u64 = 5_000;
+/// The last eighth of the budget is for small pieces.
+const SMALL_PIECES_DIVISOR: usize = 8;
+/// How much must be freed at once to be worth returning it to the operating system.
+const LARGE_RELEASE_BYTES: usize = 1_024 * 1_024;
+/// For how long it counts as recent that a request or a connection was refused.
+const RECENT_MILLIS: u64 = 5_000;
 
 pub struct Budget {
     limit: usize,
     used: AtomicUsize,
     /// Whether nearly all connections are taken.
     crowded: AtomicBool,
-    /// When a request last found no room.
-    refused: Lately,
-    /// When a client was last turned away for want of a place.
-    turned_away: Lately,
-    give_back: fn(),
+    refused_request: RecentEvent,
+    rejected_connection: RecentEvent,
+    release_memory: fn(),
 }
 
-/// Whether something has happened a moment ago.
-struct Lately {
-    begun: Instant,
-    /// Milliseconds from then until it happened last; 0 if it never did.
-    happened: AtomicU64,
+/// Whether something happened in the last few seconds.
+struct RecentEvent {
+    created: Instant,
+    /// When it last happened, in milliseconds since `created`; 0 if it never did.
+    last: AtomicU64,
 }
 
-impl Lately {
-    fn never() -> Lately {
-        Lately { begun: Instant::now(), happened: AtomicU64::new(0) }
+impl RecentEvent {
+    fn new() -> RecentEvent {
+        RecentEvent { created: clock::monotonic_now(), last: AtomicU64::new(0) }
     }
 
-    fn note(&self) {
-        self.happened.store(self.now().max(1), Ordering::Relaxed);
+    fn record(&self) {
+        self.last.store(self.now().max(1), Ordering::Relaxed);
     }
 
-    fn is_so(&self) -> bool {
-        let last = self.happened.load(Ordering::Relaxed);
-        last > 0 && self.now().saturating_sub(last) < MOMENT_MILLIS
+    fn is_recent(&self) -> bool {
+        let last = self.last.load(Ordering::Relaxed);
+        last > 0 && self.now().saturating_sub(last) < RECENT_MILLIS
     }
 
     fn now(&self) -> u64 {
-        self.begun.elapsed().as_millis() as u64
+        self.created.elapsed().as_millis() as u64
     }
 }
 
-/// There is no room.
+/// The budget does not have enough memory left.
 #[derive(Debug, PartialEq, Eq)]
-pub struct NoRoom;
+pub struct BudgetExceeded;
 
-/// What a request has of the budget; given back when dropped.
-pub struct Share {
+/// The part of the budget that a request holds; released when dropped.
+pub struct Reservation {
     budget: &'static Budget,
     bytes: usize,
 }
 
 impl Budget {
-    /// A process has one, for as long as it lives: shares of it are made and given back without counting references.
-    /// `give_back` hands the calling thread's free memory back to the system.
-    pub fn new(limit: usize, give_back: fn()) -> &'static Budget {
+    /// A process has one, for as long as it lives: reservations refer to it without counting references.
+    /// `release_memory` returns the calling thread's free memory to the operating system.
+    pub fn new(limit: usize, release_memory: fn()) -> &'static Budget {
         Box::leak(Box::new(Budget {
             limit,
             used: AtomicUsize::new(0),
             crowded: AtomicBool::new(false),
-            refused: Lately::never(),
-            turned_away: Lately::never(),
-            give_back,
+            refused_request: RecentEvent::new(),
+            rejected_connection: RecentEvent::new(),
+            release_memory,
         }))
     }
 
-    /// A share of nothing yet.
-    pub fn share(&'static self) -> Share {
-        Share { budget: self, bytes: 0 }
+    /// An empty reservation.
+    pub fn reservation(&'static self) -> Reservation {
+        Reservation { budget: self, bytes: 0 }
     }
 
     pub fn limit(&self) -> usize {
@@ -93,63 +92,61 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether a request found no room a moment ago.
-    pub fn refuses(&self) -> bool {
-        self.refused.is_so()
+    pub fn refused_request_recently(&self) -> bool {
+        self.refused_request.is_recent()
     }
 
-    /// Whether room is scarce enough that slow clients must go.
-    pub fn is_tight(&self) -> bool {
+    /// Whether there is so little left that slow clients are disconnected.
+    pub fn is_under_pressure(&self) -> bool {
         self.crowded.load(Ordering::Relaxed) || self.used() > self.limit / 2
     }
 
-    pub fn note_turned_away(&self) {
-        self.turned_away.note();
+    pub fn record_rejected_connection(&self) {
+        self.rejected_connection.record();
     }
 
-    /// Whether a client was turned away a moment ago.
-    pub fn turns_away(&self) -> bool {
-        self.turned_away.is_so()
+    pub fn rejected_connection_recently(&self) -> bool {
+        self.rejected_connection.is_recent()
     }
 
     pub fn set_crowded(&self, crowded: bool) {
         self.crowded.store(crowded, Ordering::Relaxed);
     }
 
-    /// A connection has ended on this thread, with all that it had.
+    /// A connection has ended on this thread.
     pub fn connection_ended(&self) {
-        memory_release::connection_ended(self.give_back);
+        memory_release::connection_ended(self.release_memory);
     }
 
-    fn take(&self, more: usize, kept: usize) -> Result<(), NoRoom> {
-        let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= self.limit - kept);
-        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
-        taken.map(drop).map_err(|_| {
-            self.refused.note();
-            NoRoom
+    fn reserve(&self, more: usize, left_over: usize) -> Result<(), BudgetExceeded> {
+        let fits = |used: usize| used.checked_add(more).filter(|sum| *sum <= self.limit - left_over);
+        let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        reserved.map(drop).map_err(|_| {
+            self.refused_request.record();
+            BudgetExceeded
         })
     }
 }
 
-impl Share {
-    /// Has at least so many bytes afterwards; without room it stays as it is.
-    pub fn grow_to(&mut self, bytes: usize) -> Result<(), NoRoom> {
-        self.grow(bytes, if bytes <= SMALL_BYTES { 0 } else { self.budget.limit / KEPT_PART })
+impl Reservation {
+    /// Grows to at least so many bytes; on failure it is unchanged.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
+        self.grow(bytes, if bytes <= SMALL_BYTES { 0 } else { self.budget.limit / SMALL_PIECES_DIVISOR })
     }
 
-    /// The same, in the room that is kept for small pieces too.
-    pub fn grow_into_kept(&mut self, bytes: usize) -> Result<(), NoRoom> {
+    /// The same, with the part of the budget that is for small pieces.
+    pub fn grow_into_small_pieces(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.grow(bytes, 0)
     }
 
-    /// So many bytes more.
-    pub fn grow_by(&mut self, bytes: usize) -> Result<(), NoRoom> {
+    /// Grows by so many bytes.
+    pub fn grow_by(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.grow_to(self.bytes.saturating_add(bytes))
     }
 
-    fn grow(&mut self, bytes: usize, kept: usize) -> Result<(), NoRoom> {
+    fn grow(&mut self, bytes: usize, left_over: usize) -> Result<(), BudgetExceeded> {
         if let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) {
-            self.budget.take(more, kept)?;
+            self.budget.reserve(more, left_over)?;
             self.bytes = bytes;
         }
         Ok(())
@@ -159,13 +156,13 @@ impl Share {
         let Some(less) = self.bytes.checked_sub(bytes).filter(|less| *less > 0) else { return };
         self.budget.used.fetch_sub(less, Ordering::Relaxed);
         self.bytes = bytes;
-        if less >= LARGE_RETURN_BYTES {
-            memory_release::soon(self.budget.give_back);
+        if less >= LARGE_RELEASE_BYTES {
+            memory_release::schedule(self.budget.release_memory);
         }
     }
 }
 
-impl Drop for Share {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.shrink_to(0);
     }
@@ -180,35 +177,41 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_taken_and_given_back() {
+    fn reservations_grow_and_are_released() {
         let budget = budget();
-        let mut share = budget.share();
-        assert_eq!((share.grow_to(SMALL_BYTES * 40), budget.refuses()), (Ok(()), false));
-        assert_eq!(share.grow_to(SMALL_BYTES), Ok(()));
-        assert_eq!(budget.used(), SMALL_BYTES * 40);
-        share.shrink_to(SMALL_BYTES * 3);
-        assert_eq!(budget.used(), SMALL_BYTES * 3);
-        assert_eq!((share.grow_by(1), share.grow_into_kept(SMALL_BYTES * 80)), (Ok(()), Ok(())));
+        let mut reservation = budget.reservation();
         assert_eq!(
-            (share.grow_into_kept(SMALL_BYTES * 80 + 1), budget.used()),
-            (Err(NoRoom), SMALL_BYTES * 80)
+            (reservation.grow_to(SMALL_BYTES * 40), budget.refused_request_recently()),
+            (Ok(()), false)
         );
-        drop(share);
+        assert_eq!(reservation.grow_to(SMALL_BYTES), Ok(()));
+        assert_eq!(budget.used(), SMALL_BYTES * 40);
+        reservation.shrink_to(SMALL_BYTES * 3);
+        assert_eq!(budget.used(), SMALL_BYTES * 3);
+        assert_eq!(
+            (reservation.grow_by(1), reservation.grow_into_small_pieces(SMALL_BYTES * 80)),
+            (Ok(()), Ok(()))
+        );
+        assert_eq!(
+            (reservation.grow_into_small_pieces(SMALL_BYTES * 80 + 1), budget.used()),
+            (Err(BudgetExceeded), SMALL_BYTES * 80)
+        );
+        drop(reservation);
         assert_eq!(budget.used(), 0);
     }
 
     #[test]
-    fn large_pieces_leave_room_for_small_ones() {
+    fn large_pieces_leave_memory_for_small_ones() {
         let budget = budget();
-        let mut large = budget.share();
-        assert_eq!(large.grow_to(SMALL_BYTES * 71), Err(NoRoom));
+        let mut large = budget.reservation();
+        assert_eq!(large.grow_to(SMALL_BYTES * 71), Err(BudgetExceeded));
         assert_eq!(budget.used(), 0);
         assert_eq!(large.grow_to(SMALL_BYTES * 70), Ok(()));
-        assert!(budget.refuses() && budget.is_tight());
-        let mut small: Vec<Share> = (0..10).map(|_| budget.share()).collect();
-        assert!(small.iter_mut().all(|share| share.grow_to(SMALL_BYTES) == Ok(())));
-        assert_eq!(budget.share().grow_to(1), Err(NoRoom));
+        assert!(budget.refused_request_recently() && budget.is_under_pressure());
+        let mut small: Vec<Reservation> = (0..10).map(|_| budget.reservation()).collect();
+        assert!(small.iter_mut().all(|reservation| reservation.grow_to(SMALL_BYTES) == Ok(())));
+        assert_eq!(budget.reservation().grow_to(1), Err(BudgetExceeded));
         drop(large);
-        assert!(!budget.is_tight());
+        assert!(!budget.is_under_pressure());
     }
 }

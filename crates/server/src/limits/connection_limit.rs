@@ -1,8 +1,9 @@
-//! The connections that are open: how many there may be, and who goes when another comes.
+//! The limit on open connections, and which one is closed when another arrives.
 //!
-//! When all places are taken, the connection goes that has been silent for longest and has no request under way; first
-//! among those that have never been answered a request that was in order.
+//! When all slots are taken, the connection that has been idle for longest and has no request running is evicted; first
+//! among those that never had a successful request.
 
+use crate::clock;
 use crate::limits::budget::Budget;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,160 +11,159 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long someone may take to leave.
-const LEAVING: Duration = Duration::from_millis(100);
+/// How long an evicted connection may take to close.
+const EVICTION_TIMEOUT: Duration = Duration::from_millis(100);
 
-pub struct Connections {
-    most: usize,
-    begun: Instant,
+pub struct ConnectionLimit {
+    limit: usize,
+    started: Instant,
     budget: &'static Budget,
-    open: Mutex<Open>,
-    /// Told whenever one ends.
-    left: Notify,
+    open: Mutex<OpenConnections>,
+    /// Notified whenever a connection ends.
+    slot_freed: Notify,
 }
 
 #[derive(Default)]
-struct Open {
-    numbers: u64,
-    seats: HashMap<u64, Arc<Seat>>,
+struct OpenConnections {
+    last_id: u64,
+    states: HashMap<u64, Arc<ConnectionState>>,
 }
 
-/// What is known of a connection.
-struct Seat {
-    /// Milliseconds of the server's life at which the client was heard last.
-    heard: AtomicU64,
-    under_way: AtomicBool,
-    /// Whether a request was in order.
-    proven: AtomicBool,
-    told_to_leave: AtomicBool,
-    leave: Notify,
+struct ConnectionState {
+    /// When the client last sent something, in milliseconds since the server started.
+    last_activity: AtomicU64,
+    has_request: AtomicBool,
+    /// Whether a request has succeeded.
+    is_proven: AtomicBool,
+    is_evicted: AtomicBool,
+    evict: Notify,
 }
 
-/// A connection's place, for as long as it lives.
-pub struct Place {
-    number: u64,
-    seat: Arc<Seat>,
-    connections: Arc<Connections>,
+/// A connection's slot, freed when dropped.
+pub struct ConnectionSlot {
+    id: u64,
+    state: Arc<ConnectionState>,
+    connections: Arc<ConnectionLimit>,
 }
 
-impl Connections {
-    pub fn new(most: usize, budget: &'static Budget) -> Arc<Connections> {
-        let begun = Instant::now();
-        Arc::new(Connections {
-            most: most.max(1),
-            begun,
+impl ConnectionLimit {
+    pub fn new(limit: usize, budget: &'static Budget) -> Arc<ConnectionLimit> {
+        Arc::new(ConnectionLimit {
+            limit: limit.max(1),
+            started: clock::monotonic_now(),
             budget,
             open: Mutex::default(),
-            left: Notify::new(),
+            slot_freed: Notify::new(),
         })
     }
 
-    /// A place for one that has come; none if all are taken by requests under way.
-    pub async fn place(self: &Arc<Connections>) -> Option<Place> {
-        if let Some(place) = self.free_place() {
-            return Some(place);
+    /// A slot for a new connection, for which an idle one may be evicted; `None` if all others have requests running.
+    pub async fn acquire(self: &Arc<ConnectionLimit>) -> Option<ConnectionSlot> {
+        if let Some(slot) = self.try_acquire() {
+            return Some(slot);
         }
-        if !self.tell_one_to_leave() {
+        if !self.evict_idle() {
             return None;
         }
         let freed = async {
             loop {
-                self.left.notified().await;
-                if let Some(place) = self.free_place() {
-                    return place;
+                self.slot_freed.notified().await;
+                if let Some(slot) = self.try_acquire() {
+                    return slot;
                 }
             }
         };
-        tokio::time::timeout(LEAVING, freed).await.ok()
+        tokio::time::timeout(EVICTION_TIMEOUT, freed).await.ok()
     }
 
-    fn free_place(self: &Arc<Connections>) -> Option<Place> {
+    fn try_acquire(self: &Arc<ConnectionLimit>) -> Option<ConnectionSlot> {
         let mut open = self.open();
-        if open.seats.len() >= self.most {
+        if open.states.len() >= self.limit {
             return None;
         }
-        open.numbers += 1;
-        let number = open.numbers;
-        let seat = Arc::new(Seat::new(self.millis(Instant::now())));
-        open.seats.insert(number, Arc::clone(&seat));
-        self.judge(open.seats.len());
-        Some(Place { number, seat, connections: Arc::clone(self) })
+        open.last_id += 1;
+        let id = open.last_id;
+        let state = Arc::new(ConnectionState::new(self.millis(clock::monotonic_now())));
+        open.states.insert(id, Arc::clone(&state));
+        self.update_pressure(open.states.len());
+        Some(ConnectionSlot { id, state, connections: Arc::clone(self) })
     }
 
-    /// Whether there was one that could go.
-    pub fn tell_one_to_leave(&self) -> bool {
+    /// Asks an idle connection to close. Returns whether there was one.
+    pub fn evict_idle(&self) -> bool {
         let open = self.open();
-        let idle = open.seats.values().filter(|seat| seat.may_leave());
-        let first =
-            idle.min_by_key(|seat| (seat.proven.load(Ordering::Relaxed), seat.heard.load(Ordering::Relaxed)));
-        let Some(seat) = first else { return false };
-        seat.told_to_leave.store(true, Ordering::Relaxed);
-        seat.leave.notify_one();
+        let idle = open.states.values().filter(|state| state.is_evictable());
+        let first = idle.min_by_key(|state| {
+            (state.is_proven.load(Ordering::Relaxed), state.last_activity.load(Ordering::Relaxed))
+        });
+        let Some(state) = first else { return false };
+        state.is_evicted.store(true, Ordering::Relaxed);
+        state.evict.notify_one();
         true
     }
 
-    fn judge(&self, open: usize) {
-        self.budget.set_crowded(open > self.most - self.most / 8);
+    fn update_pressure(&self, open: usize) {
+        self.budget.set_crowded(open > self.limit - self.limit / 8);
     }
 
-    /// Milliseconds of the server's life.
+    /// Milliseconds since the server started.
     fn millis(&self, now: Instant) -> u64 {
-        now.duration_since(self.begun).as_millis() as u64
+        now.duration_since(self.started).as_millis() as u64
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seat {
-    fn new(now: u64) -> Seat {
-        Seat {
-            heard: AtomicU64::new(now),
-            under_way: AtomicBool::new(false),
-            proven: AtomicBool::new(false),
-            told_to_leave: AtomicBool::new(false),
-            leave: Notify::new(),
+impl ConnectionState {
+    fn new(now: u64) -> ConnectionState {
+        ConnectionState {
+            last_activity: AtomicU64::new(now),
+            has_request: AtomicBool::new(false),
+            is_proven: AtomicBool::new(false),
+            is_evicted: AtomicBool::new(false),
+            evict: Notify::new(),
         }
     }
 
-    fn may_leave(&self) -> bool {
-        !self.under_way.load(Ordering::Relaxed) && !self.told_to_leave.load(Ordering::Relaxed)
+    fn is_evictable(&self) -> bool {
+        !self.has_request.load(Ordering::Relaxed) && !self.is_evicted.load(Ordering::Relaxed)
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// The client has sent something.
-    pub fn heard(&self, now: Instant) {
-        self.seat.heard.store(self.connections.millis(now), Ordering::Relaxed);
+    pub fn record_activity(&self, now: Instant) {
+        self.state.last_activity.store(self.connections.millis(now), Ordering::Relaxed);
     }
 
-    /// A request has begun, whose head was read.
-    pub fn begins(&self) {
-        self.seat.under_way.store(true, Ordering::Relaxed);
+    /// The head of a request was read.
+    pub fn request_started(&self) {
+        self.state.has_request.store(true, Ordering::Relaxed);
     }
 
-    /// It is answered; `in_order` if it was.
-    pub fn ends(&self, in_order: bool) {
-        if in_order {
-            self.seat.proven.store(true, Ordering::Relaxed);
+    /// The request was answered.
+    pub fn request_finished(&self, succeeded: bool) {
+        if succeeded {
+            self.state.is_proven.store(true, Ordering::Relaxed);
         }
-        self.seat.under_way.store(false, Ordering::Relaxed);
+        self.state.has_request.store(false, Ordering::Relaxed);
     }
 
-    /// Resolves when the place is needed for another.
-    pub async fn needed(&self) {
-        self.seat.leave.notified().await;
+    /// Resolves when the slot is needed for another connection.
+    pub async fn evicted(&self) {
+        self.state.evict.notified().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = self.connections.open();
-        open.seats.remove(&self.number);
-        self.connections.judge(open.seats.len());
+        open.states.remove(&self.id);
+        self.connections.update_pressure(open.states.len());
         drop(open);
-        self.connections.left.notify_one();
+        self.connections.slot_freed.notify_one();
         self.connections.budget.connection_ended();
     }
 }
@@ -172,46 +172,46 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn connections(most: usize) -> Arc<Connections> {
-        Connections::new(most, Budget::new(1 << 20, || ()))
+    fn connections(limit: usize) -> Arc<ConnectionLimit> {
+        ConnectionLimit::new(limit, Budget::new(1 << 20, || ()))
     }
 
-    async fn is_needed(place: &Place) -> bool {
-        tokio::time::timeout(Duration::from_millis(1), place.needed()).await.is_ok()
+    async fn is_evicted(slot: &ConnectionSlot) -> bool {
+        tokio::time::timeout(Duration::from_millis(1), slot.evicted()).await.is_ok()
     }
 
     #[tokio::test]
-    async fn the_silent_leave_first_and_the_unproven_before_them() {
+    async fn unproven_connections_are_evicted_first_and_then_the_longest_idle() {
         let connections = connections(3);
-        let mut places = Vec::new();
+        let mut slots = Vec::new();
         for _ in 0..3 {
-            places.push(connections.place().await.unwrap());
+            slots.push(connections.acquire().await.unwrap());
             tokio::time::sleep(Duration::from_millis(3)).await;
         }
-        places[0].ends(true);
-        assert!(connections.place().await.is_none());
-        assert!(is_needed(&places[1]).await);
-        drop(places.remove(1));
-        let fresh = connections.place().await.unwrap();
-        fresh.begins();
-        places[1].heard(Instant::now());
-        places[1].ends(true);
-        assert!(connections.tell_one_to_leave());
-        assert!(is_needed(&places[0]).await && !is_needed(&places[1]).await && !is_needed(&fresh).await);
+        slots[0].request_finished(true);
+        assert!(connections.acquire().await.is_none());
+        assert!(is_evicted(&slots[1]).await);
+        drop(slots.remove(1));
+        let fresh = connections.acquire().await.unwrap();
+        fresh.request_started();
+        slots[1].record_activity(Instant::now());
+        slots[1].request_finished(true);
+        assert!(connections.evict_idle());
+        assert!(is_evicted(&slots[0]).await && !is_evicted(&slots[1]).await && !is_evicted(&fresh).await);
     }
 
     #[tokio::test]
-    async fn requests_under_way_are_finished() {
+    async fn connections_with_running_requests_are_not_evicted() {
         let connections = connections(1);
-        let place = connections.place().await.unwrap();
-        place.begins();
-        assert!(connections.place().await.is_none() && !is_needed(&place).await);
-        place.ends(true);
-        let leaving = async {
-            place.needed().await;
-            drop(place);
+        let slot = connections.acquire().await.unwrap();
+        slot.request_started();
+        assert!(connections.acquire().await.is_none() && !is_evicted(&slot).await);
+        slot.request_finished(true);
+        let closing = async {
+            slot.evicted().await;
+            drop(slot);
         };
-        let (_, next) = tokio::join!(leaving, connections.place());
+        let (_, next) = tokio::join!(closing, connections.acquire());
         assert!(next.is_some());
     }
 }

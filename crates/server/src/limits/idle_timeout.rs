@@ -1,5 +1,5 @@
-//! How long a client may say nothing. While it talks this costs a look at the clock: the alarm is put off only when it
-//! goes off too early.
+//! How long a client may send nothing. While it sends, this costs a look at the clock: the timer is moved only when it
+//! fires too early.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,32 +7,32 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-pub struct Silence {
-    longest: Duration,
-    since: Instant,
-    alarm: Pin<Box<Sleep>>,
+pub struct IdleTimeout {
+    limit: Duration,
+    last_activity: Instant,
+    timer: Pin<Box<Sleep>>,
 }
 
-impl Silence {
-    pub fn of_at_most(longest: Duration) -> Silence {
-        Silence { longest, since: Instant::now(), alarm: Box::pin(sleep(longest)) }
+impl IdleTimeout {
+    pub fn new(limit: Duration) -> IdleTimeout {
+        IdleTimeout { limit, last_activity: Instant::now(), timer: Box::pin(sleep(limit)) }
     }
 
-    /// The client said something, now.
-    pub fn broken(&mut self) -> Instant {
-        self.since = Instant::now();
-        self.since
+    /// Starts over, and returns the current time.
+    pub fn reset(&mut self) -> Instant {
+        self.last_activity = Instant::now();
+        self.last_activity
     }
 
-    /// Ready once it has lasted too long.
+    /// Ready once the client has been idle for too long.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
-            ready!(self.alarm.as_mut().poll(context));
-            let end = self.since + self.longest;
+            ready!(self.timer.as_mut().poll(context));
+            let end = self.last_activity + self.limit;
             if end <= Instant::now() {
                 return Poll::Ready(());
             }
-            self.alarm.as_mut().reset(end);
+            self.timer.as_mut().reset(end);
         }
     }
 }
@@ -43,12 +43,12 @@ mod tests {
     use std::future::poll_fn;
 
     #[tokio::test(start_paused = true)]
-    async fn it_counts_from_the_last_word() {
+    async fn it_counts_from_the_last_activity() {
         let begin = Instant::now();
-        let mut silence = Silence::of_at_most(Duration::from_secs(10));
+        let mut timeout = IdleTimeout::new(Duration::from_secs(10));
         tokio::time::sleep(Duration::from_secs(7)).await;
-        silence.broken();
-        poll_fn(|context| silence.poll(context)).await;
+        timeout.reset();
+        poll_fn(|context| timeout.poll(context)).await;
         assert_eq!(begin.elapsed().as_secs(), 17);
     }
 }

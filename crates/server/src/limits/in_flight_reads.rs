@@ -1,7 +1,7 @@
-//! Reads that take turns with others. What they have gathered so far waits in memory, so that it must have room.
+//! Reads that yield to other requests. What they have collected so far stays in memory, and is part of the budget.
 
 use crate::http::reply::Refusal;
-use crate::limits::budget::Share;
+use crate::limits::budget::Reservation;
 use partita_api::{Exception, Request};
 use partita_partiql::Statement;
 use partita_value::limits;
@@ -9,19 +9,19 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// About as much as a page takes while it is gathered.
+/// About how much a page takes while it is collected.
 const PAGE_BYTES: usize = 1_024 * 1_024;
 
-/// About as much as an answer takes while it is gathered.
-pub fn gathered_bytes(request: &Request) -> usize {
+/// About how much memory a response takes while it is collected.
+pub fn collected_bytes(request: &Request) -> usize {
     match request {
         Request::BatchGetItem(_) | Request::BatchExecuteStatement(_) => limits::BATCH_GET_BYTES,
         _ => PAGE_BYTES,
     }
 }
 
-/// Whether a request changes nothing, and its answer may be large.
-pub fn only_reads(request: &Request) -> bool {
+/// Whether a request changes nothing and may have a large response.
+pub fn is_read_only(request: &Request) -> bool {
     let selects = |statement: &Statement| matches!(statement, Statement::Select(_));
     match request {
         Request::GetItem(_)
@@ -39,12 +39,12 @@ pub fn only_reads(request: &Request) -> bool {
     }
 }
 
-/// Runs a read to its end. One that does so in a single turn is only counted when its answer is there; one that takes
-/// turns needs room for what it gathers.
+/// Runs a read to completion. One that never yields is counted once its response is there; one that yields needs a
+/// reservation for what it collects.
 pub async fn run<T>(
-    gathered_bytes: usize,
+    collected_bytes: usize,
     mut read: Pin<&mut impl Future<Output = Result<T, Exception>>>,
-    share: &mut Share,
+    reservation: &mut Reservation,
 ) -> Result<T, Refusal> {
     let mut is_counted = false;
     poll_fn(|context| match read.as_mut().poll(context) {
@@ -52,9 +52,9 @@ pub async fn run<T>(
         Poll::Pending if is_counted => Poll::Pending,
         Poll::Pending => {
             is_counted = true;
-            match share.grow_by(gathered_bytes) {
+            match reservation.grow_by(collected_bytes) {
                 Ok(()) => Poll::Pending,
-                Err(no_room) => Poll::Ready(Err(no_room.into())),
+                Err(exceeded) => Poll::Ready(Err(exceeded.into())),
             }
         }
     })
@@ -67,20 +67,23 @@ mod tests {
     use crate::limits::budget::Budget;
     use std::pin::pin;
 
-    async fn read(turns: usize) -> Result<usize, Exception> {
-        for _ in 0..turns {
+    async fn read(yields: usize) -> Result<usize, Exception> {
+        for _ in 0..yields {
             tokio::task::yield_now().await;
         }
-        Ok(turns)
+        Ok(yields)
     }
 
     #[tokio::test]
-    async fn only_those_that_take_turns_need_room() {
+    async fn only_reads_that_yield_need_a_reservation() {
         let (wide, narrow) = (Budget::new(8 << 20, || ()), Budget::new(1 << 20, || ()));
-        assert_eq!(run(PAGE_BYTES, pin!(read(0)), &mut narrow.share()).await.unwrap(), 0);
-        assert!(matches!(run(PAGE_BYTES, pin!(read(1)), &mut narrow.share()).await, Err(Refusal::NoRoom)));
-        let mut share = wide.share();
-        assert_eq!(run(PAGE_BYTES, pin!(read(3)), &mut share).await.unwrap(), 3);
+        assert_eq!(run(PAGE_BYTES, pin!(read(0)), &mut narrow.reservation()).await.unwrap(), 0);
+        assert!(matches!(
+            run(PAGE_BYTES, pin!(read(1)), &mut narrow.reservation()).await,
+            Err(Refusal::BudgetExceeded)
+        ));
+        let mut reservation = wide.reservation();
+        assert_eq!(run(PAGE_BYTES, pin!(read(3)), &mut reservation).await.unwrap(), 3);
         assert_eq!(wide.used(), PAGE_BYTES);
     }
 }

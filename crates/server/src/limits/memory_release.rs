@@ -1,44 +1,44 @@
-//! Hands memory back to the system a moment after large pieces were freed.
+//! Returns memory to the operating system shortly after large pieces were freed.
 //!
-//! An allocator keeps what a thread has freed, for the same thread to use again. After a burst of large requests that
-//! is memory that others miss.
+//! An allocator keeps what a thread has freed for that thread to use again. After a burst of large requests that memory is
+//! missing elsewhere.
 
 use std::cell::Cell;
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Bursts last; once after each is enough.
+/// Bursts last for a while; one release after each is enough.
 const DELAY: Duration = Duration::from_millis(250);
 
-/// So many connections that ended have left enough behind.
+/// How many closed connections are worth a release.
 const CONNECTIONS: u32 = 32;
 
 thread_local! {
     static IS_DUE: Cell<bool> = const { Cell::new(false) };
-    static ENDED: Cell<u32> = const { Cell::new(0) };
-    static SERVES: Cell<bool> = const { Cell::new(false) };
+    static CLOSED_CONNECTIONS: Cell<u32> = const { Cell::new(0) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// This thread serves connections.
-pub fn this_thread_serves() {
-    SERVES.set(true);
+/// Declares that the current thread serves connections.
+pub fn mark_worker_thread() {
+    IS_WORKER.set(true);
 }
 
 /// A connection has ended on this thread.
-pub fn connection_ended(give_back: fn()) {
-    let ended = ENDED.get() + 1;
-    ENDED.set(ended % CONNECTIONS);
-    if ended == CONNECTIONS {
-        soon(give_back);
+pub fn connection_ended(release: fn()) {
+    let closed = CLOSED_CONNECTIONS.get() + 1;
+    CLOSED_CONNECTIONS.set(closed % CONNECTIONS);
+    if closed == CONNECTIONS {
+        schedule(release);
     }
 }
 
-/// Calls `give_back` on this thread in a moment, once for all who ask until then. A thread that serves no connections does
+/// Calls `release` on this thread after [`DELAY`], once for all calls until then. A thread that serves no connections calls
 /// it at once.
-pub fn soon(give_back: fn()) {
+pub fn schedule(release: fn()) {
     let Ok(runtime) = Handle::try_current() else { return };
-    if !SERVES.get() {
-        return give_back();
+    if !IS_WORKER.get() {
+        return release();
     }
     if IS_DUE.replace(true) {
         return;
@@ -46,6 +46,6 @@ pub fn soon(give_back: fn()) {
     runtime.spawn(async move {
         tokio::time::sleep(DELAY).await;
         IS_DUE.set(false);
-        give_back();
+        release();
     });
 }

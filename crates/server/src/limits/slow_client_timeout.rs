@@ -1,7 +1,7 @@
-//! How slow a client may be while it sends a request or reads an answer.
+//! How slow a client may be while it sends a request or reads a response.
 //!
-//! The time for which it is waited for is owed, and what moves pays it back. So a client may pause now and then, or be
-//! steadily slow down to a rate; one that trickles runs out of credit. Where room is scarce the credit is short.
+//! Time spent waiting for it is a debt, and transferred bytes pay it back. So a client may pause now and then, or be
+//! steadily slow down to a minimum rate; one that trickles runs out of credit. Under memory pressure the credit is short.
 
 use crate::limits::budget::Budget;
 use std::future::Future;
@@ -10,56 +10,57 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Bytes that pay for a second of waiting.
-const BYTES_A_SECOND: u32 = 4_096;
-/// The credit where room is scarce.
-const SHORT_PATIENCE: Duration = Duration::from_secs(5);
-/// How often it is looked whether room has become scarce.
-const LOOK: Duration = Duration::from_secs(1);
+/// How many bytes pay for a second of waiting.
+const MIN_BYTES_PER_SECOND: u32 = 4_096;
+/// The credit under memory pressure.
+const CREDIT_UNDER_PRESSURE: Duration = Duration::from_secs(5);
+/// How often it is checked whether there is memory pressure.
+const PRESSURE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-pub struct Pace {
+pub struct SlowClientTimeout {
     budget: &'static Budget,
-    patience: Duration,
-    owed: Duration,
-    /// Since when it is waited, if it is.
-    since: Option<Instant>,
-    alarm: Option<Pin<Box<Sleep>>>,
+    credit: Duration,
+    debt: Duration,
+    waiting_since: Option<Instant>,
+    wakeup: Option<Pin<Box<Sleep>>>,
 }
 
-impl Pace {
-    pub fn new(budget: &'static Budget, patience: Duration) -> Pace {
-        Pace { budget, patience, owed: Duration::ZERO, since: None, alarm: None }
+impl SlowClientTimeout {
+    pub fn new(budget: &'static Budget, credit: Duration) -> SlowClientTimeout {
+        SlowClientTimeout { budget, credit, debt: Duration::ZERO, waiting_since: None, wakeup: None }
     }
 
-    /// What was waited for is here: nothing is owed for the next.
-    pub fn settle(&mut self) {
-        (self.owed, self.since, self.alarm) = (Duration::ZERO, None, None);
+    /// Forgives the debt: what was waited for is complete.
+    pub fn reset(&mut self) {
+        (self.debt, self.waiting_since, self.wakeup) = (Duration::ZERO, None, None);
     }
 
-    /// So many bytes were read or written.
-    pub fn moved(&mut self, bytes: usize) {
-        if let Some(since) = self.since.take() {
-            let paid = Duration::from_secs(bytes as u64) / BYTES_A_SECOND;
-            self.owed = (self.owed + since.elapsed()).saturating_sub(paid);
+    /// Records that bytes were read or written.
+    pub fn transferred(&mut self, bytes: usize) {
+        if let Some(since) = self.waiting_since.take() {
+            let paid = Duration::from_secs(bytes as u64) / MIN_BYTES_PER_SECOND;
+            self.debt = (self.debt + since.elapsed()).saturating_sub(paid);
         }
     }
 
-    /// Asked while nothing moves: ready once the client is too slow.
+    /// Called while nothing is transferred: ready once the client is too slow.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let now = Instant::now();
-            let owed = self.owed + now.duration_since(*self.since.get_or_insert(now));
-            let Some(left) = self.credit().checked_sub(owed).filter(|left| !left.is_zero()) else {
+            let debt = self.debt + now.duration_since(*self.waiting_since.get_or_insert(now));
+            let Some(left) = self.current_credit().checked_sub(debt).filter(|left| !left.is_zero()) else {
                 return Poll::Ready(());
             };
-            let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(now + left.min(LOOK))));
-            ready!(alarm.as_mut().poll(context));
-            self.alarm = None;
+            let wakeup = self
+                .wakeup
+                .get_or_insert_with(|| Box::pin(sleep_until(now + left.min(PRESSURE_CHECK_INTERVAL))));
+            ready!(wakeup.as_mut().poll(context));
+            self.wakeup = None;
         }
     }
 
-    fn credit(&self) -> Duration {
-        if self.budget.is_tight() { self.patience.min(SHORT_PATIENCE) } else { self.patience }
+    fn current_credit(&self) -> Duration {
+        if self.budget.is_under_pressure() { self.credit.min(CREDIT_UNDER_PRESSURE) } else { self.credit }
     }
 }
 
@@ -69,13 +70,13 @@ mod tests {
     use std::future::poll_fn;
     use tokio::time::timeout;
 
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const CREDIT: Duration = Duration::from_secs(60);
 
-    /// How long a client lasts that moves so many bytes every ten seconds.
-    async fn lasts(pace: &mut Pace, bytes: usize) -> u64 {
+    /// How long a client lasts that transfers so many bytes every ten seconds.
+    async fn lasts(timer: &mut SlowClientTimeout, bytes: usize) -> u64 {
         let begin = Instant::now();
-        while timeout(Duration::from_secs(10), poll_fn(|context| pace.poll(context))).await.is_err() {
-            pace.moved(bytes);
+        while timeout(Duration::from_secs(10), poll_fn(|context| timer.poll(context))).await.is_err() {
+            timer.transferred(bytes);
             if begin.elapsed() > Duration::from_secs(10_000) {
                 break;
             }
@@ -84,32 +85,32 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_trickles_runs_out_of_credit_and_who_is_steady_does_not() {
+    async fn a_trickling_client_runs_out_of_credit_and_a_steady_one_does_not() {
         let budget = Budget::new(1 << 30, || ());
-        assert_eq!(lasts(&mut Pace::new(budget, PATIENCE), 1).await, 60);
-        assert!((110..112).contains(&lasts(&mut Pace::new(budget, PATIENCE), 5 * 4_096).await));
-        assert!(lasts(&mut Pace::new(budget, PATIENCE), 10 * 4_096).await > 10_000);
+        assert_eq!(lasts(&mut SlowClientTimeout::new(budget, CREDIT), 1).await, 60);
+        assert!((110..112).contains(&lasts(&mut SlowClientTimeout::new(budget, CREDIT), 5 * 4_096).await));
+        assert!(lasts(&mut SlowClientTimeout::new(budget, CREDIT), 10 * 4_096).await > 10_000);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_whole_is_owed_nothing_for() {
-        let mut pace = Pace::new(Budget::new(1 << 30, || ()), PATIENCE);
-        assert_eq!(timeout(PATIENCE / 2, poll_fn(|context| pace.poll(context))).await.ok(), None);
-        pace.moved(1);
-        pace.settle();
-        assert_eq!(lasts(&mut pace, 1).await, 60);
+    async fn a_complete_transfer_clears_the_debt() {
+        let mut timer = SlowClientTimeout::new(Budget::new(1 << 30, || ()), CREDIT);
+        assert_eq!(timeout(CREDIT / 2, poll_fn(|context| timer.poll(context))).await.ok(), None);
+        timer.transferred(1);
+        timer.reset();
+        assert_eq!(lasts(&mut timer, 1).await, 60);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn where_room_is_scarce_the_credit_is_short() {
+    async fn under_memory_pressure_the_credit_is_short() {
         let budget = Budget::new(1 << 30, || ());
-        let mut pace = Pace::new(budget, PATIENCE);
+        let mut timer = SlowClientTimeout::new(budget, CREDIT);
         let crowd = async {
             tokio::time::sleep(Duration::from_secs(20)).await;
             budget.set_crowded(true);
         };
         let begin = Instant::now();
-        tokio::join!(crowd, poll_fn(|context| pace.poll(context)));
+        tokio::join!(crowd, poll_fn(|context| timer.poll(context)));
         assert!((20..=21).contains(&begin.elapsed().as_secs()), "{:?}", begin.elapsed());
     }
 }

@@ -1,6 +1,6 @@
-//! `/_partita/model`: GET shows the figures, PUT attaches a model (its text is the body), DELETE detaches one.
+//! `/_partita/model`: GET returns the statistics, PUT attaches a model (its text is the body), DELETE detaches one.
 //!
-//! `?table=NAME` chooses among several; `?mode=enforce` refuses what breaks the model, `warn` logs it.
+//! `?table=NAME` chooses among several; `?mode=enforce` refuses what violates the model, `warn` logs it.
 
 use super::{Mode, ModelWatch, Models};
 use hyper::Method;
@@ -10,42 +10,42 @@ use partita_engine::offload::heavy_work::elsewhere;
 use serde_json::json;
 use std::sync::Arc;
 
-/// Where it is.
 pub const PATH: &str = "/_partita/model";
-/// As work, to attach a model is like looking at so many bytes: its keys are compared with each other.
-const ATTACHING: usize = 16 << 20;
+/// The work of attaching a model, in bytes to process: its keys are compared with each other.
+const ATTACH_WORK: usize = 16 << 20;
 
 impl Models {
-    /// The answer as JSON, made aside.
-    pub async fn administer(
+    /// The response to a request, as JSON; computed on another thread.
+    pub async fn handle(
         self: &Arc<Models>,
         method: &Method,
         query: &str,
         body: Vec<u8>,
     ) -> Result<Vec<u8>, Exception> {
-        let work = if *method == Method::PUT { ATTACHING } else { body.len() };
+        let work = if *method == Method::PUT { ATTACH_WORK } else { body.len() };
         let (models, method, query) = (Arc::clone(self), method.clone(), query.to_owned());
-        elsewhere(work, move || models.answer(&method, &query, &body)).await?
+        elsewhere(work, move || models.handle_now(&method, &query, &body)).await?
     }
 
-    fn answer(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {
+    fn handle_now(&self, method: &Method, query: &str, body: &[u8]) -> Result<Vec<u8>, Exception> {
         let table = parameter(query, "table");
         let answer = match *method {
             Method::GET => self.show(table.as_deref())?,
             Method::PUT => self.put(table.as_deref(), parameter(query, "mode").as_deref(), body)?,
             Method::DELETE => {
-                let table = table.ok_or_else(|| Exception::validation("Say which table: ?table=NAME"))?;
+                let table =
+                    table.ok_or_else(|| Exception::validation("The table is missing: ?table=NAME"))?;
                 if !self.detach(&table) {
                     return Err(no_model(&table));
                 }
                 json!({ "detached": table })
             }
-            _ => return Err(Exception::validation("GET, PUT or DELETE")),
+            _ => return Err(Exception::validation("Only GET, PUT and DELETE are supported")),
         };
         Ok(answer.to_string().into_bytes())
     }
 
-    /// One model's figures, or all of them.
+    /// The statistics of one model, or of all.
     fn show(&self, table: Option<&str>) -> Result<serde_json::Value, Exception> {
         let all = self.all();
         match table {
@@ -66,7 +66,7 @@ impl Models {
         let mode = match mode.unwrap_or("warn") {
             "warn" => Mode::Warn,
             "enforce" => Mode::Enforce,
-            other => return Err(Exception::validation(format!("{other} is no mode: warn or enforce"))),
+            other => return Err(Exception::validation(format!("Unknown mode {other}: use warn or enforce"))),
         };
         let source = Source::new("model", String::from_utf8_lossy(body));
         let mut model =
@@ -84,7 +84,7 @@ fn no_model(table: &str) -> Exception {
     Exception::validation(format!("No model is attached to table {table}"))
 }
 
-/// A parameter of the query. Names of tables have only letters that need no escape.
+/// A query parameter. Table names need no percent-encoding.
 fn parameter(query: &str, name: &str) -> Option<String> {
     query
         .split('&')
@@ -96,9 +96,9 @@ fn parameter(query: &str, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yield_counter::turns_beside;
+    use crate::yield_counter::count_yields;
 
-    /// Keys that are alike for long, behind a field that may be any part of that.
+    /// A model whose keys share a long text after a field that may match any part of it.
     fn model(length: usize) -> Vec<u8> {
         let mut text = "format = 1\n[table]\nname = \"T\"\nkeys = [\"PK\"]\n[pattern]\np = { in = [\"a\"], out = \"E0*\" }\n".to_owned();
         for number in 0..2 {
@@ -109,17 +109,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_are_served_while_a_model_is_attached() {
+    async fn attaching_a_model_yields_to_other_tasks() {
         let models = Arc::new(Models::default());
-        let (answer, turns) = turns_beside(models.administer(&Method::PUT, "", model(2_000))).await;
-        assert_eq!(answer.unwrap(), br#"{"attached":"T","mode":"warn"}"#);
-        assert!(turns > 0);
+        let (response, yields) = count_yields(models.handle(&Method::PUT, "", model(2_000))).await;
+        assert_eq!(response.unwrap(), br#"{"attached":"T","mode":"warn"}"#);
+        assert!(yields > 0);
     }
 
     #[tokio::test]
     async fn templates_longer_than_keys_are_refused() {
         let models = Arc::new(Models::default());
-        let refused = models.administer(&Method::PUT, "", model(100_000)).await.unwrap_err();
+        let refused = models.handle(&Method::PUT, "", model(100_000)).await.unwrap_err();
         assert!(
             refused.message.contains("P004") && refused.message.contains("the template is too long"),
             "{}",
@@ -127,11 +127,11 @@ mod tests {
         );
         assert!(refused.message.len() < 5_000);
         let decimals = String::from_utf8(model(1)).unwrap().replace("{a}", "{a:08.70000}");
-        let refused = models.administer(&Method::PUT, "", decimals.into_bytes()).await.unwrap_err();
+        let refused = models.handle(&Method::PUT, "", decimals.into_bytes()).await.unwrap_err();
         assert!(refused.message.contains("`08.70000` is no format"), "{}", refused.message);
     }
 
-    /// Entities whose keys have many parts.
+    /// A model whose keys have many parts.
     fn parts(entities: usize) -> Vec<u8> {
         let mut text = "format = 1\n[table]\nname = \"Tab\"\nkeys = [\"PK\"]\n[pattern]\np = { in = [\"a\"], out = \"E0*\" }\n".to_owned();
         for number in 0..entities {
@@ -144,16 +144,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn others_are_served_while_a_request_is_held_against_long_templates() {
+    async fn checking_a_request_against_long_templates_yields_to_other_tasks() {
         let models = Arc::new(Models::default());
-        models.clone().administer(&Method::PUT, "", parts(10)).await.unwrap();
+        models.clone().handle(&Method::PUT, "", parts(10)).await.unwrap();
         let body = format!(r#"{{"TableName":"Tab","Item":{{"PK":{{"S":"{}"}}}}}}"#, "a#".repeat(1_000));
         let Ok(request) = partita_wire::decode(partita_api::Operation::PutItem, body.as_bytes()) else {
             panic!("no request")
         };
-        let (held, turns) = turns_beside(models.clone().hold_against(request, body.len())).await;
-        assert!(held.is_ok() && turns > 0);
-        let refused = models.administer(&Method::PUT, "", parts(60)).await.unwrap_err();
+        let (checked, yields) = count_yields(models.clone().check(request, body.len())).await;
+        assert!(checked.is_ok() && yields > 0);
+        let refused = models.handle(&Method::PUT, "", parts(60)).await.unwrap_err();
         assert!(refused.message.contains("parts together"), "{}", refused.message);
     }
 }

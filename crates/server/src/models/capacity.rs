@@ -1,11 +1,12 @@
-//! Capacity units of a watched request: asked of the engine, and taken out of the answer if the client did not ask for them.
+//! Capacity units of a watched request: requested from the engine, and removed from the response if the client did not request
+//! them.
 
 use partita_api::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use partita_api::{Request, Response};
 
-/// Asks for the total; says whether the client had not.
-pub fn ask(request: &mut Request) -> bool {
-    let wish = match request {
+/// Requests the total. Returns whether the client had not.
+pub fn request_total(request: &mut Request) -> bool {
+    let requested = match request {
         Request::BatchExecuteStatement(request) => &mut request.return_consumed_capacity,
         Request::BatchGetItem(request) => &mut request.return_consumed_capacity,
         Request::BatchWriteItem(request) => &mut request.return_consumed_capacity,
@@ -21,11 +22,11 @@ pub fn ask(request: &mut Request) -> bool {
         Request::UpdateItem(request) => &mut request.return_consumed_capacity,
         _ => return false,
     };
-    let silent = *wish == ReturnConsumedCapacity::None;
-    if silent {
-        *wish = ReturnConsumedCapacity::Total;
+    let is_added = *requested == ReturnConsumedCapacity::None;
+    if is_added {
+        *requested = ReturnConsumedCapacity::Total;
     }
-    silent
+    is_added
 }
 
 pub fn hide(response: &mut Response) {
@@ -46,12 +47,12 @@ pub fn hide(response: &mut Response) {
     }
 }
 
-/// Units that a request used of one table, its indexes included.
-pub fn used(response: &Response, table: &str) -> f64 {
-    let one = |capacity: &Option<ConsumedCapacity>| capacity.as_ref().map(|used| used.total().as_f64());
+/// Units that a request consumed of one table, its indexes included.
+pub fn consumed(response: &Response, table: &str) -> f64 {
+    let one = |capacity: &Option<ConsumedCapacity>| capacity.as_ref().map(|one| one.total().as_f64());
     let several = |capacity: &Option<Vec<ConsumedCapacity>>| {
-        let own = capacity.iter().flatten().filter(|used| used.table_name.as_str() == table);
-        Some(own.map(|used| used.total().as_f64()).sum())
+        let own = capacity.iter().flatten().filter(|one| one.table_name.as_str() == table);
+        Some(own.map(|one| one.total().as_f64()).sum())
     };
     let units = match response {
         Response::GetItem(output) => one(&output.consumed_capacity),

@@ -1,10 +1,11 @@
-//! The most frequent keys of a stream in bounded memory: when all places are taken, a new key takes that of the rarest and
-//! inherits its count, so that no frequent key is ever missed and no count is too low. What was inherited is said.
+//! The most frequent keys of a stream in bounded memory (the Space-Saving algorithm): when the table is full, a new key
+//! replaces the rarest and inherits its count, so that no frequent key is ever missed and no count is too low. The inherited
+//! part is recorded.
 
 use partita_value::limits::PARTITION_KEY_BYTES;
 use std::collections::BTreeMap;
 
-const PLACES: usize = 256;
+const CAPACITY: usize = 256;
 
 #[derive(Default)]
 pub struct HotKeys {
@@ -13,14 +14,14 @@ pub struct HotKeys {
 
 #[derive(Clone, Copy, Default)]
 pub struct Count {
-    /// At most so many.
+    /// An upper bound.
     pub requests: u64,
-    /// So many of them may be others'.
+    /// How many of them may be for other keys.
     pub inherited: u64,
 }
 
 impl HotKeys {
-    /// Counts a key. A longer one than keys are is none: its request is refused.
+    /// Counts a key. One that is too long for a key is ignored: its request is refused.
     pub fn add(&mut self, key: &str) {
         if key.len() > PARTITION_KEY_BYTES {
             return;
@@ -30,7 +31,7 @@ impl HotKeys {
             return;
         }
         let mut inherited = 0;
-        if self.counts.len() >= PLACES {
+        if self.counts.len() >= CAPACITY {
             let rarest = self.counts.iter().min_by_key(|(_, count)| count.requests);
             if let Some((rarest, count)) = rarest.map(|(key, count)| (key.clone(), *count)) {
                 self.counts.remove(&rarest);
@@ -40,12 +41,12 @@ impl HotKeys {
         self.counts.insert(key.to_owned(), Count { requests: inherited + 1, inherited });
     }
 
-    /// The hottest, at most `most` of them; what may be nothing but inheritance is left out.
-    pub fn top(&self, most: usize) -> Vec<(&str, Count)> {
+    /// The most frequent keys, at most `limit`; those whose count may be mostly inherited are left out.
+    pub fn top(&self, limit: usize) -> Vec<(&str, Count)> {
         let sure = self.counts.iter().filter(|(_, count)| count.inherited * 2 <= count.requests);
         let mut keys: Vec<(&str, Count)> = sure.map(|(key, count)| (key.as_str(), *count)).collect();
         keys.sort_by_key(|(_, count)| std::cmp::Reverse(count.requests));
-        keys.truncate(most);
+        keys.truncate(limit);
         keys
     }
 }
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hot_key_is_found_among_many_in_little_memory() {
+    fn a_hot_key_is_found_among_many_in_bounded_memory() {
         let mut keys = HotKeys::default();
         for number in 0..20_000 {
             keys.add(&format!("USER#{number}"));
@@ -66,11 +67,11 @@ mod tests {
         let top = keys.top(3);
         assert_eq!(top[0].0, "USER#hot");
         assert!(top[0].1.requests >= 2000 && top[0].1.requests - top[0].1.inherited <= 2000);
-        assert_eq!(keys.counts.len(), PLACES);
+        assert_eq!(keys.counts.len(), CAPACITY);
     }
 
     #[test]
-    fn what_is_too_long_for_a_key_is_not_kept() {
+    fn texts_that_are_too_long_for_a_key_are_not_stored() {
         let mut keys = HotKeys::default();
         keys.add(&"k".repeat(PARTITION_KEY_BYTES + 1));
         assert!(keys.top(1).is_empty());

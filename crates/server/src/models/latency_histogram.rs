@@ -1,34 +1,34 @@
-//! Percentiles of times in little memory: four buckets for each doubling, so that a figure is at most a fifth too high.
+//! Percentiles of latencies in little memory: four buckets for each doubling, so that a percentile is at most a fifth too high.
 
 const PER_DOUBLING: f64 = 4.0;
 /// Up to 2³² microseconds, more than an hour.
 const BUCKETS: usize = 128;
 
 #[derive(Clone)]
-pub struct Latency {
+pub struct LatencyHistogram {
     counts: [u64; BUCKETS],
 }
 
-impl Default for Latency {
-    fn default() -> Latency {
-        Latency { counts: [0; BUCKETS] }
+impl Default for LatencyHistogram {
+    fn default() -> LatencyHistogram {
+        LatencyHistogram { counts: [0; BUCKETS] }
     }
 }
 
-impl Latency {
+impl LatencyHistogram {
     pub fn add(&mut self, microseconds: u64) {
         let bucket = ((microseconds.max(1) as f64).log2() * PER_DOUBLING) as usize;
         self.counts[bucket.min(BUCKETS - 1)] += 1;
     }
 
-    /// The time, in microseconds, that this part of the requests did not exceed.
-    pub fn percentile(&self, part: f64) -> u64 {
+    /// The time, in microseconds, that this fraction of the requests did not exceed.
+    pub fn percentile(&self, fraction: f64) -> u64 {
         let total: u64 = self.counts.iter().sum();
-        let wanted = (total as f64 * part).ceil() as u64;
+        let rank = (total as f64 * fraction).ceil() as u64;
         let mut passed = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
             passed += count;
-            if passed >= wanted && total > 0 {
+            if passed >= rank && total > 0 {
                 return 2f64.powf((bucket + 1) as f64 / PER_DOUBLING).ceil() as u64;
             }
         }
@@ -41,8 +41,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_close_above() {
-        let mut latency = Latency::default();
+    fn percentiles_are_slightly_too_high() {
+        let mut latency = LatencyHistogram::default();
         assert_eq!(latency.percentile(0.5), 0);
         (1..=1000).for_each(|time| latency.add(time));
         for (part, exact) in [(0.5, 500), (0.99, 990)] {

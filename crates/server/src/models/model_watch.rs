@@ -1,7 +1,8 @@
-//! One attached model: what a request does to its table, judged before and measured after.
+//! One attached model: requests to its table are checked before they run, and measured afterwards.
 
 use super::capacity;
-use super::statistics::{Deed, Figures, message_of};
+use super::statistics::{Sample, Statistics, shortened};
+use crate::clock;
 use partita_api::{Exception, Request, Response};
 use partita_design::Model;
 use partita_design::attribution::{Shape, shapes};
@@ -17,9 +18,9 @@ use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// What breaks a rule is logged and counted.
+    /// Violations are logged and counted.
     Warn,
-    /// What breaks a rule is refused.
+    /// Violations are refused.
     Enforce,
 }
 
@@ -35,22 +36,22 @@ impl Mode {
 pub struct ModelWatch {
     pub(super) model: Model,
     pub(super) shapes: Vec<Shape>,
-    pub(super) partitions: Vec<Partition>,
+    pub(super) partitions: Vec<PartitionTemplate>,
     mode: Mode,
-    figures: Mutex<Figures>,
+    statistics: Mutex<Statistics>,
 }
 
-/// How an entity's partition key is made at one place.
-pub(super) struct Partition {
+/// How an entity's partition key is built in the table or in an index.
+pub(super) struct PartitionTemplate {
     pub index: Option<String>,
     pub template: Template,
-    pub shown: String,
+    pub text: String,
     pub types: BTreeMap<String, ValueType>,
 }
 
-/// What a request is about, while it runs.
-pub struct Sighting {
-    pub asked: Vec<Asked>,
+/// A running request and the patterns or writes that it is for.
+pub struct AttributedRequest {
+    pub attributions: Vec<Attribution>,
     pub kind: Kind,
     start: Instant,
 }
@@ -61,8 +62,8 @@ pub enum Kind {
     Write,
 }
 
-/// A pattern or write that is declared, or what the request looks like; and how many keys of the request are for it.
-pub struct Asked {
+/// A declared pattern or write, or the description of an undeclared one, and how many keys of the request are for it.
+pub struct Attribution {
     pub label: Result<String, String>,
     pub keys: u64,
 }
@@ -71,17 +72,17 @@ impl ModelWatch {
     pub fn new(model: Model, mode: Mode) -> ModelWatch {
         let shapes = shapes(&model);
         let slots = Place::all(&model).into_iter().flat_map(|place| place.slots(&model));
-        let partition = |slot: Slot<'_>| Partition {
+        let partition = |slot: Slot<'_>| PartitionTemplate {
             index: slot.place.index.map(|index| index.name.clone()),
-            shown: slot.partition.to_string(),
+            text: slot.partition.to_string(),
             types: slot.entity.types_map(),
             template: slot.partition,
         };
         let partitions = slots.map(partition).collect();
-        ModelWatch { model, shapes, partitions, mode, figures: Mutex::default() }
+        ModelWatch { model, shapes, partitions, mode, statistics: Mutex::default() }
     }
 
-    /// The parts of all its key templates.
+    /// The number of parts in all its key templates.
     pub fn parts(&self) -> usize {
         let entities = self.model.entities.iter();
         let templates = entities.flat_map(|entity| {
@@ -95,75 +96,77 @@ impl ModelWatch {
     }
 
     pub fn json(&self) -> Value {
-        self.figures().json(self.table(), self.mode.name())
+        self.statistics().json(self.table(), self.mode.name())
     }
 
-    pub(super) fn concerns(&self, table: &TableName) -> bool {
+    pub(super) fn applies_to(&self, table: &TableName) -> bool {
         table.as_str() == self.model.table.name
     }
 
-    pub(super) fn figures(&self) -> MutexGuard<'_, Figures> {
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn statistics(&self) -> MutexGuard<'_, Statistics> {
+        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn before(&self, request: &Request) -> Result<Option<Sighting>, Exception> {
-        let start = Instant::now();
-        let judged = self.judge(request);
-        self.report(&judged.violations)?;
-        let (kind, asked) = if judged.asked.is_empty() {
-            (Kind::Read, self.reads(request))
+    /// Checks and attributes a request before it runs; `None` if it is not about this table.
+    pub fn check(&self, request: &Request) -> Result<Option<AttributedRequest>, Exception> {
+        let start = clock::monotonic_now();
+        let write = self.check_write(request);
+        self.report(&write.violations)?;
+        let (kind, attributions) = if write.attributions.is_empty() {
+            (Kind::Read, self.attribute_read(request))
         } else {
-            (Kind::Write, judged.asked)
+            (Kind::Write, write.attributions)
         };
-        Ok((!asked.is_empty()).then_some(Sighting { asked, kind, start }))
+        Ok((!attributions.is_empty()).then_some(AttributedRequest { attributions, kind, start }))
     }
 
-    /// Counts and logs; refuses the request in `enforce`.
+    /// Counts and logs violations; refuses the request in [`Mode::Enforce`].
     fn report(&self, violations: &[Violation]) -> Result<(), Exception> {
         let Some(first) = violations.first() else { return Ok(()) };
-        let mut figures = self.figures();
+        let mut statistics = self.statistics();
         for violation in violations {
-            tracing::warn!(table = self.table(), rule = violation.rule, "{}", message_of(&violation.message));
-            figures.violation(violation.rule, &violation.message);
+            tracing::warn!(table = self.table(), rule = violation.rule, "{}", shortened(&violation.message));
+            statistics.violation(violation.rule, &violation.message);
         }
         if self.mode == Mode::Warn {
             return Ok(());
         }
-        let message = message_of(&first.message);
+        let message = shortened(&first.message);
         Err(Exception::validation(format!("The model's {} rule is broken: {message}", first.rule)))
     }
 
-    pub fn after(&self, sighting: Sighting, response: &Response) {
-        let microseconds = sighting.start.elapsed().as_micros() as u64;
-        let units = capacity::used(response, self.table());
+    /// Measures a request that has run.
+    pub fn measure(&self, request: AttributedRequest, response: &Response) {
+        let microseconds = request.start.elapsed().as_micros() as u64;
+        let units = capacity::consumed(response, self.table());
         let (returned, unfinished) = self.returned(response);
-        let keys: u64 = sighting.asked.iter().map(|asked| asked.keys).sum::<u64>().max(1);
-        let mut figures = self.figures();
-        for Asked { label, keys: own } in sighting.asked {
+        let keys: u64 = request.attributions.iter().map(|attribution| attribution.keys).sum::<u64>().max(1);
+        let mut statistics = self.statistics();
+        for Attribution { label, keys: own } in request.attributions {
             let read = match response {
                 Response::Query(output) | Response::Scan(output) => output.page.scanned_count,
-                _ if sighting.kind == Kind::Read => own,
+                _ if request.kind == Kind::Read => own,
                 _ => 0,
             };
-            // What several patterns ask together is shared out by their keys.
+            // What several patterns use together is divided by their number of keys.
             let part = own as f64 / keys as f64;
-            let deed = Deed {
+            let sample = Sample {
                 read,
                 returned: (returned as f64 * part).round() as u64,
                 unfinished,
                 units: units * part,
                 microseconds,
             };
-            let deeds = match (label, sighting.kind) {
-                (Ok(name), Kind::Read) => figures.patterns.entry(name).or_default(),
-                (Ok(name), Kind::Write) => figures.writes.entry(name).or_default(),
-                (Err(label), _) => figures.undeclared(&label),
+            let entry = match (label, request.kind) {
+                (Ok(name), Kind::Read) => statistics.patterns.entry(name).or_default(),
+                (Ok(name), Kind::Write) => statistics.writes.entry(name).or_default(),
+                (Err(label), _) => statistics.undeclared(&label),
             };
-            deeds.add(&deed);
+            entry.add(&sample);
         }
     }
 
-    /// Items of this table in an answer, and whether there are more.
+    /// The number of this table's items in a response, and whether there are more.
     fn returned(&self, response: &Response) -> (u64, bool) {
         match response {
             Response::Query(output) | Response::Scan(output) => {
@@ -171,8 +174,8 @@ impl ModelWatch {
             }
             Response::GetItem(output) => (u64::from(output.item.is_some()), false),
             Response::BatchGetItem(output) => {
-                let own = output.responses.iter().filter(|found| self.concerns(&found.table));
-                let rest = output.unprocessed.iter().any(|keys| self.concerns(&keys.table));
+                let own = output.responses.iter().filter(|found| self.applies_to(&found.table));
+                let rest = output.unprocessed.iter().any(|keys| self.applies_to(&keys.table));
                 (own.map(|found| found.items.len() as u64).sum(), rest)
             }
             Response::TransactGetItems(output) => (output.responses.iter().flatten().count() as u64, false),
@@ -200,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn requests_with_invented_indexes_and_keys_take_no_memory() {
+    fn requests_with_invented_indexes_and_keys_use_bounded_memory() {
         let watch = ModelWatch::new(read(&Source::new("model", MODEL)).unwrap(), Mode::Warn);
         for number in 0..1_000 {
             let key = format!("USER#{number}{}", "k".repeat(50_000));
-            watch.before(&query(&format!("invented{number}"), &key)).unwrap();
+            watch.check(&query(&format!("invented{number}"), &key)).unwrap();
         }
-        let figures = watch.json();
-        assert_eq!(figures["hotKeys"].as_array().unwrap().len(), 1, "{figures}");
-        assert_eq!(figures["hotKeys"][0]["place"], "unknown indexes");
-        assert_eq!(figures["hotKeys"][0]["requests"], 1_000);
-        assert!(figures.to_string().len() < 10_000);
+        let statistics = watch.json();
+        assert_eq!(statistics["hotKeys"].as_array().unwrap().len(), 1, "{statistics}");
+        assert_eq!(statistics["hotKeys"][0]["place"], "unknown indexes");
+        assert_eq!(statistics["hotKeys"][0]["requests"], 1_000);
+        assert!(statistics.to_string().len() < 10_000);
     }
 }

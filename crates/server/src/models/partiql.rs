@@ -1,36 +1,36 @@
-//! PartiQL statements, seen as what they write and read.
+//! PartiQL statements as writes and reads.
 
-use super::model_watch::{Asked, ModelWatch};
-use super::write_check::{Touched, delete_of, put_of, update_of};
+use super::model_watch::{Attribution, ModelWatch};
+use super::write_check::{WrittenItem, delete_of, put_of, update_of};
 use partita_api::Request;
 use partita_design::audit::Bond;
 use partita_expression::Condition;
 use partita_partiql::{KeyPart, KeyParts, NamedItem, Select, Statement, named_item};
 
 impl ModelWatch {
-    /// What the statements of a request write to the table, and how they belong together.
-    pub(super) fn written_by_statements(&self, request: &Request) -> Option<(Vec<Touched>, Bond)> {
+    /// The items that the statements of a request write to the table, and how they are grouped.
+    pub(super) fn written_by_statements(&self, request: &Request) -> Option<(Vec<WrittenItem>, Bond)> {
         let bond = match request {
             Request::ExecuteStatement(_) => Bond::Alone,
             Request::BatchExecuteStatement(_) => Bond::Batch,
             Request::ExecuteTransaction(_) => Bond::Transaction,
             _ => return None,
         };
-        let own = statements(request).into_iter().filter(|statement| self.concerns(statement.table()));
-        Some((own.filter_map(|statement| self.touched_by(statement)).collect(), bond))
+        let own = statements(request).into_iter().filter(|statement| self.applies_to(statement.table()));
+        Some((own.filter_map(|statement| self.written_item(statement)).collect(), bond))
     }
 
-    /// What the statements of a request read.
-    pub(super) fn read_by_statements(&self, request: &Request) -> Vec<Asked> {
-        let own = statements(request).into_iter().filter(|statement| self.concerns(statement.table()));
+    /// The patterns that the statements of a request read for.
+    pub(super) fn read_by_statements(&self, request: &Request) -> Vec<Attribution> {
+        let own = statements(request).into_iter().filter(|statement| self.applies_to(statement.table()));
         let selects = own.filter_map(|statement| match statement {
-            Statement::Select(select) => Some(Asked { label: self.selected(select), keys: 1 }),
+            Statement::Select(select) => Some(Attribution { label: self.selected(select), keys: 1 }),
             _ => None,
         });
         selects.collect()
     }
 
-    fn touched_by(&self, statement: &Statement) -> Option<Touched> {
+    fn written_item(&self, statement: &Statement) -> Option<WrittenItem> {
         match statement {
             Statement::Insert(insert) => Some(put_of(&insert.item)),
             Statement::Update(update) => {
@@ -41,7 +41,7 @@ impl ModelWatch {
         }
     }
 
-    /// One item is what a GetItem reads; the rest is not compared with the patterns.
+    /// A SELECT of one item is attributed like a GetItem; others are not compared with the patterns.
     fn selected(&self, select: &Select) -> Result<String, String> {
         let item = self.named(select.condition.as_ref());
         match &select.index {

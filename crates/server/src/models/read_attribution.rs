@@ -1,6 +1,6 @@
-//! Which declared patterns a request reads for, and which keys it asks.
+//! Attributes reads to declared patterns, and counts the keys that they request.
 
-use super::model_watch::{Asked, ModelWatch};
+use super::model_watch::{Attribution, ModelWatch};
 use super::{attributes, text};
 use partita_api::Request;
 use partita_api::item::query::Query;
@@ -12,32 +12,32 @@ use partita_value::{Item, Value};
 use std::collections::BTreeMap;
 
 impl ModelWatch {
-    /// What a read of this table asks for; nothing if it is none.
-    pub fn reads(&self, request: &Request) -> Vec<Asked> {
-        let one = |label| vec![Asked { label, keys: 1 }];
+    /// The patterns that a request reads for; empty if it does not read this table.
+    pub fn attribute_read(&self, request: &Request) -> Vec<Attribution> {
+        let one = |label| vec![Attribution { label, keys: 1 }];
         match request {
-            Request::Query(query) if self.concerns(&query.table) => one(self.query(query)),
-            Request::GetItem(get) if self.concerns(&get.table) => one(self.get(&get.key)),
-            Request::Scan(scan) if self.concerns(&scan.table) => {
+            Request::Query(query) if self.applies_to(&query.table) => one(self.query(query)),
+            Request::GetItem(get) if self.applies_to(&get.table) => one(self.get(&get.key)),
+            Request::Scan(scan) if self.applies_to(&scan.table) => {
                 one(Err(format!("Scan {}", scan.index.as_deref().unwrap_or("table"))))
             }
             Request::BatchGetItem(batch) => {
-                let own = batch.tables.iter().filter(|keys| self.concerns(&keys.table));
+                let own = batch.tables.iter().filter(|keys| self.applies_to(&keys.table));
                 self.gets(own.flat_map(|keys| &keys.keys))
             }
             Request::TransactGetItems(transaction) => {
-                let own = transaction.gets.iter().filter(|get| self.concerns(&get.table));
+                let own = transaction.gets.iter().filter(|get| self.applies_to(&get.table));
                 self.gets(own.map(|get| &get.key))
             }
             _ => self.read_by_statements(request),
         }
     }
 
-    /// Several keys, gathered by what they are for.
-    fn gets<'a>(&self, keys: impl Iterator<Item = &'a Item>) -> Vec<Asked> {
+    /// Attributes several keys, grouped by pattern.
+    fn gets<'a>(&self, keys: impl Iterator<Item = &'a Item>) -> Vec<Attribution> {
         let mut counts: BTreeMap<Result<String, String>, u64> = BTreeMap::new();
         keys.for_each(|key| *counts.entry(self.get(key)).or_default() += 1);
-        counts.into_iter().map(|(label, keys)| Asked { label, keys }).collect()
+        counts.into_iter().map(|(label, keys)| Attribution { label, keys }).collect()
     }
 
     pub(super) fn get(&self, key: &Item) -> Result<String, String> {
@@ -57,15 +57,15 @@ impl ModelWatch {
             query.key_condition.terms.iter().find(|term| term.attribute == *name).map(|term| &term.comparison)
         };
         let equal = |name: &String| match term(name) {
-            Some(KeyComparison::Equal(value)) => Some(shown(value)),
+            Some(KeyComparison::Equal(value)) => Some(value_text(value)),
             _ => None,
         };
         let border = BORDER.to_string();
         let partition = partition_names.iter().filter_map(equal).collect::<Vec<_>>().join(&border);
         let fixed: Vec<String> = sort_names.iter().map_while(equal).collect();
         let next = sort_names.get(fixed.len()).and_then(term);
-        let bound = |value: &Value| [fixed.as_slice(), &[shown(value)]].concat().join(&border);
-        // Of several attributes the first few can be fixed: what they have in common is a beginning.
+        let bound = |value: &Value| [fixed.as_slice(), &[value_text(value)]].concat().join(&border);
+        // Of several sort key attributes the first few can be fixed, which is a common prefix.
         let begun = || fixed.iter().map(|text| format!("{text}{border}")).collect::<String>();
         let (bound, make): (String, fn(&str) -> SeenSort<'_>) = match next {
             Some(KeyComparison::BeginsWith(value)) => (bound(value), |text| SeenSort::BeginsWith(text)),
@@ -93,9 +93,9 @@ impl ModelWatch {
         })
     }
 
-    /// The pattern's name, or what an undeclared request looks like.
+    /// The pattern's name, or a description of an undeclared request.
     fn attribute(&self, seen: &Seen<'_>) -> Result<String, String> {
-        self.heat(seen.index, seen.partition);
+        self.count_key(seen.index, seen.partition);
         let place = seen.index.unwrap_or("table");
         pattern(&self.shapes, seen).map(str::to_owned).ok_or_else(|| {
             let operation = if seen.query { "Query" } else { "GetItem" };
@@ -109,21 +109,21 @@ impl ModelWatch {
         })
     }
 
-    /// Counts a partition key under the template that makes it.
-    pub(super) fn heat(&self, index: Option<&str>, partition: &str) {
+    /// Counts a partition key under the template that it matches.
+    pub(super) fn count_key(&self, index: Option<&str>, partition: &str) {
         let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
         let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
-        let template = own.map_or("no template", |own| own.shown.as_str());
-        // Requests may name any index; the model's are few.
+        let template = own.map_or("no template", |own| own.text.as_str());
+        // Requests may name any index; only the model's are counted apart.
         let place = match index {
             Some(name) if self.model.index(name).is_none() => "unknown indexes",
             index => index.unwrap_or("table"),
         };
-        self.figures().key(place, template, &partition.replace(BORDER, " / "));
+        self.statistics().key(place, template, &partition.replace(BORDER, " / "));
     }
 }
 
-/// The kind of a key without its values: `USER#…`.
+/// A key's prefix without its values: `USER#…`.
 fn prefix(key: &str) -> String {
     let end = key.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
     end.map_or_else(
@@ -132,6 +132,6 @@ fn prefix(key: &str) -> String {
     )
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     text(value.view())
 }

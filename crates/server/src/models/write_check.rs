@@ -1,7 +1,7 @@
-//! Writes of a request held against the model, and the declared write that they are.
+//! Checks the writes of a request against the model, and attributes them to a declared write.
 
 use super::attributes;
-use super::model_watch::{Asked, ModelWatch};
+use super::model_watch::{Attribution, ModelWatch};
 use partita_api::Request;
 use partita_api::item::batch_write_item::BatchWrite;
 use partita_api::item::transact_write_items::TransactWrite;
@@ -11,31 +11,31 @@ use partita_expression::Update;
 use partita_value::Item;
 use std::collections::BTreeSet;
 
-/// What a request writes to the table: what is wrong with it, and what it is called.
+/// The violations of a request's writes, and the declared write that they are.
 #[derive(Default)]
-pub struct Judged {
+pub struct CheckedWrite {
     pub violations: Vec<Violation>,
-    pub asked: Vec<Asked>,
+    pub attributions: Vec<Attribution>,
 }
 
-/// One item that is written, or its key.
-pub(super) struct Touched {
+/// An item that is written, or its key.
+pub(super) struct WrittenItem {
     attributes: Attributes,
     change: Change,
 }
 
 impl ModelWatch {
-    pub fn judge(&self, request: &Request) -> Judged {
-        let (touched, bond) = match request {
-            Request::PutItem(put) if self.concerns(&put.table) => (vec![put_of(&put.item)], Bond::Alone),
-            Request::UpdateItem(update) if self.concerns(&update.table) => {
+    pub fn check_write(&self, request: &Request) -> CheckedWrite {
+        let (items, bond) = match request {
+            Request::PutItem(put) if self.applies_to(&put.table) => (vec![put_of(&put.item)], Bond::Alone),
+            Request::UpdateItem(update) if self.applies_to(&update.table) => {
                 (update_of(&update.key, update.update.as_ref()).into_iter().collect(), Bond::Alone)
             }
-            Request::DeleteItem(delete) if self.concerns(&delete.table) => {
+            Request::DeleteItem(delete) if self.applies_to(&delete.table) => {
                 (vec![delete_of(&delete.key)], Bond::Alone)
             }
             Request::BatchWriteItem(batch) => {
-                let own = batch.tables.iter().filter(|(table, _)| self.concerns(table));
+                let own = batch.tables.iter().filter(|(table, _)| self.applies_to(table));
                 let one = |write: &BatchWrite| match write {
                     BatchWrite::Put(item) => put_of(item),
                     BatchWrite::Delete(key) => delete_of(key),
@@ -44,11 +44,11 @@ impl ModelWatch {
             }
             Request::TransactWriteItems(transaction) => {
                 let own = |action: &TransactWrite| match action {
-                    TransactWrite::Put(put) if self.concerns(&put.table) => Some(put_of(&put.item)),
-                    TransactWrite::Update(update) if self.concerns(&update.table) => {
+                    TransactWrite::Put(put) if self.applies_to(&put.table) => Some(put_of(&put.item)),
+                    TransactWrite::Update(update) if self.applies_to(&update.table) => {
                         update_of(&update.key, update.update.as_ref())
                     }
-                    TransactWrite::Delete(delete) if self.concerns(&delete.table) => {
+                    TransactWrite::Delete(delete) if self.applies_to(&delete.table) => {
                         Some(delete_of(&delete.key))
                     }
                     _ => None,
@@ -57,15 +57,15 @@ impl ModelWatch {
             }
             _ => self.written_by_statements(request).unwrap_or((Vec::new(), Bond::Alone)),
         };
-        if touched.is_empty() { Judged::default() } else { self.judged(&touched, bond) }
+        if items.is_empty() { CheckedWrite::default() } else { self.check_items(&items, bond) }
     }
 
-    fn judged(&self, touched: &[Touched], bond: Bond) -> Judged {
-        let mut violations: Vec<Violation> = touched.iter().flat_map(|one| self.single(one)).collect();
+    fn check_items(&self, items: &[WrittenItem], bond: Bond) -> CheckedWrite {
+        let mut violations: Vec<Violation> = items.iter().flat_map(|one| self.check_item(one)).collect();
         let partition = self.model.table.keys.first();
         let keys: Vec<String> =
-            touched.iter().filter_map(|one| one.attributes.get(partition?)).cloned().collect();
-        let written: Vec<Written<'_>> = touched
+            items.iter().filter_map(|one| one.attributes.get(partition?)).cloned().collect();
+        let written: Vec<Written<'_>> = items
             .iter()
             .filter_map(|one| {
                 let entity = audit::recognise(&self.model, &one.attributes)?;
@@ -73,13 +73,13 @@ impl ModelWatch {
             })
             .collect();
         violations.extend(audit::together(&self.model, &written, &keys, bond));
-        keys.iter().for_each(|key| self.heat(None, key));
+        keys.iter().for_each(|key| self.count_key(None, key));
         let declared = attribution::write(&self.model, &written, bond == Bond::Transaction);
-        let label = declared.map(str::to_owned).ok_or_else(|| described(&written, bond));
-        Judged { violations, asked: vec![Asked { label, keys: touched.len() as u64 }] }
+        let label = declared.map(str::to_owned).ok_or_else(|| describe(&written, bond));
+        CheckedWrite { violations, attributions: vec![Attribution { label, keys: items.len() as u64 }] }
     }
 
-    fn single(&self, one: &Touched) -> Vec<Violation> {
+    fn check_item(&self, one: &WrittenItem) -> Vec<Violation> {
         match &one.change {
             Change::Put => audit::item(&self.model, &one.attributes),
             Change::Update(names) => {
@@ -91,22 +91,22 @@ impl ModelWatch {
     }
 }
 
-pub(super) fn put_of(item: &Item) -> Touched {
-    Touched { attributes: attributes(item), change: Change::Put }
+pub(super) fn put_of(item: &Item) -> WrittenItem {
+    WrittenItem { attributes: attributes(item), change: Change::Put }
 }
 
-pub(super) fn delete_of(key: &Item) -> Touched {
-    Touched { attributes: attributes(key), change: Change::Delete }
+pub(super) fn delete_of(key: &Item) -> WrittenItem {
+    WrittenItem { attributes: attributes(key), change: Change::Delete }
 }
 
-/// An update that changes nothing is none.
-pub(super) fn update_of(key: &Item, update: Option<&Update>) -> Option<Touched> {
+/// `None` for an update that changes nothing.
+pub(super) fn update_of(key: &Item, update: Option<&Update>) -> Option<WrittenItem> {
     let names = update?.target_roots().map(str::to_owned).collect();
-    Some(Touched { attributes: attributes(key), change: Change::Update(names) })
+    Some(WrittenItem { attributes: attributes(key), change: Change::Update(names) })
 }
 
-/// What an undeclared write looks like: `TransactWriteItems: put Order, update User`.
-fn described(written: &[Written<'_>], bond: Bond) -> String {
+/// Describes an undeclared write: `TransactWriteItems: put Order, update User`.
+fn describe(written: &[Written<'_>], bond: Bond) -> String {
     let verb = |write: &Written<'_>| match write.change {
         Change::Put => "put",
         Change::Update(_) => "update",

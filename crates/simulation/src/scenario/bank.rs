@@ -1,6 +1,6 @@
-//! A bank: transfers between accounts, each with a receipt. No money comes or goes, and receipts explain all balances.
+//! A bank: transfers between accounts, each with a receipt. The total never changes, and receipts explain all balances.
 
-use super::{Ask, Database, Scenario, exception, is_unclear, items};
+use super::{Database, Request, Scenario, exception, is_outcome_unknown, items};
 use partita_list_append::random::Random;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,13 +13,13 @@ const CLIENTS: usize = 4;
 
 #[derive(Default)]
 pub struct Bank {
-    doing: [Option<Doing>; CLIENTS],
+    in_flight: [Option<InFlight>; CLIENTS],
     receipts: u64,
     acknowledged: BTreeSet<u64>,
     refused: BTreeSet<u64>,
 }
 
-enum Doing {
+enum InFlight {
     Transfer(u64),
     Sum,
 }
@@ -33,7 +33,7 @@ fn number(item: &Value, attribute: &str) -> Option<i64> {
 }
 
 impl Bank {
-    fn transfer(&mut self, random: &mut Random) -> (u64, Ask) {
+    fn transfer(&mut self, random: &mut Random) -> (u64, Request) {
         let (from, step) = (random.below(ACCOUNTS), 1 + random.below(ACCOUNTS - 1));
         let (to, amount) = ((from + step) % ACCOUNTS, 1 + random.below(40));
         let receipt = self.receipts;
@@ -45,14 +45,14 @@ impl Bank {
         let mut take = change(account(from), "SET amount = amount - :x");
         take["ConditionExpression"] = json!("amount >= :x");
         let give = change(account(to), "SET amount = amount + :x");
-        // Some are long, so that rows have chunks and the log several blocks.
+        // Some are long, so that rows have chunks and log records several blocks.
         let note = "n".repeat(if random.once_in(4) { 9_000 } else { 20 });
         let item = json!({"id": {"S": format!("R{receipt}")}, "from": {"S": format!("A{from}")},
             "to": {"S": format!("A{to}")}, "x": {"N": amount.to_string()}, "note": {"S": note}});
         let put =
             json!({"TableName": TABLE, "Item": item, "ConditionExpression": "attribute_not_exists(id)"});
         let body = json!({"TransactItems": [{"Update": take}, {"Update": give}, {"Put": put}]});
-        (receipt, Ask::new("TransactWriteItems", body))
+        (receipt, Request::new("TransactWriteItems", body))
     }
 
     fn check_balances(&self, all: &[Value]) -> Result<(), String> {
@@ -63,7 +63,7 @@ impl Bank {
             let (Some(from), Some(to), Some(x)) =
                 (receipt["from"]["S"].as_str(), receipt["to"]["S"].as_str(), number(receipt, "x"))
             else {
-                return Err(format!("no receipt: {receipt}"));
+                return Err(format!("not a receipt: {receipt}"));
             };
             *owed.entry(from.to_owned()).or_default() -= x;
             *owed.entry(to.to_owned()).or_default() += x;
@@ -72,14 +72,14 @@ impl Bank {
         if let Some(lost) = self.acknowledged.difference(&found).next() {
             return Err(format!("transfer {lost} was acknowledged and is lost"));
         }
-        if let Some(undead) = self.refused.intersection(&found).next() {
-            return Err(format!("transfer {undead} was refused and is there"));
+        if let Some(revived) = self.refused.intersection(&found).next() {
+            return Err(format!("transfer {revived} was rejected and exists"));
         }
         for account in all.iter().filter(|item| item.get("amount").is_some()) {
             let name = account["id"]["S"].as_str().unwrap_or_default();
-            let (is, should) = (number(account, "amount"), owed.get(name).copied());
-            if is != should {
-                return Err(format!("account {name} has {is:?}, its receipts say {should:?}"));
+            let (actual, expected) = (number(account, "amount"), owed.get(name).copied());
+            if actual != expected {
+                return Err(format!("account {name} has {actual:?}, its receipts say {expected:?}"));
             }
         }
         Ok(())
@@ -91,63 +91,69 @@ impl Scenario for Bank {
         CLIENTS
     }
 
-    fn set_up(&self) -> Vec<Ask> {
+    fn set_up(&self) -> Vec<Request> {
         let definition = |name: &str| json!({"AttributeName": name, "AttributeType": "S"});
         let index = json!({"IndexName": INDEX, "Projection": {"ProjectionType": "ALL"},
             "KeySchema": [{"AttributeName": "from", "KeyType": "HASH"}]});
         let table = json!({"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [definition("id"), definition("from")],
             "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "GlobalSecondaryIndexes": [index]});
-        let mut asks = vec![Ask::new("CreateTable", table)];
-        asks.extend((0..ACCOUNTS).map(|number| {
+        let mut requests = vec![Request::new("CreateTable", table)];
+        requests.extend((0..ACCOUNTS).map(|number| {
             let mut item = account(number);
             item["amount"] = json!({"N": BEGINNING.to_string()});
             let put =
                 json!({"TableName": TABLE, "Item": item, "ConditionExpression": "attribute_not_exists(id)"});
-            Ask::new("PutItem", put)
+            Request::new("PutItem", put)
         }));
-        asks
+        requests
     }
 
-    fn next(&mut self, client: usize, random: &mut Random, _now: u64) -> Option<Ask> {
-        let (doing, ask) = if random.once_in(4) {
+    fn next(&mut self, client: usize, random: &mut Random, _now: u64) -> Option<Request> {
+        let (in_flight, request) = if random.once_in(4) {
             let get = |number| json!({"Get": {"TableName": TABLE, "Key": account(number)}});
             let gets: Vec<Value> = (0..ACCOUNTS).map(get).collect();
-            (Doing::Sum, Ask::new("TransactGetItems", json!({"TransactItems": gets})))
+            (InFlight::Sum, Request::new("TransactGetItems", json!({"TransactItems": gets})))
         } else {
-            let (receipt, ask) = self.transfer(random);
-            (Doing::Transfer(receipt), ask)
+            let (receipt, request) = self.transfer(random);
+            (InFlight::Transfer(receipt), request)
         };
-        self.doing[client] = Some(doing);
-        Some(ask)
+        self.in_flight[client] = Some(in_flight);
+        Some(request)
     }
 
-    fn answered(&mut self, client: usize, answer: &Value, _begun: u64, _ended: u64) -> Result<(), String> {
-        let doing = self.doing[client].take();
-        if is_unclear(answer) {
+    fn on_response(
+        &mut self,
+        client: usize,
+        answer: &Value,
+        _started: u64,
+        _ended: u64,
+    ) -> Result<(), String> {
+        let in_flight = self.in_flight[client].take();
+        if is_outcome_unknown(answer) {
             return Ok(());
         }
-        match (doing, exception(answer)) {
-            (Some(Doing::Transfer(receipt)), None) => {
+        match (in_flight, exception(answer)) {
+            (Some(InFlight::Transfer(receipt)), None) => {
                 self.acknowledged.insert(receipt);
             }
-            (Some(Doing::Transfer(receipt)), Some("TransactionCanceledException")) => {
+            (Some(InFlight::Transfer(receipt)), Some("TransactionCanceledException")) => {
                 self.refused.insert(receipt);
             }
-            (Some(Doing::Sum), None) => {
+            (Some(InFlight::Sum), None) => {
                 let responses = answer["Responses"].as_array().map_or(&[][..], Vec::as_slice);
                 let sum: i64 = responses.iter().filter_map(|got| number(&got["Item"], "amount")).sum();
                 if sum != ACCOUNTS as i64 * BEGINNING {
-                    return Err(format!("all accounts have {sum} together: {answer}"));
+                    return Err(format!("the accounts add up to {sum}: {answer}"));
                 }
             }
-            _ => return Err(format!("a client is told {answer}")),
+            _ => return Err(format!("a client receives {answer}")),
         }
         Ok(())
     }
 
-    fn lost(&mut self, client: usize, _begun: u64, _ended: u64) {
-        self.doing[client] = None;
+    fn on_lost(&mut self, client: usize, _started: u64, _ended: u64) {
+        self.in_flight[client] = None;
     }
 
     fn check(&mut self, database: &mut dyn Database) -> Result<(), String> {
@@ -159,22 +165,22 @@ impl Scenario for Bank {
         };
         let receipts = all.into_iter().filter(|item| item.get("from").is_some()).collect();
         if sorted(items(database, TABLE, Some(INDEX))?) != sorted(receipts) {
-            return Err("the index does not have what the table has".to_owned());
+            return Err("the index does not match the table".to_owned());
         }
-        let described = database.ask("DescribeTable", &json!({"TableName": TABLE}).to_string());
+        let described = database.call("DescribeTable", &json!({"TableName": TABLE}).to_string());
         let count = described["Table"]["ItemCount"].as_u64();
-        let is = items(database, TABLE, None)?.len() as u64;
-        if count != Some(is) {
-            return Err(format!("{is} items are counted as {count:?}"));
+        let actual = items(database, TABLE, None)?.len() as u64;
+        if count != Some(actual) {
+            return Err(format!("{actual} items are counted as {count:?}"));
         }
         Ok(())
     }
 
-    fn look(&mut self, database: &mut dyn Database) -> Result<(), String> {
+    fn observe(&mut self, database: &mut dyn Database) -> Result<(), String> {
         self.check(database)
     }
 
-    fn largest_jump(&self) -> i64 {
+    fn max_clock_jump(&self) -> i64 {
         -30 * 86_400_000
     }
 }

@@ -1,8 +1,8 @@
 //! Transactions that append to lists and read them; in the end they must have been strictly serializable.
 
-use super::{Ask, Database, Scenario, exception, is_unclear};
+use super::{Database, Request, Scenario, exception, is_outcome_unknown};
 use partita_list_append::checker;
-use partita_list_append::history::{Element, Key, Outcome, Seen, Transaction};
+use partita_list_append::history::{Element, Key, Observation, Outcome, Transaction};
 use partita_list_append::lists::Lists;
 use partita_list_append::random::Random;
 use partita_list_append::request;
@@ -15,42 +15,46 @@ const WIDTH: usize = 3;
 #[derive(Default)]
 pub struct ListAppend {
     lists: Lists,
-    /// How long a list was when it was last looked at.
+    /// The length of a list when it was last read.
     lengths: BTreeMap<Key, usize>,
-    doing: [Option<Doing>; CLIENTS],
+    in_flight: [Option<InFlight>; CLIENTS],
     history: Vec<Transaction>,
     writes: usize,
 }
 
-enum Doing {
+enum InFlight {
     Read(Vec<Key>),
     Append { appends: Vec<(Key, Element)>, expected: Vec<(Key, usize)> },
 }
 
 impl ListAppend {
-    fn append(&mut self, client: usize, random: &mut Random) -> Ask {
+    fn append(&mut self, client: usize, random: &mut Random) -> Request {
         let count = 1 + random.below(WIDTH);
-        let appends: Vec<(Key, Element)> =
-            self.lists.some(random, count).into_iter().map(|key| (key, self.lists.element(key))).collect();
+        let appends: Vec<(Key, Element)> = self
+            .lists
+            .choose(random, count)
+            .into_iter()
+            .map(|key| (key, self.lists.new_element(key)))
+            .collect();
         let others = random.below(WIDTH);
-        let compared = self.lists.some(random, others);
+        let compared = self.lists.choose(random, others);
         let length = |key: Key| self.lengths.get(&key).map(|length| (key, *length));
         let expected: Vec<_> = compared.into_iter().filter_map(length).collect();
         self.writes += 1;
         let body = request::transact_write(&format!("token-{}", self.writes), &appends, &expected);
-        self.doing[client] = Some(Doing::Append { appends, expected });
-        Ask { operation: "TransactWriteItems", body }
+        self.in_flight[client] = Some(InFlight::Append { appends, expected });
+        Request { operation: "TransactWriteItems", body }
     }
 
-    fn note(
+    fn record_transaction(
         &mut self,
         (begun, ended): (u64, u64),
         appends: Vec<(Key, Element)>,
-        observations: Vec<(Key, Seen)>,
+        observations: Vec<(Key, Observation)>,
         outcome: Outcome,
     ) {
         for (key, seen) in &observations {
-            if let Seen::List(list) = seen {
+            if let Observation::List(list) = seen {
                 self.lengths.insert(*key, list.len());
             }
         }
@@ -63,54 +67,55 @@ impl Scenario for ListAppend {
         CLIENTS
     }
 
-    fn set_up(&self) -> Vec<Ask> {
-        vec![Ask { operation: "CreateTable", body: request::create_table() }]
+    fn set_up(&self) -> Vec<Request> {
+        vec![Request { operation: "CreateTable", body: request::create_table() }]
     }
 
-    fn next(&mut self, client: usize, random: &mut Random, _now: u64) -> Option<Ask> {
+    fn next(&mut self, client: usize, random: &mut Random, _now: u64) -> Option<Request> {
         if random.once_in(2) {
             return Some(self.append(client, random));
         }
         let count = 1 + random.below(WIDTH);
-        let keys = self.lists.some(random, count);
+        let keys = self.lists.choose(random, count);
         let body = request::transact_get(&keys);
-        self.doing[client] = Some(Doing::Read(keys));
-        Some(Ask { operation: "TransactGetItems", body })
+        self.in_flight[client] = Some(InFlight::Read(keys));
+        Some(Request { operation: "TransactGetItems", body })
     }
 
-    fn answered(&mut self, client: usize, answer: &Value, begun: u64, ended: u64) -> Result<(), String> {
+    fn on_response(&mut self, client: usize, answer: &Value, begun: u64, ended: u64) -> Result<(), String> {
         let outcome = match exception(answer) {
-            _ if is_unclear(answer) => Outcome::Unknown,
+            _ if is_outcome_unknown(answer) => Outcome::Unknown,
             None => Outcome::Done,
             Some("TransactionCanceledException") => Outcome::Refused,
-            Some(_) => return Err(format!("a client is told {answer}")),
+            Some(_) => return Err(format!("a client receives {answer}")),
         };
-        match self.doing[client].take() {
-            Some(Doing::Read(keys)) if outcome == Outcome::Done => {
+        match self.in_flight[client].take() {
+            Some(InFlight::Read(keys)) if outcome == Outcome::Done => {
                 let seen = request::lists(&keys, answer);
-                self.note((begun, ended), Vec::new(), seen, outcome);
+                self.record_transaction((begun, ended), Vec::new(), seen, outcome);
             }
-            Some(Doing::Append { appends, expected }) => {
-                let held = expected.into_iter().map(|(key, length)| (key, Seen::Length(length))).collect();
-                self.note((begun, ended), appends, held, outcome);
+            Some(InFlight::Append { appends, expected }) => {
+                let held =
+                    expected.into_iter().map(|(key, length)| (key, Observation::Length(length))).collect();
+                self.record_transaction((begun, ended), appends, held, outcome);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn lost(&mut self, client: usize, begun: u64, ended: u64) {
-        if let Some(Doing::Append { appends, .. }) = self.doing[client].take() {
-            self.note((begun, ended), appends, Vec::new(), Outcome::Unknown);
+    fn on_lost(&mut self, client: usize, begun: u64, ended: u64) {
+        if let Some(InFlight::Append { appends, .. }) = self.in_flight[client].take() {
+            self.record_transaction((begun, ended), appends, Vec::new(), Outcome::Unknown);
         }
     }
 
     fn check(&mut self, database: &mut dyn Database) -> Result<(), String> {
         let mut last = BTreeMap::new();
         for key in self.lists.keys() {
-            let answer = database.ask("GetItem", &request::get(key));
+            let answer = database.call("GetItem", &request::get(key));
             if exception(&answer).is_some() {
-                return Err(format!("a client is told {answer}"));
+                return Err(format!("a client receives {answer}"));
             }
             last.insert(key, request::list(&answer["Item"]));
         }
@@ -120,8 +125,8 @@ impl Scenario for ListAppend {
         }
     }
 
-    fn largest_jump(&self) -> i64 {
-        // Tokens are forgotten after ten minutes, which nobody relies on here.
+    fn max_clock_jump(&self) -> i64 {
+        // Tokens expire after ten minutes, which nothing here relies on.
         -86_400_000
     }
 }

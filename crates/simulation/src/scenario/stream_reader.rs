@@ -1,6 +1,6 @@
-//! A table and its stream: what the stream says leads to the table, and what it has once said it goes on saying.
+//! A table and its stream: replaying the stream yields the table, and records that were read once stay.
 
-use super::{Ask, Database, Scenario, exception, is_unclear, items};
+use super::{Database, Request, Scenario, exception, is_outcome_unknown, items};
 use partita_list_append::random::Random;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ const ITEMS: usize = 6;
 
 #[derive(Default)]
 pub struct StreamReader {
-    /// The records of each shard that were read until now.
+    /// The records of each shard that were read so far.
     seen: BTreeMap<String, Vec<Value>>,
     values: u64,
 }
@@ -22,27 +22,27 @@ impl StreamReader {
         let found: BTreeMap<String, Vec<Value>> = shards.iter().cloned().collect();
         for (shard, seen) in &self.seen {
             if !found.get(shard).is_some_and(|records| records.starts_with(seen)) {
-                return Err(format!("of {} records that were read of {shard} some are no more", seen.len()));
+                return Err(format!("some of {} records read from {shard} are gone", seen.len()));
             }
         }
         let table: BTreeMap<String, Value> =
             items(database, TABLE, None)?.into_iter().map(|item| (item["id"].to_string(), item)).collect();
         if replayed(shards.iter().flat_map(|(_, records)| records))? != table {
-            return Err("the stream leads to another table".to_owned());
+            return Err("replaying the stream yields another table".to_owned());
         }
         self.seen = found;
         Ok(())
     }
 }
 
-/// The table that the records lead to. Each must fit what those before it said.
+/// The table that results from the records. Each must match those before it.
 fn replayed<'a>(records: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, Value>, String> {
     let mut table: BTreeMap<String, Value> = BTreeMap::new();
     for record in records {
         let change = &record["dynamodb"];
         let key = change["Keys"]["id"].to_string();
         if table.get(&key) != change.get("OldImage") {
-            return Err(format!("before {} the item was something else", change["SequenceNumber"]));
+            return Err(format!("the old image of {} is wrong", change["SequenceNumber"]));
         }
         match change.get("NewImage") {
             Some(image) => table.insert(key, image.clone()),
@@ -52,11 +52,11 @@ fn replayed<'a>(records: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<Str
     Ok(table)
 }
 
-/// All records of the stream, shard after shard.
+/// All records of the stream, shard by shard.
 fn shards(database: &mut dyn Database) -> Result<Vec<(String, Vec<Value>)>, String> {
-    let described = database.ask("DescribeTable", &json!({"TableName": TABLE}).to_string());
+    let described = database.call("DescribeTable", &json!({"TableName": TABLE}).to_string());
     let arn = &described["Table"]["LatestStreamArn"];
-    let stream = database.ask("DescribeStream", &json!({"StreamArn": arn}).to_string());
+    let stream = database.call("DescribeStream", &json!({"StreamArn": arn}).to_string());
     let Some(shards) = stream["StreamDescription"]["Shards"].as_array() else {
         return Err(format!("the stream is described as {stream}"));
     };
@@ -65,9 +65,9 @@ fn shards(database: &mut dyn Database) -> Result<Vec<(String, Vec<Value>)>, Stri
         let mut records = Vec::new();
         let request =
             json!({"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": "TRIM_HORIZON"});
-        let mut iterator = database.ask("GetShardIterator", &request.to_string())["ShardIterator"].clone();
+        let mut iterator = database.call("GetShardIterator", &request.to_string())["ShardIterator"].clone();
         while iterator.is_string() {
-            let page = database.ask("GetRecords", &json!({"ShardIterator": iterator}).to_string());
+            let page = database.call("GetRecords", &json!({"ShardIterator": iterator}).to_string());
             let Some(some) = page["Records"].as_array() else { return Err(format!("records are {page}")) };
             if some.is_empty() {
                 break;
@@ -104,20 +104,20 @@ impl Scenario for StreamReader {
         CLIENTS
     }
 
-    fn set_up(&self) -> Vec<Ask> {
+    fn set_up(&self) -> Vec<Request> {
         let table = json!({"TableName": TABLE, "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
             "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
             "StreamSpecification": {"StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"}});
-        vec![Ask::new("CreateTable", table)]
+        vec![Request::new("CreateTable", table)]
     }
 
-    fn next(&mut self, _client: usize, random: &mut Random, _now: u64) -> Option<Ask> {
+    fn next(&mut self, _client: usize, random: &mut Random, _now: u64) -> Option<Request> {
         self.values += 1;
         let item = |random: &mut Random| json!({"id": {"S": format!("i{}", random.below(ITEMS))}});
         let value = json!({"N": self.values.to_string()});
         Some(match random.below(4) {
-            0 => Ask::new("DeleteItem", json!({"TableName": TABLE, "Key": item(random)})),
+            0 => Request::new("DeleteItem", json!({"TableName": TABLE, "Key": item(random)})),
             1 => {
                 let put = |key: Value| {
                     let mut item = key;
@@ -125,35 +125,41 @@ impl Scenario for StreamReader {
                     json!({"PutRequest": {"Item": item}})
                 };
                 let (one, other) = (json!({"id": {"S": "i0"}}), json!({"id": {"S": "i1"}}));
-                Ask::new("BatchWriteItem", json!({"RequestItems": {TABLE: [put(one), put(other)]}}))
+                Request::new("BatchWriteItem", json!({"RequestItems": {TABLE: [put(one), put(other)]}}))
             }
             _ => {
                 let mut item = item(random);
                 item["value"] = value;
-                Ask::new("PutItem", json!({"TableName": TABLE, "Item": item}))
+                Request::new("PutItem", json!({"TableName": TABLE, "Item": item}))
             }
         })
     }
 
-    fn answered(&mut self, _client: usize, answer: &Value, _begun: u64, _ended: u64) -> Result<(), String> {
+    fn on_response(
+        &mut self,
+        _client: usize,
+        answer: &Value,
+        _started: u64,
+        _ended: u64,
+    ) -> Result<(), String> {
         match exception(answer) {
-            Some(_) if !is_unclear(answer) => Err(format!("a client is told {answer}")),
+            Some(_) if !is_outcome_unknown(answer) => Err(format!("a client receives {answer}")),
             _ => Ok(()),
         }
     }
 
-    fn lost(&mut self, _client: usize, _begun: u64, _ended: u64) {}
+    fn on_lost(&mut self, _client: usize, _started: u64, _ended: u64) {}
 
     fn check(&mut self, database: &mut dyn Database) -> Result<(), String> {
         self.read_and_compare(database)
     }
 
-    fn look(&mut self, database: &mut dyn Database) -> Result<(), String> {
+    fn observe(&mut self, database: &mut dyn Database) -> Result<(), String> {
         self.read_and_compare(database)
     }
 
-    fn largest_jump(&self) -> i64 {
-        // Shards roll every few hours; records are kept for a day, which no run takes.
+    fn max_clock_jump(&self) -> i64 {
+        // Shards roll every few hours; records are retained for a day, which no run takes.
         1_800_000
     }
 }

@@ -1,96 +1,99 @@
-//! A leaf of which some rows are damaged: the others are as good as ever.
+//! A leaf page some of whose rows are damaged; the others are still good.
 //!
-//! A row is good if the page's sums know it: then its key and its own checksum are those that were written, and that
-//! checksum tells whether the value is. What was damaged of the others may be their key, so each stands for all keys
-//! between its neighbours.
+//! A row is good if the page's checksums confirm it: then its key and its own checksum are as written, and that
+//! checksum tells whether the value is. Of the other rows even the key may be damaged, so each of them stands for all
+//! keys between its neighbours.
 
 use partita_store::Direction;
 
-use crate::damage::lost_ranges::DamageNote;
-use crate::pages::page::{Kind, Node, Page, Value};
-use crate::pages::tree_walk::Bounds;
+use crate::damage::lost_ranges::LostRange;
+use crate::pages::page::{Node, NodeValue, Page, PageKind};
+use crate::pages::tree_walk::KeyBounds;
 
-/// A leaf as the file had it at one moment, and which of its rows are known to have been written there.
+/// A copy of a leaf as read from the file, and which of its rows are confirmed by the page's checksum.
 pub(crate) struct LeafCopy {
     pub bytes: Vec<u8>,
-    pub known: Vec<bool>,
+    pub confirmed: Vec<bool>,
 }
 
 pub(crate) struct DamagedLeaf<'v> {
     page: Page<'v>,
-    bounds: Bounds<'v>,
+    bounds: KeyBounds<'v>,
     bad: Vec<bool>,
 }
 
 /// A row, or the keys that may belong to a damaged one.
-pub(crate) enum Part<'v> {
+pub(crate) enum LeafItem<'v> {
     Row(Node<'v>),
-    Lost(Bounds<'v>),
+    Lost(KeyBounds<'v>),
 }
 
 impl<'v> DamagedLeaf<'v> {
-    /// `None` if no row on the page can be relied on.
-    pub fn judge(LeafCopy { bytes, known }: &'v LeafCopy, bounds: Bounds<'v>) -> Option<DamagedLeaf<'v>> {
+    /// Returns `None` if no row on the page can be trusted.
+    pub fn from_copy(
+        LeafCopy { bytes, confirmed }: &'v LeafCopy,
+        bounds: KeyBounds<'v>,
+    ) -> Option<DamagedLeaf<'v>> {
         let page = Page(bytes);
-        if page.kind() != Some(Kind::Leaf) {
+        if page.kind() != Some(PageKind::Leaf) {
             return None;
         }
         let mut last: Option<&[u8]> = None;
-        let mut is_bad = |(index, known): (usize, &bool)| {
+        let mut is_bad = |(index, confirmed): (usize, &bool)| {
             let node = page.leaf_node(index).filter(|node| {
-                let is_row = !matches!(node.value, Value::Database(_));
-                *known && is_row && bounds.has(node.key) && last.is_none_or(|last| last < node.key)
+                let is_row = !matches!(node.value, NodeValue::Database(_));
+                *confirmed && is_row && bounds.contains(node.key) && last.is_none_or(|last| last < node.key)
             });
             last = node.map(|node| node.key).or(last);
             node.is_none()
         };
-        let bad: Vec<_> = known.iter().enumerate().map(&mut is_bad).collect();
+        let bad: Vec<_> = confirmed.iter().enumerate().map(&mut is_bad).collect();
         bad.contains(&false).then_some(DamagedLeaf { page, bounds, bad })
     }
 
-    /// The row of a key, if there is one. An error gives the keys among which it may have been.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Node<'v>>, Bounds<'v>> {
-        let index = self.first_good_not_below(key);
+    /// The row of a key, if there is one. An error holds the key range in which it may have been.
+    pub fn get(&self, key: &[u8]) -> Result<Option<Node<'v>>, KeyBounds<'v>> {
+        let index = self.good_lower_bound(key);
         if let Some(node) = self.row(index).filter(|node| node.key == key) {
             return Ok(Some(node));
         }
-        if index > 0 && self.bad[index - 1] { Err(self.around(index - 1)) } else { Ok(None) }
+        if index > 0 && self.bad[index - 1] { Err(self.gap_around(index - 1)) } else { Ok(None) }
     }
 
-    /// What there is of a range: from its start on, up to and without its end.
-    pub fn range(&self, start: &[u8], end: &[u8], direction: Direction) -> Vec<Part<'v>> {
-        let (mut first, last) = (self.first_good_not_below(start), self.first_good_not_below(end));
-        // A damaged row just outside may have been inside.
+    /// The rows from `start` (inclusive) to `end` (exclusive), and the gaps between them.
+    pub fn range(&self, start: &[u8], end: &[u8], direction: Direction) -> Vec<LeafItem<'v>> {
+        let (mut first, last) = (self.good_lower_bound(start), self.good_lower_bound(end));
+        // A damaged row just outside the range may have been inside.
         while first > 0 && self.bad[first - 1] {
             first -= 1;
         }
-        let part = |index: usize| match self.row(index) {
-            Some(node) => Part::Row(node),
-            None => Part::Lost(self.around(index)),
+        let item = |index: usize| match self.row(index) {
+            Some(node) => LeafItem::Row(node),
+            None => LeafItem::Lost(self.gap_around(index)),
         };
         match direction {
-            Direction::Ascending => (first..last).map(part).collect(),
-            Direction::Descending => (first..last).rev().map(part).collect(),
+            Direction::Ascending => (first..last).map(item).collect(),
+            Direction::Descending => (first..last).rev().map(item).collect(),
         }
     }
 
-    /// The rows that are good.
+    /// The good rows.
     pub fn rows(&self) -> impl Iterator<Item = Node<'v>> {
         (0..self.bad.len()).filter_map(|index| self.row(index))
     }
 
-    /// What is to be remembered of the others.
-    pub fn notes(&self) -> Vec<DamageNote> {
+    /// The key ranges in which the other rows may have been.
+    pub fn lost_ranges(&self) -> Vec<LostRange> {
         let bad = (0..self.bad.len()).filter(|index| self.bad[*index]);
         bad.map(|index| {
-            let around = self.around(index);
-            // The neighbour before it is not lost.
-            let low = match (self.good_below(index), around.low) {
+            let gap = self.gap_around(index);
+            // The good row before it is not lost.
+            let low = match (self.good_below(index), gap.low) {
                 (Some(node), _) => Some([node.key, &[0]].concat()),
                 (None, low) => low.map(<[u8]>::to_vec),
             };
-            // Which key it had is not known: what was damaged may be the key.
-            DamageNote { low, high: around.high.map(<[u8]>::to_vec), key: None }
+            // The key is unknown: it may be the part that was damaged.
+            LostRange { low, high: gap.high.map(<[u8]>::to_vec) }
         })
         .collect()
     }
@@ -99,8 +102,8 @@ impl<'v> DamagedLeaf<'v> {
         if *self.bad.get(index)? { None } else { self.page.leaf_node(index) }
     }
 
-    /// The first good row whose key is not lower, or the number of rows.
-    fn first_good_not_below(&self, key: &[u8]) -> usize {
+    /// The first good row whose key is not below `key`, or the number of rows.
+    fn good_lower_bound(&self, key: &[u8]) -> usize {
         let found = (0..self.bad.len()).find(|index| self.row(*index).is_some_and(|node| node.key >= key));
         found.unwrap_or(self.bad.len())
     }
@@ -110,9 +113,9 @@ impl<'v> DamagedLeaf<'v> {
     }
 
     /// The keys between a damaged row's good neighbours.
-    fn around(&self, index: usize) -> Bounds<'v> {
+    fn gap_around(&self, index: usize) -> KeyBounds<'v> {
         let above = (index + 1..self.bad.len()).find_map(|index| self.row(index));
-        Bounds {
+        KeyBounds {
             low: self.good_below(index).map_or(self.bounds.low, |node| Some(node.key)),
             high: above.map_or(self.bounds.high, |node| Some(node.key)),
         }
@@ -122,20 +125,20 @@ impl<'v> DamagedLeaf<'v> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::page::{Value, new_leaf};
+    use crate::pages::page::{NodeValue, new_leaf};
 
-    /// A row that is known has the key that was written, whatever has become of its value. Of another not even that is sure.
+    /// A confirmed row has the key that was written, whatever became of its value. Of other rows even the key is unknown.
     #[test]
-    fn only_rows_that_are_not_known_are_noted() {
+    fn only_unconfirmed_rows_are_recorded_as_lost() {
         let keys = [b"a", b"c", b"e"];
-        let rows = keys.map(|key| Node { key, value: Value::Here(b"value") });
+        let rows = keys.map(|key| Node { key, value: NodeValue::Inline(b"value") });
         let bytes = new_leaf(7, 4_096, &rows).unwrap();
-        let notes = |known: [bool; 3]| {
-            let copy = LeafCopy { bytes: bytes.clone(), known: known.to_vec() };
-            DamagedLeaf::judge(&copy, Bounds::default()).unwrap().notes()
+        let lost_ranges = |confirmed: [bool; 3]| {
+            let copy = LeafCopy { bytes: bytes.clone(), confirmed: confirmed.to_vec() };
+            DamagedLeaf::from_copy(&copy, KeyBounds::default()).unwrap().lost_ranges()
         };
-        assert_eq!(notes([true, true, true]), []);
-        let note = DamageNote { low: Some(b"a\0".to_vec()), high: Some(b"e".to_vec()), key: None };
-        assert_eq!(notes([true, false, true]), [note]);
+        assert_eq!(lost_ranges([true, true, true]), []);
+        let lost_range = LostRange { low: Some(b"a\0".to_vec()), high: Some(b"e".to_vec()) };
+        assert_eq!(lost_ranges([true, false, true]), [lost_range]);
     }
 }

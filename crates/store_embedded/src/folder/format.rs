@@ -1,7 +1,7 @@
-//! Which format a folder has: the text file `FORMAT`.
+//! The format of a folder: the text file `FORMAT`.
 //!
-//! It is looked at before anything is written. A folder without it must be empty to become a store; one of a newer
-//! format is refused as it is.
+//! It is read before anything is written. A folder without it must be empty to become a store; one of a newer format is
+//! rejected and left untouched.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,12 +18,11 @@ use crate::pages::checksums;
 pub(crate) const CURRENT: u32 = 2;
 
 const FILE_NAME: &str = "FORMAT";
-/// What `FORMAT` is called until it is whole.
+/// The name of `FORMAT` until it is complete.
 const UNFINISHED_NAME: &str = "FORMAT.new";
 const BEGINNING: &str = "partita embedded store, format ";
 
-/// The format of a folder, or `None` when it is to become a store. Refuses what this program cannot open. Writes
-/// nothing.
+/// The format of a folder, or `None` if it is to become a store. Rejects what this program cannot open. Writes nothing.
 pub(crate) fn check(folder: &Path) -> Result<Option<u32>, OpenError> {
     match file_read::whole(&folder.join(FILE_NAME)) {
         Ok(text) => check_text(folder, &String::from_utf8_lossy(&text)).map(Some),
@@ -32,7 +31,7 @@ pub(crate) fn check(folder: &Path) -> Result<Option<u32>, OpenError> {
     }
 }
 
-/// Writes down that the folder has the current format, without saying so yet.
+/// Writes the current format to a temporary file, which does not count yet.
 pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
     let mut file = private_files::options().truncate(true).open(folder.join(UNFINISHED_NAME))?;
     file.write_all(text().as_bytes())?;
@@ -40,7 +39,7 @@ pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
     private_files::sync_folder(folder)
 }
 
-/// Makes what was prepared count.
+/// Puts the prepared format into effect.
 pub(crate) fn finish(folder: &Path) -> io::Result<()> {
     fs::rename(folder.join(UNFINISHED_NAME), folder.join(FILE_NAME))?;
     private_files::sync_folder(folder)
@@ -73,18 +72,18 @@ fn check_empty(folder: &Path) -> Result<(), OpenError> {
         Err(error) => return Err(OpenError::io(folder, error)),
     };
     let is_known = |name: &std::ffi::OsStr| {
-        // What a start that was cut short leaves; the last comes with a mounted disk.
+        // What an interrupted creation leaves; the last one comes with a mounted disk.
         [lock::FILE_NAME, UNFINISHED_NAME, creation::FOLDER_NAME, "lost+found"]
             .iter()
             .any(|known| name == *known)
-            || ([creation::DATA_NAME, checksums::FILE_NAME].iter().any(|made| name == *made)
+            || ([creation::DATA_NAME, checksums::FILE_NAME].iter().any(|file| name == *file)
                 && is_prepared(folder))
     };
     for entry in entries {
         let name = entry.map_err(|error| OpenError::io(folder, error))?.file_name();
         if !is_known(&name) {
             let found = name.to_string_lossy().into_owned();
-            return Err(OpenError::NotOurs { folder: folder.to_path_buf(), found });
+            return Err(OpenError::NotAStore { folder: folder.to_path_buf(), found });
         }
     }
     Ok(())

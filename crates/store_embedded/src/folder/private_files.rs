@@ -5,24 +5,24 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// To read and write a file, which is made for the owner alone if there is none.
+/// Opens a file for reading and writing, and creates it for the owner alone if there is none.
 pub(crate) fn options() -> OpenOptions {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     options
 }
 
-/// A file of zeros, whose room is its own: to write over it later takes no more.
-pub(crate) fn fill(path: &Path, bytes: u64) -> io::Result<File> {
-    let filled = try_to_fill(path, bytes);
-    if filled.is_err() {
-        // Half a file is of no use, and the room may be needed.
+/// Creates a file of zeros with its space allocated: overwriting it later needs no more.
+pub(crate) fn create_zeroed(path: &Path, bytes: u64) -> io::Result<File> {
+    let created = try_to_create_zeroed(path, bytes);
+    if created.is_err() {
+        // Half a file is useless, and its space may be needed.
         let _ = fs::remove_file(path);
     }
-    filled
+    created
 }
 
-fn try_to_fill(path: &Path, bytes: u64) -> io::Result<File> {
+fn try_to_create_zeroed(path: &Path, bytes: u64) -> io::Result<File> {
     let mut file = options().truncate(true).open(path)?;
     let zeros = vec![0; bytes.min(1 << 20) as usize];
     let mut left = bytes;
@@ -38,15 +38,15 @@ fn try_to_fill(path: &Path, bytes: u64) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a folder and those above it, durably, unless it is there.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+/// Creates a folder and its parents, durably, unless it exists.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let make = || DirBuilder::new().mode(0o700).create(folder);
     match folder.parent().filter(|above| !above.as_os_str().is_empty()) {
         Some(above) => {
-            make_folder(above)?;
+            create_folder(above)?;
             make()?;
             sync_folder(above)
         }

@@ -1,6 +1,6 @@
-//! A folder of an earlier format becomes one of the current format when it is opened.
+//! Upgrades a folder of an earlier format when it is opened.
 //!
-//! Every step may be done twice: the format is named last, so a start that was cut short begins again.
+//! Every step can be repeated: the format is named last, so an interrupted upgrade starts over.
 
 use std::io;
 use std::path::Path;
@@ -19,10 +19,10 @@ pub(crate) fn upgrade(
 ) -> Result<(), OpenError> {
     let failed = |error: io::Error| OpenError::io(folder, error);
     if from < 2 {
-        format_1::empty_log(folder, environment, on_damage)?;
+        format_1::drain_log(folder, environment, on_damage)?;
     }
     format::prepare(folder).map_err(failed)?;
     format::finish(folder).map_err(failed)?;
-    tracing::info!(from, to = format::CURRENT, "the data folder was brought to the current format");
+    tracing::info!(from, to = format::CURRENT, "the data folder was upgraded to the current format");
     Ok(())
 }

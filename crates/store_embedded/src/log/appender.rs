@@ -1,79 +1,89 @@
-//! The commit log: the writes of one group after another, durable with one flush each.
+//! Appends to the commit log: one group of writes after another, each made durable with one sync.
 //!
-//! What is in the log has happened. The tree follows in the background; after a crash, recovery reads what the tree
-//! had not yet. Records are numbered without a gap. When a record cannot be written or flushed, nobody can say what
-//! the disk has of it: it is written again to another segment, which begins with its number, so that the first try
-//! counts for nothing. If that fails as well, the group is refused.
+//! A write in the log is committed. The tree follows in the background; after a crash, recovery reads what the tree does
+//! not have yet. Records are numbered without gaps. If a record cannot be written or synced, it is unknown what the disk
+//! has of it: it is written again to another segment, which begins with its number, so that the first attempt is
+//! ignored. If that fails as well, the group is refused.
 
+use crate::clock;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use partita_store::StoreError;
 
 use crate::Durability;
 use crate::error::log_error;
-use crate::log::durable_watermark::Durable;
-use crate::log::position::Position;
+use crate::log::durable_watermark::DurableWatermark;
+use crate::log::position::LogPosition;
 use crate::log::record::{self, BLOCK_BYTES, Stamp};
 use crate::log::segments::{FIRST_RECORD_AT, Segment, Segments};
 use crate::write::batch::Batch;
-use crate::write::store_state::Shared;
+use crate::write::store_state::StoreState;
 
 const PAUSE_WHEN_FULL: Duration = Duration::from_millis(20);
 
-pub(crate) struct Log {
-    shared: Arc<Shared>,
+pub(crate) struct LogAppender {
+    state: Arc<StoreState>,
     segments: Arc<Segments>,
-    durable: Arc<Durable>,
+    durable: Arc<DurableWatermark>,
     durability: Durability,
-    /// The last record.
+    /// The sequence number of the last record.
     sequence: u64,
-    /// Whether the tree says that the log may have more than it.
+    /// Whether the tree says that the log may be ahead of it.
     is_open: bool,
-    current: Option<Writing>,
+    current: Option<CurrentSegment>,
     record: Vec<u8>,
 }
 
-/// The segment being written, and how far.
-struct Writing {
+/// The segment being written, and the current offset in it.
+struct CurrentSegment {
     segment: Segment,
     offset: u64,
 }
 
-/// What was appended.
-pub(crate) struct Appended {
+/// A record that was appended.
+pub(crate) struct AppendedRecord {
     pub sequence: u64,
     pub bytes: usize,
 }
 
-impl Log {
-    /// Continues behind the record `sequence`, the last that recovery found.
+impl LogAppender {
+    /// Continues after the record `sequence`, the last one that recovery found.
     pub fn start(
-        shared: Arc<Shared>,
+        state: Arc<StoreState>,
         segments: Arc<Segments>,
-        durable: Arc<Durable>,
+        durable: Arc<DurableWatermark>,
         durability: Durability,
         sequence: u64,
         is_open: bool,
-    ) -> Log {
-        Log { shared, segments, durable, durability, sequence, is_open, current: None, record: Vec::new() }
+    ) -> LogAppender {
+        LogAppender {
+            state,
+            segments,
+            durable,
+            durability,
+            sequence,
+            is_open,
+            current: None,
+            record: Vec::new(),
+        }
     }
 
-    /// Appends a group. Once this returns it is as durable as asked for; after an error it is not there.
-    pub fn append(&mut self, batch: &Batch) -> Result<Appended, StoreError> {
+    /// Appends a group. Once this returns, it is as durable as configured; after an error it is not in the log.
+    pub fn append(&mut self, batch: &Batch) -> Result<AppendedRecord, StoreError> {
         let body = record::encode(&mut self.record, batch)?;
-        if self.durability == Durability::Relaxed && self.durable.has_failed() {
-            self.leave_segment();
+        if self.durability == Durability::Relaxed && self.durable.take_failure() {
+            self.retire_segment();
         }
-        self.make_ready()?;
+        self.prepare_segment()?;
         if let Err(error) = self.write(body) {
-            tracing::error!(%error, "the commit log could not be written; going on in another segment");
-            self.leave_segment();
-            self.make_ready()?;
-            self.write(body).inspect_err(|_| self.leave_segment())?;
+            tracing::error!(%error, "the commit log could not be written; continuing in another segment");
+            self.retire_segment();
+            self.prepare_segment()?;
+            self.write(body).inspect_err(|_| self.retire_segment())?;
         }
         self.sequence += 1;
-        Ok(Appended { sequence: self.sequence, bytes: self.record.len() })
+        Ok(AppendedRecord { sequence: self.sequence, bytes: self.record.len() })
     }
 
     fn next_stamp(&self) -> Stamp {
@@ -84,15 +94,15 @@ impl Log {
         Stamp { sequence: self.sequence + 1, durable }
     }
 
-    /// Sees to it that there is a segment with room for the encoded record, and that it would be looked at.
-    fn make_ready(&mut self) -> Result<(), StoreError> {
+    /// Ensures that there is a segment with space for the encoded record, and that recovery would read it.
+    fn prepare_segment(&mut self) -> Result<(), StoreError> {
         let bytes = self.record.len() as u64;
         if self.current.as_ref().is_some_and(|writing| writing.segment.bytes - writing.offset < bytes) {
-            self.leave_segment();
+            self.retire_segment();
         }
         if self.current.is_none() {
             let segment = self.take_segment(bytes)?;
-            self.current = Some(Writing { segment, offset: FIRST_RECORD_AT });
+            self.current = Some(CurrentSegment { segment, offset: FIRST_RECORD_AT });
         }
         if !self.is_open {
             self.open()?;
@@ -101,54 +111,56 @@ impl Log {
         Ok(())
     }
 
-    /// On a full disk the only segments to be had are those whose records go to the tree meanwhile.
+    /// On a full disk the only available segments are those whose records are applied to the tree meanwhile.
     fn take_segment(&self, bytes: u64) -> Result<Segment, StoreError> {
-        let until = Instant::now() + self.shared.pending.patience_when_full();
+        let until = clock::monotonic_now() + self.state.pending.segment_timeout();
         loop {
             let taken = self.segments.take(bytes, self.next_stamp()).map_err(|error| log_error(&error));
             let Err(StoreError::Full(_)) = taken else { return taken };
-            self.shared.room.run_short();
-            if Instant::now() >= until {
+            self.state.disk_space.mark_full();
+            if clock::monotonic_now() >= until {
                 return taken;
             }
             std::thread::sleep(PAUSE_WHEN_FULL);
         }
     }
 
-    /// Has the tree say that the log may have more than it.
+    /// Records in the tree that the log may be ahead of it.
     fn open(&self) -> Result<(), StoreError> {
-        let position = Position::open(self.sequence, self.sequence);
-        self.shared.environment.write(|tree, txn| tree.position.set(txn, position))
+        let position = LogPosition::open(self.sequence, self.sequence);
+        self.state.environment.write(|databases, txn| databases.position.set(txn, position))
     }
 
     /// Writes the encoded record as the next one.
     fn write(&mut self, body: usize) -> Result<(), StoreError> {
         let stamp = self.next_stamp();
-        let Some(Writing { segment, offset }) = &mut self.current else { return Err(StoreError::Closed) };
+        let Some(CurrentSegment { segment, offset }) = &mut self.current else {
+            return Err(StoreError::Closed);
+        };
         record::seal(&mut self.record, body, &segment.salt, stamp);
         let written = write_at(segment, *offset, &self.record).and_then(|()| match self.durability {
             Durability::Full => segment.file.sync_data(),
             Durability::Relaxed => Ok(()),
         });
         if let Err(error) = written {
-            // A record that is refused had better not be found. Should this fail too, a later one takes its number.
+            // A refused record had better not be found. If this fails too, a later record takes its number.
             let _ = write_at(segment, *offset, &[0; BLOCK_BYTES]);
             return Err(log_error(&error));
         }
         match self.durability {
-            Durability::Full => self.durable.reach(stamp.sequence),
-            Durability::Relaxed => self.durable.add(&segment.file, stamp.sequence),
+            Durability::Full => self.durable.advance_to(stamp.sequence),
+            Durability::Relaxed => self.durable.add_unsynced(&segment.file, stamp.sequence),
         }
         *offset += self.record.len() as u64;
         if *offset > segment.bytes / 2 {
-            self.segments.want();
+            self.segments.request_spare();
         }
         Ok(())
     }
 
-    fn leave_segment(&mut self) {
+    fn retire_segment(&mut self) {
         if self.current.take().is_some() {
-            self.segments.put_back(self.sequence);
+            self.segments.retire_current(self.sequence);
         }
     }
 }
@@ -167,41 +179,41 @@ mod tests {
     use super::*;
     use crate::log::recovery::{self, OnDamage};
     use crate::tree::environment::Environment;
-    use crate::write::disk_space::Room;
+    use crate::write::disk_space::DiskSpace;
     use crate::write::pending::{Pacing, Pending};
-    use crate::write::write_health::Trouble;
+    use crate::write::write_health::WriteHealth;
 
-    fn shared(folder: &Path) -> Arc<Shared> {
+    fn state(folder: &Path) -> Arc<StoreState> {
         std::fs::create_dir_all(folder.join("log")).unwrap();
-        crate::folder::creation::make_data_file(folder).unwrap();
-        Arc::new(Shared {
+        crate::folder::creation::create_data_file(folder).unwrap();
+        Arc::new(StoreState {
             environment: Arc::new(Environment::open(folder).unwrap()),
             pending: Arc::new(Pending::new(Pacing::of(crate::Pace::Lazy), Vec::new())),
-            room: Room::of(folder).unwrap(),
-            trouble: Trouble::default(),
+            disk_space: DiskSpace::of(folder).unwrap(),
+            write_health: WriteHealth::default(),
         })
     }
 
-    fn log(folder: &Path, shared: &Arc<Shared>, durability: Durability) -> Log {
+    fn log(folder: &Path, state: &Arc<StoreState>, durability: Durability) -> LogAppender {
         let segments = Arc::new(Segments::of(&folder.join("log"), Vec::new(), false).unwrap());
-        let durable = Arc::new(Durable::start(&folder.join("log"), 0));
-        Log::start(Arc::clone(shared), segments, durable, durability, 0, false)
+        let durable = Arc::new(DurableWatermark::start(&folder.join("log"), 0));
+        LogAppender::start(Arc::clone(state), segments, durable, durability, 0, false)
     }
 
     fn batch(number: u8) -> Batch {
         let mut batch = Batch::default();
         let put = Write::Put { key: vec![0, 0, 0, 1, number], value: vec![number; 100] };
-        batch.take(vec![put], |_| Ok(Counters::default())).unwrap();
+        batch.add(vec![put], |_| Ok(Counters::default())).unwrap();
         batch
     }
 
-    /// Has the log write to another file instead of its segment.
-    fn spoil(log: &mut Log, file: File) {
+    /// Makes the log write to another file instead of its segment.
+    fn replace_file(log: &mut LogAppender, file: File) {
         log.current.as_mut().unwrap().segment.file = Arc::new(file);
     }
 
-    /// Takes everything and cannot be flushed.
-    fn unflushable() -> File {
+    /// Accepts all writes and cannot be synced.
+    fn unsyncable() -> File {
         File::options().read(true).write(true).open("/dev/null").unwrap()
     }
 
@@ -210,58 +222,58 @@ mod tests {
         File::open("/dev/null").unwrap()
     }
 
-    fn recovered(folder: &Path, shared: &Shared) -> Vec<u8> {
-        let recovered = recovery::recover(folder, &shared.environment, OnDamage::Refuse).unwrap();
+    fn recovered(folder: &Path, state: &StoreState) -> Vec<u8> {
+        let recovered = recovery::recover(folder, &state.environment, OnDamage::Refuse).unwrap();
         recovered.batch.rows().map(|(key, _)| key[4]).collect()
     }
 
     #[test]
-    fn one_failure_is_got_over() {
+    fn a_single_failure_is_survived() {
         let folder = tempfile::tempdir().unwrap();
-        let shared = shared(folder.path());
-        let mut log = log(folder.path(), &shared, Durability::Full);
-        for (number, spoilt) in [(1, None), (2, Some(unflushable())), (3, None), (4, Some(unwritable()))] {
-            if let Some(file) = spoilt {
-                spoil(&mut log, file);
+        let state = state(folder.path());
+        let mut log = log(folder.path(), &state, Durability::Full);
+        for (number, spoiled) in [(1, None), (2, Some(unsyncable())), (3, None), (4, Some(unwritable()))] {
+            if let Some(file) = spoiled {
+                replace_file(&mut log, file);
             }
             assert_eq!(log.append(&batch(number)).unwrap().sequence, u64::from(number));
         }
-        assert_eq!(recovered(folder.path(), &shared), [1, 2, 3, 4]);
+        assert_eq!(recovered(folder.path(), &state), [1, 2, 3, 4]);
         assert_eq!(log.segments.live_segments(), 3);
     }
 
     #[test]
-    fn what_was_refused_is_not_there() {
+    fn a_refused_group_is_not_in_the_log() {
         let folder = tempfile::tempdir().unwrap();
-        let shared = shared(folder.path());
-        let mut log = log(folder.path(), &shared, Durability::Full);
+        let state = state(folder.path());
+        let mut log = log(folder.path(), &state, Durability::Full);
         log.append(&batch(1)).unwrap();
-        // The segment fails, and no other can be had.
-        spoil(&mut log, unwritable());
-        let there = folder.path().join("log");
-        std::fs::rename(&there, folder.path().join("away")).unwrap();
+        // The segment fails, and no other one is available.
+        replace_file(&mut log, unwritable());
+        let log_folder = folder.path().join("log");
+        std::fs::rename(&log_folder, folder.path().join("away")).unwrap();
         assert!(matches!(log.append(&batch(2)), Err(StoreError::LogFailed(_))));
-        std::fs::rename(folder.path().join("away"), &there).unwrap();
-        assert_eq!(recovered(folder.path(), &shared), [1]);
+        std::fs::rename(folder.path().join("away"), &log_folder).unwrap();
+        assert_eq!(recovered(folder.path(), &state), [1]);
         log.append(&batch(3)).unwrap();
-        assert_eq!(recovered(folder.path(), &shared), [1, 3]);
+        assert_eq!(recovered(folder.path(), &state), [1, 3]);
     }
 
     #[test]
-    fn a_relaxed_log_goes_on_in_another_segment_when_a_flush_fails() {
+    fn a_relaxed_log_continues_in_another_segment_after_a_failed_sync() {
         let folder = tempfile::tempdir().unwrap();
-        let shared = shared(folder.path());
-        let mut log = log(folder.path(), &shared, Durability::Relaxed);
+        let state = state(folder.path());
+        let mut log = log(folder.path(), &state, Durability::Relaxed);
         log.append(&batch(1)).unwrap();
-        log.durable.add(&Arc::new(unflushable()), 1);
-        log.durable.flush();
+        log.durable.add_unsynced(&Arc::new(unsyncable()), 1);
+        log.durable.sync();
         log.append(&batch(2)).unwrap();
         assert_eq!(log.segments.live_segments(), 2);
-        // Nobody may rely on the first one yet.
+        // The first record is not known to be durable yet.
         assert_eq!(log.durable.sequence(), 0);
         log.durable.applied(1);
-        log.durable.flush();
+        log.durable.sync();
         assert_eq!(log.durable.sequence(), 2);
-        assert_eq!(recovered(folder.path(), &shared), [1, 2]);
+        assert_eq!(recovered(folder.path(), &state), [1, 2]);
     }
 }

@@ -1,14 +1,14 @@
-//! How far the disk is known to have the log.
+//! The durable watermark: up to which record the log is known to be on disk.
 //!
 //! ```text
 //! log/DURABLE   sequence (8) │ crc32 (4)
 //! ```
-//! This is also noted in a file, which nobody waits for: after a crash of the process it says exactly how much there
-//! must be, after a power loss it says a little less.
+//! It is also written to a file, which is never waited for: after a crash of the process the file is exact, after a
+//! power loss it may be slightly behind.
 //!
-//! A log of full durability says so itself, record by record. For a relaxed one the files that were written to are
-//! noted here and flushed later. When that fails, nobody can say what the disk has of these records: the log goes on
-//! in another segment, and the lost ones are safe once the tree has them, half a second later.
+//! With full durability the log advances the watermark itself, record by record. With relaxed durability the written
+//! files are collected here and synced later. If that fails, it is unknown what the disk has of these records: the log
+//! continues in another segment, and the records in doubt are safe once the tree has them, half a second later.
 
 use std::fs::File;
 use std::io;
@@ -23,140 +23,144 @@ use crate::folder::private_files;
 const FILE_NAME: &str = "DURABLE";
 
 #[derive(Default)]
-pub(crate) struct Durable {
-    /// The disk has all records up to this one.
+pub(crate) struct DurableWatermark {
+    /// All records up to this one are on disk.
     sequence: AtomicU64,
-    /// Where that is noted, if it can be.
-    note: Option<File>,
-    unflushed: Mutex<Unflushed>,
-    /// Held while files are flushed, so that to flush is also to wait for others who do.
-    flushing: Mutex<()>,
+    /// The file that holds the watermark, if it could be opened.
+    file: Option<File>,
+    unsynced: Mutex<Unsynced>,
+    /// Held while files are synced, so that a sync also waits for one in progress.
+    syncing: Mutex<()>,
 }
 
 #[derive(Default)]
-struct Unflushed {
+struct Unsynced {
     files: Vec<Arc<File>>,
-    /// The last record written to them.
+    /// The last record written to these files.
     last: u64,
     /// The records up to this one may be lost until the tree has them.
-    doubtful: Option<u64>,
-    /// Whether a flush has failed since the log last asked.
+    in_doubt: Option<u64>,
+    /// Whether a sync has failed since the log last checked.
     has_failed: bool,
 }
 
-/// What a log's folder says that the disk has.
-pub(crate) fn noted(log: &Path) -> io::Result<u64> {
-    let note = match file_read::whole(&log.join(FILE_NAME)) {
+/// The watermark recorded in a log's folder, or 0 if there is none.
+pub(crate) fn read(log: &Path) -> io::Result<u64> {
+    let file = match file_read::whole(&log.join(FILE_NAME)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        note => note?,
+        file => file?,
     };
-    Ok(match (note.first_chunk::<8>(), note.get(8..12)) {
-        (Some(sequence), Some(sum)) if sum == crc32fast::hash(sequence).to_le_bytes() => {
+    Ok(match (file.first_chunk::<8>(), file.get(8..12)) {
+        (Some(sequence), Some(checksum)) if checksum == crc32fast::hash(sequence).to_le_bytes() => {
             u64::from_le_bytes(*sequence)
         }
         _ => 0,
     })
 }
 
-impl Durable {
-    /// For the log in this folder, of which the disk has all up to `sequence`.
-    pub fn start(log: &Path, sequence: u64) -> Durable {
-        let note = private_files::options().open(log.join(FILE_NAME));
-        if let Err(error) = &note {
-            tracing::warn!(%error, "how far the commit log is durable is not noted");
+impl DurableWatermark {
+    /// For the log in this folder, which is durable up to `sequence`.
+    pub fn start(log: &Path, sequence: u64) -> DurableWatermark {
+        let file = private_files::options().open(log.join(FILE_NAME));
+        if let Err(error) = &file {
+            tracing::warn!(%error, "the durable watermark of the commit log is not recorded");
         }
-        let durable = Durable { sequence: AtomicU64::new(sequence), note: note.ok(), ..Durable::default() };
-        if noted(log).is_ok_and(|noted| noted > sequence) {
-            // What was beyond has just been given up. Until that is durable a power loss would bring the old note back.
-            let is_noted = durable.write_note(sequence);
-            if !is_noted || durable.note.as_ref().is_some_and(|note| note.sync_data().is_err()) {
-                tracing::warn!("after a power loss the records that were given up may be asked for again");
+        let durable = DurableWatermark {
+            sequence: AtomicU64::new(sequence),
+            file: file.ok(),
+            ..DurableWatermark::default()
+        };
+        if read(log).is_ok_and(|recorded| recorded > sequence) {
+            // Records beyond it were just discarded. Until that is durable, a power loss would bring back the old watermark.
+            let is_written = durable.write_file(sequence);
+            if !is_written || durable.file.as_ref().is_some_and(|file| file.sync_data().is_err()) {
+                tracing::warn!("after a power loss the discarded records may be reported as missing again");
             }
         }
         durable
     }
 
-    /// The disk, or the tree, has all records up to this one.
-    pub fn reach(&self, sequence: u64) {
+    /// All records up to this one are in the durable log, or in the tree.
+    pub fn advance_to(&self, sequence: u64) {
         if self.sequence.fetch_max(sequence, Ordering::AcqRel) < sequence {
-            self.write_note(sequence);
+            self.write_file(sequence);
         }
     }
 
     /// Whether the log's folder can be written to.
-    pub fn can_be_noted(&self) -> bool {
-        self.write_note(self.sequence())
+    pub fn is_writable(&self) -> bool {
+        self.write_file(self.sequence())
     }
 
-    fn write_note(&self, sequence: u64) -> bool {
-        let mut note = [0; 12];
-        note[..8].copy_from_slice(&sequence.to_le_bytes());
-        note[8..].copy_from_slice(&crc32fast::hash(&sequence.to_le_bytes()).to_le_bytes());
-        // Should it fail, the old note stands, which says less and nothing wrong.
-        self.note.as_ref().is_some_and(|file| file.write_all_at(&note, 0).is_ok())
+    fn write_file(&self, sequence: u64) -> bool {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&sequence.to_le_bytes());
+        bytes[8..].copy_from_slice(&crc32fast::hash(&sequence.to_le_bytes()).to_le_bytes());
+        // If this fails, the old watermark remains, which is lower but not wrong.
+        self.file.as_ref().is_some_and(|file| file.write_all_at(&bytes, 0).is_ok())
     }
 
     pub fn sequence(&self) -> u64 {
         self.sequence.load(Ordering::Acquire)
     }
 
-    /// A record was written to this file and is to be flushed.
-    pub fn add(&self, file: &Arc<File>, sequence: u64) {
-        let mut unflushed = self.lock();
-        unflushed.last = sequence;
-        if unflushed.has_failed {
-            // It was written while a flush of the same file failed.
-            unflushed.doubtful = Some(sequence);
+    /// Registers a file that a record was written to and that must be synced.
+    pub fn add_unsynced(&self, file: &Arc<File>, sequence: u64) {
+        let mut unsynced = self.lock();
+        unsynced.last = sequence;
+        if unsynced.has_failed {
+            // It was written while a sync of the same file failed.
+            unsynced.in_doubt = Some(sequence);
         }
-        if !unflushed.files.last().is_some_and(|last| Arc::ptr_eq(last, file)) {
-            unflushed.files.push(Arc::clone(file));
+        if !unsynced.files.last().is_some_and(|last| Arc::ptr_eq(last, file)) {
+            unsynced.files.push(Arc::clone(file));
         }
     }
 
-    /// Flushes what has been added until now.
-    pub fn flush(&self) {
-        let _flushing = self.flushing.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Syncs the files that were added so far.
+    pub fn sync(&self) {
+        let _syncing = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         let (files, last) = {
-            let mut unflushed = self.lock();
-            (std::mem::take(&mut unflushed.files), unflushed.last)
+            let mut unsynced = self.lock();
+            (std::mem::take(&mut unsynced.files), unsynced.last)
         };
         if files.is_empty() {
             return;
         }
-        self.after_flush(sync_all(&files), last);
+        self.after_sync(sync_files(&files), last);
     }
 
-    /// The files with the records up to `last` were flushed, or that failed.
-    fn after_flush(&self, flushed: io::Result<()>, last: u64) {
-        let mut unflushed = self.lock();
-        if let Err(error) = flushed {
-            tracing::error!(%error, "the commit log could not be flushed; going on in another segment");
-            // The same failure may have hit what was written meanwhile, and is told only once.
-            unflushed.doubtful = Some(unflushed.last);
-            unflushed.has_failed = true;
-        } else if unflushed.doubtful.is_none() {
-            self.reach(last);
+    /// The files with the records up to `last` were synced, or that failed.
+    fn after_sync(&self, synced: io::Result<()>, last: u64) {
+        let mut unsynced = self.lock();
+        if let Err(error) = synced {
+            tracing::error!(%error, "the commit log could not be synced; continuing in another segment");
+            // The same failure may affect what was written meanwhile, and the system reports it only once.
+            unsynced.in_doubt = Some(unsynced.last);
+            unsynced.has_failed = true;
+        } else if unsynced.in_doubt.is_none() {
+            self.advance_to(last);
         }
     }
 
-    /// The tree has all records up to this one.
+    /// All records up to this one are in the tree.
     pub fn applied(&self, sequence: u64) {
-        self.lock().doubtful.take_if(|last| *last <= sequence);
-        self.reach(sequence);
+        self.lock().in_doubt.take_if(|last| *last <= sequence);
+        self.advance_to(sequence);
     }
 
-    /// Whether a flush has failed since this was last asked.
-    pub fn has_failed(&self) -> bool {
+    /// Whether a sync has failed since the last call.
+    pub fn take_failure(&self) -> bool {
         std::mem::take(&mut self.lock().has_failed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Unflushed> {
-        self.unflushed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Unsynced> {
+        self.unsynced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Flushes all of them, whichever fails.
-fn sync_all(files: &[Arc<File>]) -> io::Result<()> {
+/// Syncs all files, even if some fail.
+fn sync_files(files: &[Arc<File>]) -> io::Result<()> {
     files.iter().map(|file| file.sync_data()).fold(Ok(()), io::Result::and)
 }
 
@@ -165,62 +169,62 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_note_says_how_far_it_is() {
+    fn the_file_holds_the_watermark() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(noted(folder.path()).unwrap(), 0);
-        let durable = Durable::start(folder.path(), 4);
-        assert_eq!(noted(folder.path()).unwrap(), 0);
-        durable.reach(9);
-        durable.reach(7);
-        assert_eq!(noted(folder.path()).unwrap(), 9);
-        Durable::start(folder.path(), 12);
-        assert_eq!(noted(folder.path()).unwrap(), 9);
-        Durable::start(folder.path(), 8);
-        assert_eq!(noted(folder.path()).unwrap(), 8);
+        assert_eq!(read(folder.path()).unwrap(), 0);
+        let durable = DurableWatermark::start(folder.path(), 4);
+        assert_eq!(read(folder.path()).unwrap(), 0);
+        durable.advance_to(9);
+        durable.advance_to(7);
+        assert_eq!(read(folder.path()).unwrap(), 9);
+        DurableWatermark::start(folder.path(), 12);
+        assert_eq!(read(folder.path()).unwrap(), 9);
+        DurableWatermark::start(folder.path(), 8);
+        assert_eq!(read(folder.path()).unwrap(), 8);
         std::fs::write(folder.path().join(FILE_NAME), [1; 12]).unwrap();
-        assert_eq!(noted(folder.path()).unwrap(), 0);
+        assert_eq!(read(folder.path()).unwrap(), 0);
     }
 
     #[test]
-    fn records_of_a_failed_flush_count_once_the_tree_has_them() {
-        let durable = Durable::default();
+    fn records_of_a_failed_sync_are_durable_once_the_tree_has_them() {
+        let durable = DurableWatermark::default();
         let good = Arc::new(tempfile::tempfile().unwrap());
-        // A device that takes everything and cannot be flushed.
+        // A device that accepts all writes and cannot be synced.
         let bad = Arc::new(File::options().write(true).open("/dev/null").unwrap());
-        durable.add(&good, 3);
-        durable.flush();
-        assert_eq!((durable.sequence(), durable.has_failed()), (3, false));
-        durable.add(&bad, 5);
-        durable.flush();
-        assert_eq!((durable.sequence(), durable.has_failed(), durable.has_failed()), (3, true, false));
-        durable.add(&good, 7);
-        durable.flush();
+        durable.add_unsynced(&good, 3);
+        durable.sync();
+        assert_eq!((durable.sequence(), durable.take_failure()), (3, false));
+        durable.add_unsynced(&bad, 5);
+        durable.sync();
+        assert_eq!((durable.sequence(), durable.take_failure(), durable.take_failure()), (3, true, false));
+        durable.add_unsynced(&good, 7);
+        durable.sync();
         assert_eq!(durable.sequence(), 3);
         durable.applied(6);
         assert_eq!(durable.sequence(), 6);
-        durable.add(&good, 8);
-        durable.flush();
+        durable.add_unsynced(&good, 8);
+        durable.sync();
         assert_eq!(durable.sequence(), 8);
     }
 
     #[test]
-    fn what_was_written_during_a_failed_flush_counts_once_the_tree_has_it() {
-        let durable = Durable::default();
+    fn records_written_during_a_failed_sync_are_durable_once_the_tree_has_them() {
+        let durable = DurableWatermark::default();
         let good = Arc::new(tempfile::tempfile().unwrap());
-        durable.add(&good, 1);
-        // Records 2 and 3 come while record 1 is being flushed; of record 3 that is told later.
-        durable.add(&good, 2);
-        durable.after_flush(Err(io::Error::other("no disk")), 1);
-        durable.add(&good, 3);
-        assert!(durable.has_failed());
+        durable.add_unsynced(&good, 1);
+        // Records 2 and 3 arrive while record 1 is being synced; record 3 is registered later.
+        durable.add_unsynced(&good, 2);
+        durable.after_sync(Err(io::Error::other("no disk")), 1);
+        durable.add_unsynced(&good, 3);
+        assert!(durable.take_failure());
         for applied in [1, 2] {
             durable.applied(applied);
-            durable.flush();
-            durable.add(&good, 4);
+            durable.sync();
+            durable.add_unsynced(&good, 4);
             assert_eq!(durable.sequence(), applied);
         }
         durable.applied(3);
-        durable.flush();
+        durable.sync();
         assert_eq!(durable.sequence(), 4);
     }
 }

@@ -1,14 +1,14 @@
-//! The log of format 1, read once when such a folder is opened: what it has and the tree has not goes to the tree.
+//! The log of format 1, read once when such a folder is opened: records that the tree lacks are applied to it.
 //!
 //! ```text
 //! length of the body (4) │ crc32 (4) │ run (8) │ sequence (8) │ durability (1) │ body │ zeros
 //! ```
-//! Its checksum had no key, and its records were looked for everywhere, so a client could plant records in it. Now
-//! only those count that belong to the last opening and stand behind one another from a file's beginning on, where
-//! nothing but a record ever began: what a client planted before could at most stand right behind the last record.
+//! Its checksum had no key, and records were searched for everywhere, so a client could plant records in it. Now only
+//! records count that belong to the last run and follow one another from the start of a file, where nothing but a record
+//! ever began: a planted record could at most be right behind the last real one.
 //!
-//! The position in the tree was a run, which is an opening of the store, and a sequence. It is replaced once the tree
-//! has everything; a start that is cut short before that begins again, and to write rows a second time changes nothing.
+//! The position in the tree was a run, which is one opening of the store, and a sequence. It is replaced once the tree
+//! has everything; an upgrade that is interrupted before that starts over, and writing rows twice changes nothing.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
@@ -20,7 +20,7 @@ use partita_store::StoreError;
 
 use crate::folder::creation;
 use crate::folder::file_read;
-use crate::log::position::Position;
+use crate::log::position::LogPosition;
 use crate::log::record::{self, BLOCK_BYTES};
 use crate::log::recovery::OnDamage;
 use crate::log::segments::{FOLDER_NAME, segment_files};
@@ -29,60 +29,60 @@ use crate::tree::environment::Environment;
 use crate::write::batch::Batch;
 use crate::write::overlay::Overlay;
 
-const HEAD_BYTES: usize = 25;
-const SUM_END: usize = 8;
+const HEADER_BYTES: usize = 25;
+const CHECKSUM_END: usize = 8;
 const FULL_DURABILITY: u8 = 0;
 /// How much is written to the tree at once.
 const BATCH_BYTES: usize = 8 << 20;
 
-/// A first start of that time may have been cut short between naming the format and making the data file.
-pub(crate) fn make_up_for_a_cut_start(folder: &Path) -> Result<(), OpenError> {
+/// Creation in format 1 could be interrupted between naming the format and creating the data file.
+pub(crate) fn finish_interrupted_creation(folder: &Path) -> Result<(), OpenError> {
     let failed = |error: io::Error| OpenError::io(folder, error);
-    if creation::is_begun(folder) {
+    if creation::has_data(folder) {
         return Ok(());
     }
     let log = folder.join(FOLDER_NAME);
     if log.exists() && !segment_files(&log).map_err(failed)?.is_empty() {
         return creation::check_data_file(folder);
     }
-    creation::make_data_file(folder)
+    creation::create_data_file(folder)
 }
 
-/// Gives the tree what the log has, after which the log is worth nothing.
-pub(crate) fn empty_log(
+/// Applies the log to the tree, after which the log is no longer needed.
+pub(crate) fn drain_log(
     folder: &Path,
     environment: &Environment,
     on_damage: OnDamage,
 ) -> Result<(), OpenError> {
     let failed = |error: StoreError| OpenError::store(folder, error);
     let numbers = environment.position_numbers().map_err(failed)?.unwrap_or(vec![0, 0]);
-    // Anything else is a position of format 2: only to name the format is left to do.
+    // Anything else is a position of format 2: only naming the format is left to do.
     let [run, applied] = numbers[..] else { return Ok(()) };
     let log = folder.join(FOLDER_NAME);
     let found = records_after(applied, run, &log).map_err(|error| OpenError::io(folder, error))?;
-    let last = last_in_a_row(applied, &found);
-    if let Some((later, place)) = found.range(last + 1..).next()
+    let last = last_contiguous(applied, &found);
+    if let Some((later, location)) = found.range(last + 1..).next()
         && on_damage == OnDamage::Refuse
-        && place.is_full
+        && location.is_full
     {
         let what = format!("record {} of its commit log is not readable, though {later} is", last + 1);
         return Err(OpenError::damaged(folder, what));
     }
     replay(run, last, &found, environment).map_err(failed)?;
-    let position = Position::closed(last);
-    environment.write(|tree, txn| tree.position.set(txn, position)).map_err(failed)?;
+    let position = LogPosition::closed(last);
+    environment.write(|databases, txn| databases.position.set(txn, position)).map_err(failed)?;
     make_private(folder).map_err(|error| OpenError::io(folder, error))
 }
 
-/// Where a record stands.
-struct Place {
+/// Where a record is.
+struct RecordLocation {
     file: PathBuf,
     offset: usize,
     bytes: usize,
     is_full: bool,
 }
 
-/// A whole record found at the beginning of `blocks`.
+/// A complete record at the beginning of `blocks`.
 struct Record<'a> {
     sequence: u64,
     is_full: bool,
@@ -90,41 +90,41 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    fn find(blocks: &'a [u8], run: u64) -> Option<Record<'a>> {
-        let (head, rest) = blocks.split_first_chunk::<HEAD_BYTES>()?;
-        let number = |from: usize| head.get(from..from + 8)?.try_into().ok().map(u64::from_le_bytes);
-        if number(SUM_END)? != run {
+    fn parse(blocks: &'a [u8], run: u64) -> Option<Record<'a>> {
+        let (header, rest) = blocks.split_first_chunk::<HEADER_BYTES>()?;
+        let number = |from: usize| header.get(from..from + 8)?.try_into().ok().map(u64::from_le_bytes);
+        if number(CHECKSUM_END)? != run {
             return None;
         }
-        let (length, sum) = (head.first_chunk::<4>()?, head[4..SUM_END].try_into().ok()?);
+        let (length, checksum) = (header.first_chunk::<4>()?, header[4..CHECKSUM_END].try_into().ok()?);
         let body = rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(length);
-        hasher.update(&blocks[SUM_END..HEAD_BYTES + body.len()]);
-        if hasher.finalize() != u32::from_le_bytes(sum) {
+        hasher.update(&blocks[CHECKSUM_END..HEADER_BYTES + body.len()]);
+        if hasher.finalize() != u32::from_le_bytes(checksum) {
             return None;
         }
-        let is_full = head[HEAD_BYTES - 1] == FULL_DURABILITY;
-        Some(Record { sequence: number(SUM_END + 8)?, is_full, body })
+        let is_full = header[HEADER_BYTES - 1] == FULL_DURABILITY;
+        Some(Record { sequence: number(CHECKSUM_END + 8)?, is_full, body })
     }
 
     fn bytes(&self) -> usize {
-        (HEAD_BYTES + self.body.len()).next_multiple_of(BLOCK_BYTES)
+        (HEADER_BYTES + self.body.len()).next_multiple_of(BLOCK_BYTES)
     }
 }
 
-/// All whole records of the run that come after `applied`.
-fn records_after(applied: u64, run: u64, log: &Path) -> io::Result<BTreeMap<u64, Place>> {
+/// All complete records of the run that come after `applied`.
+fn records_after(applied: u64, run: u64, log: &Path) -> io::Result<BTreeMap<u64, RecordLocation>> {
     let mut found = BTreeMap::new();
     for file in segment_files(log)? {
         let blocks = file_read::whole(&file)?;
         let (mut offset, mut next) = (0, None);
-        while let Some(record) = blocks.get(offset..).and_then(|rest| Record::find(rest, run))
+        while let Some(record) = blocks.get(offset..).and_then(|rest| Record::parse(rest, run))
             && next.is_none_or(|next| next == record.sequence)
         {
             let (bytes, is_full) = (record.bytes(), record.is_full);
             if record.sequence > applied {
-                found.insert(record.sequence, Place { file: file.clone(), offset, bytes, is_full });
+                found.insert(record.sequence, RecordLocation { file: file.clone(), offset, bytes, is_full });
             }
             next = Some(record.sequence + 1);
             offset += bytes;
@@ -133,7 +133,7 @@ fn records_after(applied: u64, run: u64, log: &Path) -> io::Result<BTreeMap<u64,
     Ok(found)
 }
 
-fn last_in_a_row(applied: u64, found: &BTreeMap<u64, Place>) -> u64 {
+fn last_contiguous(applied: u64, found: &BTreeMap<u64, RecordLocation>) -> u64 {
     let mut last = applied;
     while found.contains_key(&(last + 1)) {
         last += 1;
@@ -144,16 +144,17 @@ fn last_in_a_row(applied: u64, found: &BTreeMap<u64, Place>) -> u64 {
 fn replay(
     run: u64,
     last: u64,
-    found: &BTreeMap<u64, Place>,
+    found: &BTreeMap<u64, RecordLocation>,
     environment: &Environment,
 ) -> Result<(), StoreError> {
     let mut batch = Batch::default();
-    for (sequence, place) in found.range(..=last) {
-        let lost = |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
-        let mut blocks = vec![0; place.bytes];
-        let file = File::open(&place.file).map_err(lost)?;
-        file.read_exact_at(&mut blocks, place.offset as u64).map_err(lost)?;
-        let record = Record::find(&blocks, run)
+    for (sequence, location) in found.range(..=last) {
+        let unreadable =
+            |error: io::Error| StoreError::Io(format!("record {sequence} of the commit log: {error}"));
+        let mut blocks = vec![0; location.bytes];
+        let file = File::open(&location.file).map_err(unreadable)?;
+        file.read_exact_at(&mut blocks, location.offset as u64).map_err(unreadable)?;
+        let record = Record::parse(&blocks, run)
             .ok_or_else(|| StoreError::damaged(format!("record {sequence} of its commit log has changed")))?;
         record::replay(*sequence, record.body, &mut batch)?;
         if batch.bytes() >= BATCH_BYTES || *sequence == last {
@@ -165,7 +166,7 @@ fn replay(
     Ok(())
 }
 
-/// Some files were readable for everybody; they are used again.
+/// Some files were world-readable; they are reused.
 fn make_private(folder: &Path) -> io::Result<()> {
     let log = folder.join(FOLDER_NAME);
     for entry in fs::read_dir(folder)?.chain(fs::read_dir(&log)?) {

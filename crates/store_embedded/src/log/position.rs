@@ -1,40 +1,40 @@
-//! How much of the log the tree has, kept in the tree itself and changed in the transaction that adds to it.
+//! The log position of the tree, stored in the tree itself and updated in the transaction that applies the records.
 //!
 //! ```text
 //! "applied" → kind │ crc32 │ sequence (8) │ durable (8) │ whether the log has more (8)
 //! ```
-//! Without the row the tree has everything: there is no log yet.
+//! Without this row the tree has everything: there is no log yet.
 
 use heed::types::Bytes;
 use heed::{Database, RwTxn};
 use partita_store::StoreError;
 
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::tree::entry::{self, Entry};
 use crate::tree::root::{Root, damaged};
 
 pub(crate) const KEY: &[u8] = b"applied";
 
-/// What the tree has of the log.
+/// How much of the log the tree has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct LogPosition {
     /// The last record that the tree has.
     pub sequence: u64,
-    /// The last record of which the log's disk was known to have all up to it.
+    /// The last record up to which the log was known to be durable.
     pub durable: u64,
-    /// Whether the log may have records beyond the tree's. If not, its files may as well be missing.
+    /// Whether the log may have records that the tree lacks. If not, its files are not needed.
     pub is_open: bool,
 }
 
-impl Position {
-    /// The tree has all there is.
-    pub fn closed(sequence: u64) -> Position {
-        Position { sequence, durable: sequence, is_open: false }
+impl LogPosition {
+    /// The tree has everything.
+    pub fn closed(sequence: u64) -> LogPosition {
+        LogPosition { sequence, durable: sequence, is_open: false }
     }
 
     /// The log may have more.
-    pub fn open(sequence: u64, durable: u64) -> Position {
-        Position { sequence, durable: durable.max(sequence), is_open: true }
+    pub fn open(sequence: u64, durable: u64) -> LogPosition {
+        LogPosition { sequence, durable: durable.max(sequence), is_open: true }
     }
 }
 
@@ -44,24 +44,24 @@ pub(crate) struct PositionRow {
 }
 
 impl PositionRow {
-    pub fn get(root: &Root) -> Result<Position, StoreError> {
-        let Some(numbers) = PositionRow::numbers(root)? else { return Ok(Position::default()) };
+    pub fn get(root: &Root) -> Result<LogPosition, StoreError> {
+        let Some(numbers) = PositionRow::numbers(root)? else { return Ok(LogPosition::default()) };
         match numbers[..] {
             [sequence, durable, is_open @ (0 | 1)] => {
-                Ok(Position { sequence, durable, is_open: is_open == 1 })
+                Ok(LogPosition { sequence, durable, is_open: is_open == 1 })
             }
             _ => Err(malformed()),
         }
     }
 
-    pub fn set(&self, txn: &mut RwTxn<'_>, position: Position) -> Result<(), Failure> {
+    pub fn set(&self, txn: &mut RwTxn<'_>, position: LogPosition) -> Result<(), TransactionError> {
         let numbers = [position.sequence, position.durable, u64::from(position.is_open)];
         let payload = numbers.map(u64::to_le_bytes).concat();
         let stored = [&entry::short_header(KEY, &payload)[..], &payload].concat();
         Ok(self.database.put(txn, KEY, &stored)?)
     }
 
-    /// What the row says, if there is one.
+    /// The numbers in the row, if there is one.
     pub fn numbers(root: &Root) -> Result<Option<Vec<u64>>, StoreError> {
         let tree = root.tree(root.named.log);
         let Some(stored) = tree.get(KEY).map_err(damaged)? else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! Makes the data file of a closed store as small as its rows allow.
 //!
-//! LMDB copies what is in use into a new file, which then takes the place of the old one, with its sums. A crash
+//! LMDB copies the live pages into a new file, which then replaces the old one together with its checksums. A crash
 //! leaves one or the other.
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::pages::page_view;
 use crate::tree::environment::Environment;
 use crate::{EmbeddedStore, Options};
 
-/// The length of the data file before and after.
+/// The length of the data file before and after compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compacted {
     pub bytes_before: u64,
@@ -32,9 +32,9 @@ pub fn compact(folder: &Path) -> Result<Compacted, OpenError> {
     Ok(Compacted { bytes_before, bytes_after: length()? })
 }
 
-/// Makes the data file anew; it has all that the log has.
+/// Rewrites the data file, which must be up to date with the log.
 pub(crate) fn compact_closed(folder: &Path) -> Result<(), OpenError> {
-    let _lock = FolderLock::take(folder)?;
+    let _lock = FolderLock::acquire(folder)?;
     let environment = Environment::open(folder)?;
     data_file::replace(folder, |new| {
         environment.copy_to(&page_view::file_of(new)).map_err(|error| OpenError::store(folder, error))

@@ -1,4 +1,4 @@
-//! Rows on pages that nothing leads to any more, because a page above them is lost.
+//! Rows on pages that are no longer reachable, because a page above them is lost.
 
 use std::borrow::Cow;
 
@@ -6,23 +6,23 @@ use partita_store::StoreError;
 
 use crate::damage::branch_repair::remove_reached;
 use crate::damage::damaged_leaf::LeafCopy;
-use crate::pages::page::{Kind, Node, Page, Value};
-use crate::pages::page_set::PageBits;
-use crate::pages::page_view::View;
+use crate::pages::page::{Node, NodeValue, Page, PageKind};
+use crate::pages::page_set::PageSet;
+use crate::pages::page_view::PageView;
 use crate::tree::entry::{self, Entry};
 use crate::tree::long_values;
 use crate::tree::root::Root;
 
-/// Shows the rows of all leaves in use that cannot be reached, and of leaves that are damaged, as far as their own
-/// checksums fit. Where it is not known which pages are in use, all are looked at.
-pub(crate) fn each_row(
-    view: &View,
+/// Visits the rows of all live leaves that are unreachable, and of damaged leaves, as far as their own checksums match.
+/// If it is unknown which pages are live, all pages are visited.
+pub(crate) fn visit_rows(
+    view: &PageView,
     root: Option<&Root>,
-    live: Option<&PageBits>,
+    live: Option<&PageSet>,
     mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let mut pages = live.cloned().unwrap_or_else(|| {
-        let mut all = PageBits::default();
+        let mut all = PageSet::default();
         (2..view.pages_in_file()).for_each(|page| {
             all.insert(page);
         });
@@ -30,14 +30,14 @@ pub(crate) fn each_row(
     });
     root.iter().flat_map(|root| root.trees()).for_each(|tree| remove_reached(tree, &mut pages));
     for number in pages.iter() {
-        let is_fit = view.page(number).is_ok();
-        let Some(LeafCopy { bytes, known }) = view.damaged_leaf(number) else { continue };
+        let is_intact = view.page(number).is_ok();
+        let Some(LeafCopy { bytes, confirmed }) = view.damaged_leaf(number) else { continue };
         let page = Page(&bytes);
-        if page.kind() != Some(Kind::Leaf) {
+        if page.kind() != Some(PageKind::Leaf) {
             continue;
         }
-        // Of a damaged page those rows that its sums know: others may be of an earlier time.
-        for (index, _) in known.iter().enumerate().filter(|(_, known)| is_fit || **known) {
+        // Of a damaged page only rows that its checksum confirms: others may be older versions.
+        for (index, _) in confirmed.iter().enumerate().filter(|(_, confirmed)| is_intact || **confirmed) {
             if let Some(node) = page.leaf_node(index)
                 && let Some(value) = value_of(view, root, node)
             {
@@ -48,12 +48,12 @@ pub(crate) fn each_row(
     Ok(())
 }
 
-/// The row's value, if the node is a row and its checksum fits.
-fn value_of<'v>(view: &'v View, root: Option<&Root>, node: Node<'v>) -> Option<Cow<'v, [u8]>> {
+/// The row's value, if the node is a row and its checksum matches.
+fn value_of<'v>(view: &'v PageView, root: Option<&Root>, node: Node<'v>) -> Option<Cow<'v, [u8]>> {
     let stored = match node.value {
-        Value::Here(stored) => stored,
-        Value::Elsewhere { page, bytes } => view.overflow(page, bytes).ok()?,
-        Value::Database(_) => return None,
+        NodeValue::Inline(stored) => stored,
+        NodeValue::Overflow { page, bytes } => view.overflow(page, bytes).ok()?,
+        NodeValue::Database(_) => return None,
     };
     match entry::read(node.key, stored).ok()? {
         Entry::Short(value) => Some(Cow::Borrowed(value)),

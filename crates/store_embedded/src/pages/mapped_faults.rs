@@ -1,20 +1,19 @@
-//! What happens when a mapped file cannot be read: a message that names the file and the place, and the end.
+//! Reports faults in mapped files: a message that names the file and the offset, then exit.
 //!
-//! A sector that the disk cannot read, or a file that somebody has cut, is met in the middle of some instruction. The
-//! system then sends a signal, and there is no way to go on. The handler looks up the address among the maps of this
-//! program, writes a message that was prepared, and ends the process with a code of its own. Any other fault is left
-//! to whoever handled it before.
+//! A sector that the disk cannot read, or a truncated file, is hit in the middle of some instruction. The system then
+//! sends a signal, and there is no way to continue. The handler looks up the address among this program's maps, writes a
+//! prepared message, and ends the process with a dedicated exit code. Any other fault is passed to the previous handler.
 
 use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// With this the process ends: an input/output error, as sysexits.h has it.
+/// The exit code of the process: an I/O error, as in sysexits.h.
 pub const EXIT_CODE: i32 = 74;
 
 const MAPS: usize = 16;
 
-/// A mapped file. A handler may look at it at any time, so it is never freed.
+/// A mapped file. The handler may read it at any time, so it is never freed.
 struct Entry {
     start: AtomicUsize,
     bytes: AtomicUsize,
@@ -32,13 +31,13 @@ static ENTRIES: [Entry; MAPS] = [const {
     }
 }; MAPS];
 
-/// Faults within a map are told while this lives.
+/// Reports faults within a map while it lives.
 pub(crate) struct MappedRange {
     entry: Option<&'static Entry>,
 }
 
 impl MappedRange {
-    /// Everywhere that this process has a file mapped, as the system lists it. Where it does not, nowhere.
+    /// Every range in which this process has the file mapped, as listed by the system; none if it does not list them.
     pub fn all_of(file: &Path) -> Vec<MappedRange> {
         let Ok(file) = file.canonicalize() else { return Vec::new() };
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
@@ -56,7 +55,7 @@ impl MappedRange {
         Some(MappedRange::new(read(start)?, read(end)?, file))
     }
 
-    /// Of so many maps that there is no more room, the last ones are not told.
+    /// If there are more maps than entries, faults in the remaining ones are not reported.
     fn new(start: usize, end: usize, file: &Path) -> MappedRange {
         install();
         let is_free = |entry: &&Entry| {
@@ -83,56 +82,57 @@ impl Drop for MappedRange {
     }
 }
 
-static mut BEFORE: [std::mem::MaybeUninit<libc::sigaction>; 2] = [std::mem::MaybeUninit::uninit(); 2];
+static mut PREVIOUS_ACTIONS: [std::mem::MaybeUninit<libc::sigaction>; 2] =
+    [std::mem::MaybeUninit::uninit(); 2];
 const SIGNALS: [libc::c_int; 2] = [libc::SIGBUS, libc::SIGSEGV];
 
 #[allow(unsafe_code)]
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        for (place, signal) in SIGNALS.into_iter().enumerate() {
-            // SAFETY: The struct is plain data for which zeros are a value; the handler has the signature that
-            // SA_SIGINFO asks for and does only what a handler may. BEFORE is written here alone, once, before the
-            // handler that reads it is in place for this signal.
+        for (index, signal) in SIGNALS.into_iter().enumerate() {
+            // SAFETY: The struct is plain data for which zeros are valid; the handler has the signature that SA_SIGINFO
+            // requires and does only what a handler may do. PREVIOUS_ACTIONS is written only here, once, before the handler that
+            // reads it is installed for this signal.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 action.sa_sigaction = handle as *const () as usize;
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                let before = &raw mut BEFORE[place];
-                libc::sigaction(signal, std::ptr::null(), (*before).as_mut_ptr());
+                let previous = &raw mut PREVIOUS_ACTIONS[index];
+                libc::sigaction(signal, std::ptr::null(), (*previous).as_mut_ptr());
                 libc::sigaction(signal, &raw const action, std::ptr::null_mut());
             }
         }
     });
 }
 
-/// Runs within a signal: no allocation, no lock, nothing but atomics, write and _exit.
+/// Runs in a signal handler: no allocation, no locks, only atomics, write and _exit.
 #[allow(unsafe_code)]
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
-    // SAFETY: With SA_SIGINFO the system gives a valid siginfo_t, of which a fault has the address.
+    // SAFETY: With SA_SIGINFO the system passes a valid siginfo_t, which holds the address of a fault.
     let address = unsafe { (*info).si_addr() } as usize;
     for entry in &ENTRIES {
         let (start, bytes) = (entry.start.load(Ordering::SeqCst), entry.bytes.load(Ordering::SeqCst));
         if start != 0 && (start..start.saturating_add(bytes)).contains(&address) {
-            tell(entry, address - start);
+            report_and_exit(entry, address - start);
         }
     }
-    let place = usize::from(signal == libc::SIGSEGV);
-    // SAFETY: `install` has filled BEFORE for this signal. Back in the faulting instruction, the fault happens
-    // again and is handled as it was before.
+    let index = usize::from(signal == libc::SIGSEGV);
+    // SAFETY: `install` has filled PREVIOUS_ACTIONS for this signal. Back in the faulting instruction, the fault happens again
+    // and is handled by the previous handler.
     unsafe {
-        let before = &raw const BEFORE[place];
-        libc::sigaction(signal, (*before).as_ptr(), std::ptr::null_mut());
+        let previous = &raw const PREVIOUS_ACTIONS[index];
+        libc::sigaction(signal, (*previous).as_ptr(), std::ptr::null_mut());
     }
 }
 
 #[allow(unsafe_code)]
-fn tell(entry: &Entry, offset: usize) -> ! {
+fn report_and_exit(entry: &Entry, offset: usize) -> ! {
     let mut digits = [0; 20];
     let digits = decimal(offset, &mut digits);
-    let end = b": the disk does not give it back, or the file was cut. See docs/damage.md\n";
+    let end = b": the disk cannot read it, or the file was truncated. See docs/damage.md\n";
     let (message, bytes) = (entry.message.load(Ordering::SeqCst), entry.message_bytes.load(Ordering::SeqCst));
-    // SAFETY: The message was leaked with this length and is never freed; write and _exit may be called in a handler.
+    // SAFETY: The message was leaked with this length and is never freed; write and _exit are async-signal-safe.
     unsafe {
         libc::write(libc::STDERR_FILENO, message.cast(), bytes);
         libc::write(libc::STDERR_FILENO, digits.as_ptr().cast(), digits.len());
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_people_write_them() {
+    fn numbers_are_formatted_in_decimal() {
         for number in [0, 7, 10, 4_096, usize::MAX] {
             assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
         }

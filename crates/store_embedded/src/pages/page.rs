@@ -1,25 +1,25 @@
-//! LMDB's pages, read with bounds checks: whatever the bytes are, reading them is a value or `None`.
+//! LMDB's page layout, read with bounds checks: whatever the bytes are, reading them yields a value or `None`.
 //!
 //! ```text
-//! page    number (8) │ – (2) │ flags (2) │ lower (2) │ upper (2) │ places of the nodes (2 each) … nodes
+//! page    number (8) │ – (2) │ flags (2) │ lower (2) │ upper (2) │ offsets of the nodes (2 each) … nodes
 //!         of an overflow page: number (8) │ – (2) │ flags (2) │ how many pages (4) │ bytes, over all these pages
 //! node    of a leaf:   length of the value (4) │ flags (2) │ length of the key (2) │ key │ value
 //!         of a branch: number of the child (6) │ length of the key (2) │ key, which is the lowest in the child
 //! meta    page header │ magic (4) │ version (4) │ – (8) │ size of the map (8) │ database of free pages (48)
 //!         │ database of names (48) │ number of the last page (8) │ number of the transaction (8)
 //! ```
-//! Numbers are little-endian. Nodes fill a page from `upper` to its end without gaps. A branch's first key says
-//! nothing: its first child has all that is lower than the second's key. A value that does not fit beside others is
-//! the number of its overflow page. Pages 0 and 1 are meta pages; transaction `n` writes page `n % 2`.
+//! Numbers are little-endian. Nodes fill a page from `upper` to its end without gaps. A branch's first key is
+//! meaningless: its first child holds everything below the second child's key. A value that does not fit inline is the
+//! number of its overflow page. Pages 0 and 1 are meta pages; transaction `n` writes page `n % 2`.
 
 pub(crate) const HEADER_BYTES: usize = 16;
 pub(crate) const META_BYTES: usize = HEADER_BYTES + 136;
 pub(crate) const DATABASE_BYTES: usize = 48;
-/// Where a meta page has the number of its transaction.
+/// The offset of the transaction number in a meta page.
 pub(crate) const META_TRANSACTION_AT: usize = META_BYTES - 8;
-/// No tree is higher.
+/// No tree is deeper.
 pub(crate) const MAX_DEPTH: usize = 32;
-/// What stands in the place of a page number where there is no page.
+/// The page number that stands for no page.
 const NO_PAGE: u64 = u64::MAX;
 
 const BRANCH: u16 = 1;
@@ -32,15 +32,15 @@ const NODE_IS_DATABASE: u16 = 2;
 const MAGIC: u32 = 0xBEEF_C0DE;
 const VERSION: u32 = 1;
 
-/// What a page is for.
+/// The type of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PageKind {
     Branch,
     Leaf,
     Overflow,
 }
 
-/// A page's bytes.
+/// The bytes of a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Page<'a>(pub &'a [u8]);
 
@@ -48,16 +48,16 @@ pub(crate) struct Page<'a>(pub &'a [u8]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node<'a> {
     pub key: &'a [u8],
-    pub value: Value<'a>,
+    pub value: NodeValue<'a>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value<'a> {
-    Here(&'a [u8]),
+pub(crate) enum NodeValue<'a> {
+    Inline(&'a [u8]),
     /// The record of a named database.
     Database(&'a [u8]),
-    /// In overflow pages from this one on.
-    Elsewhere {
+    /// In overflow pages starting with this one.
+    Overflow {
         page: u64,
         bytes: usize,
     },
@@ -68,29 +68,28 @@ impl<'a> Page<'a> {
         u64_at(self.0, 0)
     }
 
-    pub fn kind(self) -> Option<Kind> {
+    pub fn kind(self) -> Option<PageKind> {
         match u16_at(self.0, 10)? {
-            BRANCH => Some(Kind::Branch),
-            LEAF => Some(Kind::Leaf),
-            OVERFLOW => Some(Kind::Overflow),
+            BRANCH => Some(PageKind::Branch),
+            LEAF => Some(PageKind::Leaf),
+            OVERFLOW => Some(PageKind::Overflow),
             _ => None,
         }
     }
 
-    /// Whether the page is one of this number, whose nodes fill it as LMDB fills it and stand in the order of their
-    /// keys.
+    /// Whether this is the page of this number, with nodes laid out as LMDB does and in key order.
     pub fn is_well_formed(self, number: u64) -> bool {
         if self.number() != Some(number) {
             return false;
         }
         match self.kind() {
-            Some(Kind::Overflow) => self.overflow_pages().is_some_and(|pages| pages > 0),
+            Some(PageKind::Overflow) => self.overflow_pages().is_some_and(|pages| pages > 0),
             Some(kind) => self.has_well_formed_nodes(kind).unwrap_or(false),
             None => false,
         }
     }
 
-    fn has_well_formed_nodes(self, kind: Kind) -> Option<bool> {
+    fn has_well_formed_nodes(self, kind: PageKind) -> Option<bool> {
         let (lower, upper) = (usize::from(self.lower()), usize::from(u16_at(self.0, 14)?));
         if lower < HEADER_BYTES || lower % 2 != 0 || lower > upper || upper > self.0.len() {
             return Some(false);
@@ -99,9 +98,9 @@ impl<'a> Page<'a> {
         for index in 0..self.nodes() {
             let (node, key) = self.node(index)?;
             let value_bytes = match (kind, self.leaf_node(index).map(|node| node.value)) {
-                (Kind::Branch, _) => 0,
-                (_, Some(Value::Here(value) | Value::Database(value))) => value.len(),
-                (_, Some(Value::Elsewhere { .. })) => 8,
+                (PageKind::Branch, _) => 0,
+                (_, Some(NodeValue::Inline(value) | NodeValue::Database(value))) => value.len(),
+                (_, Some(NodeValue::Overflow { .. })) => 8,
                 (_, None) => return Some(false),
             };
             let node_bytes = (NODE_HEADER_BYTES + key.len() + value_bytes).next_multiple_of(2);
@@ -113,16 +112,16 @@ impl<'a> Page<'a> {
         Some(filled == self.0.len() - upper && self.is_in_order(kind))
     }
 
-    fn is_in_order(self, kind: Kind) -> bool {
-        let first = usize::from(kind == Kind::Branch);
+    fn is_in_order(self, kind: PageKind) -> bool {
+        let first = usize::from(kind == PageKind::Branch);
         let pairs = || (first + 1..self.nodes()).map(|index| (self.key(index - 1), self.key(index)));
-        // The keys of the database of free pages are numbers.
+        // The keys of the free list are numbers.
         let number = |key: Option<&[u8]>| key.filter(|key| key.len() == 8).and_then(|key| u64_at(key, 0));
         pairs().all(|(low, high)| low < high)
             || pairs().all(|(low, high)| number(low).is_some() && number(low) < number(high))
     }
 
-    /// What comes before the unused part of a branch or leaf, and what comes behind it.
+    /// The parts of a branch or leaf before and after its unused space.
     pub fn used_parts(self) -> Option<(&'a [u8], &'a [u8])> {
         let (lower, upper) = (usize::from(self.lower()), usize::from(u16_at(self.0, 14)?));
         if lower > upper {
@@ -131,12 +130,12 @@ impl<'a> Page<'a> {
         Some((self.0.get(..lower)?, self.0.get(upper..)?))
     }
 
-    /// How many nodes a branch or leaf has.
+    /// The number of nodes in a branch or leaf.
     pub fn nodes(self) -> usize {
         usize::from(self.lower()).saturating_sub(HEADER_BYTES) / 2
     }
 
-    /// How many pages an overflow page has, itself included.
+    /// The number of pages of an overflow value, including the first.
     pub fn overflow_pages(self) -> Option<u64> {
         u32_at(self.0, 12).map(u64::from)
     }
@@ -146,36 +145,36 @@ impl<'a> Page<'a> {
         let bytes = usize::try_from(u32_at(node, 0)?).ok()?;
         let value = node.get(NODE_HEADER_BYTES + key.len()..)?;
         let value = match u16_at(node, 4)? {
-            0 => Value::Here(value.get(..bytes)?),
-            NODE_IS_DATABASE => Value::Database(value.get(..bytes)?),
-            NODE_OVERFLOWS => Value::Elsewhere { page: u64_at(value, 0)?, bytes },
+            0 => NodeValue::Inline(value.get(..bytes)?),
+            NODE_IS_DATABASE => NodeValue::Database(value.get(..bytes)?),
+            NODE_OVERFLOWS => NodeValue::Overflow { page: u64_at(value, 0)?, bytes },
             _ => return None,
         };
         Some(Node { key, value })
     }
 
-    /// The page of a branch's child.
+    /// The page number of a branch's child.
     pub fn child(self, index: usize) -> Option<u64> {
         let (node, _) = self.node(index)?;
         Some(u64::from(u32_at(node, 0)?) | u64::from(u16_at(node, 4)?) << 32)
     }
 
-    /// The key of a node. That of a branch's first node says nothing.
+    /// The key of a node. That of a branch's first node is meaningless.
     pub fn key(self, index: usize) -> Option<&'a [u8]> {
         self.node(index).map(|(_, key)| key)
     }
 
-    /// The first node of a leaf whose key is not lower than `key`.
-    pub fn first_not_below(self, key: &[u8]) -> Option<usize> {
+    /// The first node of a leaf whose key is not below `key`.
+    pub fn lower_bound(self, key: &[u8]) -> Option<usize> {
         self.first_where(0, |other| other >= key)
     }
 
-    /// The child of a branch in which `key` is, if it is anywhere.
+    /// The child of a branch that contains `key`, if any does.
     pub fn child_with(self, key: &[u8]) -> Option<usize> {
         Some(self.first_where(1, |other| other > key)? - 1)
     }
 
-    /// As above, where keys are numbers.
+    /// Like [`Page::child_with`], for keys that are numbers.
     pub fn child_with_number(self, number: u64) -> Option<usize> {
         Some(self.first_where(1, |other| u64_at(other, 0).is_none_or(|other| other > number))? - 1)
     }
@@ -199,8 +198,8 @@ impl<'a> Page<'a> {
         if index >= self.nodes() {
             return None;
         }
-        let place = usize::from(u16_at(self.0, HEADER_BYTES + 2 * index)?);
-        let node = self.0.get(place..)?;
+        let offset = usize::from(u16_at(self.0, HEADER_BYTES + 2 * index)?);
+        let node = self.0.get(offset..)?;
         let key_bytes = usize::from(u16_at(node, 6)?);
         Some((node, node.get(NODE_HEADER_BYTES..NODE_HEADER_BYTES + key_bytes)?))
     }
@@ -210,14 +209,14 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A leaf of these rows, which are in order, or `None` if they take more than a page.
+/// Builds a leaf of these rows, which are in order, or returns `None` if they do not fit in a page.
 pub(crate) fn new_leaf(number: u64, page_bytes: usize, rows: &[Node<'_>]) -> Option<Vec<u8>> {
     let nodes = rows.iter().map(|row| {
         let reference;
         let (flags, length, value) = match row.value {
-            Value::Here(value) => (0, value.len(), value),
-            Value::Database(record) => (NODE_IS_DATABASE, record.len(), record),
-            Value::Elsewhere { page, bytes } => {
+            NodeValue::Inline(value) => (0, value.len(), value),
+            NodeValue::Database(record) => (NODE_IS_DATABASE, record.len(), record),
+            NodeValue::Overflow { page, bytes } => {
                 reference = page.to_le_bytes();
                 (NODE_OVERFLOWS, bytes, &reference[..])
             }
@@ -228,7 +227,7 @@ pub(crate) fn new_leaf(number: u64, page_bytes: usize, rows: &[Node<'_>]) -> Opt
     new_page(number, LEAF, page_bytes, nodes)
 }
 
-/// A branch with these children, each with its lowest key.
+/// Builds a branch with these children, each with its lowest key.
 pub(crate) fn new_branch(number: u64, page_bytes: usize, children: &[(&[u8], u64)]) -> Option<Vec<u8>> {
     let nodes = children.iter().enumerate().map(|(index, (key, child))| {
         let key = if index == 0 { &[][..] } else { key };
@@ -237,7 +236,7 @@ pub(crate) fn new_branch(number: u64, page_bytes: usize, children: &[(&[u8], u64
     new_page(number, BRANCH, page_bytes, nodes)
 }
 
-/// The first bytes of the overflow pages of a value.
+/// The header of a value's overflow pages.
 pub(crate) fn overflow_header(number: u64, pages: u64) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..8].copy_from_slice(&number.to_le_bytes());
@@ -274,7 +273,7 @@ fn new_page(
     Some(page)
 }
 
-/// One of LMDB's databases, as its record says.
+/// An LMDB database, as described by its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Database {
     pub depth: u16,
@@ -292,7 +291,7 @@ impl Database {
     }
 }
 
-/// The start of everything: a meta page.
+/// The contents of a meta page, from which everything else is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meta {
     pub page_bytes: usize,
@@ -321,21 +320,21 @@ impl Meta {
     }
 }
 
-/// How many overflow pages a value takes.
+/// The number of overflow pages that a value takes.
 pub(crate) fn overflow_pages(bytes: usize, page_bytes: usize) -> u64 {
     ((HEADER_BYTES - 1 + bytes) / page_bytes + 1) as u64
 }
 
-pub(crate) fn u64_at(bytes: &[u8], place: usize) -> Option<u64> {
-    bytes.get(place..)?.first_chunk().copied().map(u64::from_le_bytes)
+pub(crate) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    bytes.get(offset..)?.first_chunk().copied().map(u64::from_le_bytes)
 }
 
-fn u32_at(bytes: &[u8], place: usize) -> Option<u32> {
-    bytes.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
+fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    bytes.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
 }
 
-fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
-    bytes.get(place..)?.first_chunk().copied().map(u16::from_le_bytes)
+fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    bytes.get(offset..)?.first_chunk().copied().map(u16::from_le_bytes)
 }
 
 #[cfg(test)]
@@ -343,34 +342,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_read_as_they_were_made() {
+    fn pages_are_read_as_they_were_built() {
         let rows = [
-            Node { key: b"a", value: Value::Here(b"one") },
-            Node { key: b"bc", value: Value::Elsewhere { page: 77, bytes: 4_000 } },
-            Node { key: b"d", value: Value::Here(b"") },
+            Node { key: b"a", value: NodeValue::Inline(b"one") },
+            Node { key: b"bc", value: NodeValue::Overflow { page: 77, bytes: 4_000 } },
+            Node { key: b"d", value: NodeValue::Inline(b"") },
         ];
         let bytes = new_leaf(9, 4_096, &rows).unwrap();
         let page = Page(&bytes);
-        assert!(page.is_well_formed(9) && !page.is_well_formed(8) && page.kind() == Some(Kind::Leaf));
+        assert!(page.is_well_formed(9) && !page.is_well_formed(8) && page.kind() == Some(PageKind::Leaf));
         let read: Vec<_> = (0..page.nodes()).map(|index| page.leaf_node(index).unwrap()).collect();
         assert_eq!(read, rows);
-        assert_eq!((page.first_not_below(b"b"), page.first_not_below(b"x")), (Some(1), Some(3)));
+        assert_eq!((page.lower_bound(b"b"), page.lower_bound(b"x")), (Some(1), Some(3)));
         assert_eq!(page.leaf_node(3), None);
 
         let bytes = new_branch(5, 4_096, &[(b"", 3), (b"k", 1 << 40), (b"m", 7)]).unwrap();
         let page = Page(&bytes);
-        assert!(page.is_well_formed(5) && page.kind() == Some(Kind::Branch));
+        assert!(page.is_well_formed(5) && page.kind() == Some(PageKind::Branch));
         let child = |key: &[u8]| page.child(page.child_with(key).unwrap()).unwrap();
         assert_eq!((child(b"a"), child(b"k"), child(b"l"), child(b"z")), (3, 1 << 40, 1 << 40, 7));
-        assert!(new_leaf(1, 64, &[Node { key: &[1; 40], value: Value::Here(&[0; 40]) }]).is_none());
+        assert!(new_leaf(1, 64, &[Node { key: &[1; 40], value: NodeValue::Inline(&[0; 40]) }]).is_none());
     }
 
-    /// Whatever the bytes are, reading them ends and stays within them.
+    /// Whatever the bytes are, reading them terminates and stays in bounds.
     #[test]
-    fn damaged_pages_are_read_without_harm() {
+    fn damaged_pages_are_read_without_panics() {
         let value = [7; 200];
         let keys: Vec<[u8; 2]> = (0..15_u16).map(u16::to_be_bytes).collect();
-        let rows: Vec<_> = keys.iter().map(|key| Node { key, value: Value::Here(&value) }).collect();
+        let rows: Vec<_> = keys.iter().map(|key| Node { key, value: NodeValue::Inline(&value) }).collect();
         let good = new_leaf(3, 4_096, &rows).unwrap();
         let mut number = 1_u64;
         for _ in 0..20_000 {
@@ -382,12 +381,8 @@ mod tests {
                 bytes[at] = (number >> 20) as u8;
             }
             let page = Page(&bytes);
-            let _ = (
-                page.is_well_formed(3),
-                page.used_parts(),
-                page.first_not_below(b"kk"),
-                page.child_with(b"kk"),
-            );
+            let _ =
+                (page.is_well_formed(3), page.used_parts(), page.lower_bound(b"kk"), page.child_with(b"kk"));
             for index in 0..page.nodes() {
                 let _ = (page.leaf_node(index), page.child(index));
             }

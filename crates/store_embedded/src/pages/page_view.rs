@@ -1,7 +1,7 @@
-//! The pages of `data.mdb`, each checked against its sum when it is first read.
+//! The pages of `data.mdb`, each checked against its checksum when it is first read.
 //!
-//! A [`View`] is the file as one transaction left it, mapped into memory. Of a page that is in use nothing changes,
-//! so one check a page and run of the program is enough; `checked` keeps which ones had theirs.
+//! A [`PageView`] is the file as one transaction left it, mapped into memory. A live page never changes, so one check per
+//! page and process is enough; `checked` records which pages had theirs.
 
 use std::fs::File;
 use std::io;
@@ -13,30 +13,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::{Advice, Mmap, MmapOptions};
 
 use crate::damage::damaged_leaf::LeafCopy;
-use crate::damage::lost_ranges::DamageNotes;
-use crate::pages::checksums::{PageSum, PageSums};
-use crate::pages::page::{HEADER_BYTES, Kind, Node, Page, Value, overflow_pages};
-use crate::pages::page_set::SharedPageBits;
+use crate::damage::lost_ranges::LostRanges;
+use crate::pages::checksums::{ChecksumFile, PageChecksum};
+use crate::pages::page::{HEADER_BYTES, Node, NodeValue, Page, PageKind, overflow_pages};
+use crate::pages::page_set::AtomicPageSet;
 use crate::tree::entry;
 use crate::tree::long_values;
 
 pub(crate) const FILE_NAME: &str = "data.mdb";
 
-/// With less than this an address space is too small to work in.
+/// An address space with less than this is too small to work in.
 const SMALLEST_MAP_BYTES: usize = 1 << 28;
 const OUT_OF_MEMORY: i32 = 12;
 
-/// What all views share.
-pub(crate) struct Pages {
+/// The state that all views share.
+pub(crate) struct PageFile {
     pub file: File,
-    pub sums: PageSums,
-    pub damage: DamageNotes,
-    checked: SharedPageBits,
-    /// What the file had when it was last looked at.
+    pub checksums: ChecksumFile,
+    pub damage: LostRanges,
+    checked: AtomicPageSet,
+    /// The length of the file when it was last read.
     length: AtomicU64,
 }
 
-/// A page that is not what was written.
+/// A page that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostPage {
     pub number: u64,
@@ -50,76 +50,76 @@ impl std::fmt::Display for LostPage {
     }
 }
 
-/// What is expected of a page.
+/// What a page is expected to contain.
 #[derive(Clone, Copy)]
-enum Part {
+enum PageRole {
     Nodes,
-    /// The first page of a long value, or a further one, which has nothing but a part of it.
-    ValueBegin,
-    ValueRest,
+    /// The first page of a long value, or a further one, which holds nothing but a part of it.
+    OverflowStart,
+    OverflowRest,
 }
 
-impl Part {
-    fn fits(self, sum: &PageSum, number: u64, bytes: &[u8]) -> bool {
+impl PageRole {
+    fn matches(self, checksum: &PageChecksum, number: u64, bytes: &[u8]) -> bool {
         match self {
-            Part::Nodes => sum.fits_nodes(number, bytes),
-            Part::ValueBegin | Part::ValueRest => sum.fits_bytes(number, bytes),
+            PageRole::Nodes => checksum.matches_nodes(number, bytes),
+            PageRole::OverflowStart | PageRole::OverflowRest => checksum.matches_bytes(number, bytes),
         }
     }
 
     fn is_well_formed(self, number: u64, bytes: &[u8]) -> bool {
-        matches!(self, Part::ValueRest) || Page(bytes).is_well_formed(number)
+        matches!(self, PageRole::OverflowRest) || Page(bytes).is_well_formed(number)
     }
 }
 
-impl Pages {
-    pub fn open(folder: &Path) -> io::Result<Pages> {
+impl PageFile {
+    pub fn open(folder: &Path) -> io::Result<PageFile> {
         let file = File::options().read(true).write(true).open(file_of(folder))?;
-        let sums = PageSums::open(&folder.join(crate::pages::checksums::FILE_NAME))?;
-        Ok(Pages::of(file, sums, DamageNotes::open(folder)?))
+        let checksums = ChecksumFile::open(&folder.join(crate::pages::checksums::FILE_NAME))?;
+        Ok(PageFile::of(file, checksums, LostRanges::open(folder)?))
     }
 
-    pub fn of(file: File, sums: PageSums, damage: DamageNotes) -> Pages {
+    pub fn of(file: File, checksums: ChecksumFile, damage: LostRanges) -> PageFile {
         // As for the map. Whether the system follows the advice makes no difference to what is read.
         let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random);
-        Pages { file, sums, damage, checked: SharedPageBits::new(), length: AtomicU64::new(0) }
+        PageFile { file, checksums, damage, checked: AtomicPageSet::new(), length: AtomicU64::new(0) }
     }
 
-    /// What both files take.
+    /// The length of both files.
     pub fn bytes(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len() + self.sums.bytes()?)
+        Ok(self.file.metadata()?.len() + self.checksums.bytes()?)
     }
 
-    /// Pages beyond the end of the file are never looked at.
-    pub fn look_for_end(&self) -> io::Result<u64> {
+    /// Updates the known length of the file. Pages beyond it are never read.
+    pub fn update_length(&self) -> io::Result<u64> {
         let length = self.file.metadata()?.len();
         self.length.store(length, Ordering::Release);
         Ok(length)
     }
 
-    /// Takes a page as it is, because this program has just written it, or has it checked again.
+    /// Marks a page as checked, because this process has just written it, or has it checked again.
     pub fn set_checked(&self, page: u64, checked: bool) {
         self.checked.set(page, checked);
     }
 
-    fn check(&self, number: u64, bytes: &[u8], part: Part) -> Result<(), String> {
-        if !self.sums.get(number).is_ok_and(|sum| part.fits(&sum, number, bytes)) {
-            self.check_closely(number, bytes, part)?;
+    fn check(&self, number: u64, bytes: &[u8], role: PageRole) -> Result<(), String> {
+        if !self.checksums.get(number).is_ok_and(|checksum| role.matches(&checksum, number, bytes)) {
+            self.check_closely(number, bytes, role)?;
         }
         self.checked.set(number, true);
         Ok(())
     }
 
-    fn check_closely(&self, number: u64, bytes: &[u8], part: Part) -> Result<(), String> {
-        let known = self.sums.known(number);
-        if known.sum.is_some_and(|sum| part.fits(&sum, number, bytes)) {
+    fn check_closely(&self, number: u64, bytes: &[u8], role: PageRole) -> Result<(), String> {
+        let stored = self.checksums.read_verified(number);
+        if stored.checksum.is_some_and(|checksum| role.matches(&checksum, number, bytes)) {
             return Ok(());
         }
-        // If what is damaged is the sum, the page must do with being well formed.
-        if known.is_certain || !part.is_well_formed(number, bytes) {
-            return Err("is not what was written: its checksum does not fit".to_string());
+        // If the checksum is damaged, being well formed has to be enough for the page.
+        if stored.is_certain || !role.is_well_formed(number, bytes) {
+            return Err("is not what was written: its checksum does not match".to_string());
         }
-        tracing::warn!(page = number, "the file of checksums is damaged; a page is taken as it is");
+        tracing::warn!(page = number, "the checksum file is damaged; a page is accepted as it is");
         Ok(())
     }
 }
@@ -130,67 +130,67 @@ pub(crate) fn file_of(folder: &Path) -> PathBuf {
 
 /// The file as one transaction left it.
 #[derive(Clone)]
-pub(crate) struct View {
-    pub pages: Arc<Pages>,
+pub(crate) struct PageView {
+    pub pages: Arc<PageFile>,
     map: Arc<Mmap>,
     pub page_bytes: usize,
 }
 
-impl View {
-    /// Maps the file, with room to grow.
-    pub fn open(pages: Arc<Pages>, page_bytes: usize, map_bytes: usize) -> io::Result<View> {
+impl PageView {
+    /// Maps the file, with space to grow.
+    pub fn open(pages: Arc<PageFile>, page_bytes: usize, map_bytes: usize) -> io::Result<PageView> {
         let map = Arc::new(map(&pages.file, map_bytes)?);
-        pages.look_for_end()?;
-        Ok(View { pages, map, page_bytes })
+        pages.update_length()?;
+        Ok(PageView { pages, map, page_bytes })
     }
 
-    /// The file as it is now, which may be longer.
-    pub fn renewed(&self) -> io::Result<View> {
+    /// A view of the file at its current length.
+    pub fn refreshed(&self) -> io::Result<PageView> {
         let mut view = self.clone();
-        if view.pages.look_for_end()? > view.map.len() as u64 {
+        if view.pages.update_length()? > view.map.len() as u64 {
             view.map = Arc::new(map(&view.pages.file, view.map.len().saturating_mul(2))?);
         }
         Ok(view)
     }
 
-    /// Whether both look at the file through the same map.
-    pub fn shares_map_with(&self, other: &View) -> bool {
+    /// Whether both views use the same map.
+    pub fn shares_map_with(&self, other: &PageView) -> bool {
         Arc::ptr_eq(&self.map, &other.map)
     }
 
-    /// A branch or leaf.
+    /// A checked branch or leaf.
     pub fn page(&self, number: u64) -> Result<Page<'_>, LostPage> {
-        match self.run(number, 1) {
-            Some(bytes) if self.pages.checked.has(number) => Ok(Page(bytes)),
-            Some(bytes) => self.first_look(number, Part::Nodes).map(|()| Page(bytes)),
-            None => Err(self.lost(number, "lies beyond the end of the file")),
+        match self.raw_pages(number, 1) {
+            Some(bytes) if self.pages.checked.contains(number) => Ok(Page(bytes)),
+            Some(bytes) => self.check_first_read(number, PageRole::Nodes).map(|()| Page(bytes)),
+            None => Err(self.lost_page(number, "is beyond the end of the file")),
         }
     }
 
-    /// The value in overflow pages.
+    /// The checked value in overflow pages.
     pub fn overflow(&self, first: u64, bytes: usize) -> Result<&[u8], LostPage> {
         let count = overflow_pages(bytes, self.page_bytes);
-        let beyond = || self.lost(first, "is said to have more bytes than the file");
-        let run = self.run(first, count).ok_or_else(beyond)?;
+        let beyond = || self.lost_page(first, "claims more bytes than the file has");
+        let pages = self.raw_pages(first, count).ok_or_else(beyond)?;
         for number in first..first + count {
-            if !self.pages.checked.has(number) {
-                let part = if number == first { Part::ValueBegin } else { Part::ValueRest };
-                self.first_look(number, part)?;
+            if !self.pages.checked.contains(number) {
+                let role = if number == first { PageRole::OverflowStart } else { PageRole::OverflowRest };
+                self.check_first_read(number, role)?;
             }
         }
-        let page = Page(run);
-        if page.kind() != Some(Kind::Overflow) || page.number() != Some(first) {
-            return Err(self.lost(first, "is not the page of values it should be"));
+        let page = Page(pages);
+        if page.kind() != Some(PageKind::Overflow) || page.number() != Some(first) {
+            return Err(self.lost_page(first, "is not the overflow page it should be"));
         }
-        run.get(HEADER_BYTES..HEADER_BYTES + bytes).ok_or_else(beyond)
+        pages.get(HEADER_BYTES..HEADER_BYTES + bytes).ok_or_else(beyond)
     }
 
     pub fn pages_in_file(&self) -> u64 {
         self.pages.length.load(Ordering::Acquire) / self.page_bytes as u64
     }
 
-    /// Pages unchecked, as the file has them.
-    pub fn run(&self, first: u64, count: u64) -> Option<&[u8]> {
+    /// Unchecked pages, as mapped.
+    pub fn raw_pages(&self, first: u64, count: u64) -> Option<&[u8]> {
         let bytes = self.page_bytes as u64;
         let (start, end) = (first.checked_mul(bytes)?, first.checked_add(count)?.checked_mul(bytes)?);
         if end > self.pages.length.load(Ordering::Acquire) {
@@ -199,7 +199,7 @@ impl View {
         self.map.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    /// A page unchecked, read from the disk: where the map would end the process, this is an error.
+    /// An unchecked page, read from the disk: where the map would end the process, this returns an error.
     pub fn copy_of(&self, number: u64) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; self.page_bytes];
         let at = number.checked_mul(self.page_bytes as u64).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -207,64 +207,66 @@ impl View {
         Ok(bytes)
     }
 
-    /// A leaf unchecked, and which of its rows are known to have been written there. It may be written anew at any
-    /// time, so this is a copy.
+    /// A copy of an unchecked leaf, and which of its rows are confirmed by its checksum. A copy, because it may be rewritten
+    /// at any time.
     pub fn damaged_leaf(&self, number: u64) -> Option<LeafCopy> {
         let bytes = self.copy_of(number).ok()?;
         let page = Page(&bytes);
-        let known = match self.pages.sums.known(number).sum {
-            Some(sum) => sum.known_rows(number, page),
+        let confirmed = match self.pages.checksums.read_verified(number).checksum {
+            Some(checksum) => checksum.confirmed_rows(number, page),
             None => (0..page.nodes()).map(|index| self.has_own_checksum(page.leaf_node(index))).collect(),
         };
-        Some(LeafCopy { bytes, known })
+        Some(LeafCopy { bytes, confirmed })
     }
 
-    /// Whether a node is a row or a chunk, by its own checksum.
+    /// Whether a node is a row or a chunk, judged by its own checksum.
     fn has_own_checksum(&self, node: Option<Node<'_>>) -> bool {
         let Some(node) = node else { return false };
         let stored = match node.value {
-            Value::Here(stored) => Some(stored),
-            Value::Elsewhere { page, bytes } => self.overflow(page, bytes).ok(),
-            Value::Database(_) => None,
+            NodeValue::Inline(stored) => Some(stored),
+            NodeValue::Overflow { page, bytes } => self.overflow(page, bytes).ok(),
+            NodeValue::Database(_) => None,
         };
         stored.is_some_and(|stored| {
             entry::read(node.key, stored).is_ok() || long_values::read_chunk(node.key, stored).is_some()
         })
     }
 
-    pub fn lost(&self, number: u64, why: &str) -> LostPage {
+    pub fn lost_page(&self, number: u64, why: &str) -> LostPage {
         LostPage { number, offset: number.saturating_mul(self.page_bytes as u64), why: why.to_string() }
     }
 
     #[cold]
-    fn first_look(&self, number: u64, part: Part) -> Result<(), LostPage> {
+    fn check_first_read(&self, number: u64, role: PageRole) -> Result<(), LostPage> {
         let bytes = self.copy_of(number).map_err(|error| format!("cannot be read: {error}"));
-        bytes.and_then(|bytes| self.pages.check(number, &bytes, part)).map_err(|why| self.lost(number, &why))
+        bytes
+            .and_then(|bytes| self.pages.check(number, &bytes, role))
+            .map_err(|why| self.lost_page(number, &why))
     }
 }
 
-/// Maps more than the file has, so that it can grow: nothing beyond its end is ever looked at.
+/// Maps more than the file's length, so that it can grow: nothing beyond its end is ever read.
 #[allow(unsafe_code)]
 fn map(file: &File, map_bytes: usize) -> io::Result<Mmap> {
-    let mut wanted = map_bytes;
+    let mut requested = map_bytes;
     let map = loop {
-        // SAFETY: The bytes of a map must not change while somebody looks at them. The folder is locked against
-        // other processes; within this one only the pages of finished transactions are looked at, and LMDB writes
-        // to none of these while a transaction that may see them is open, as one is for every view in use. `repair`
-        // writes only to pages that did not fit when they were checked; of these nobody looks at more than a copy.
-        match unsafe { MmapOptions::new().len(wanted).map(file) } {
+        // SAFETY: The bytes of a map must not change while they are read. The folder is locked against other processes;
+        // within this one only the pages of finished transactions are read, and LMDB writes to none of these while a
+        // transaction that may see them is open, as one is for every view in use. `page_repair` writes only to pages
+        // that failed their check; of these only copies are read.
+        match unsafe { MmapOptions::new().len(requested).map(file) } {
             Ok(map) => break map,
             Err(error)
                 if error.raw_os_error() == Some(OUT_OF_MEMORY)
-                    && wanted / 2 >= SMALLEST_MAP_BYTES
-                    && (wanted / 2) as u64 >= file.metadata()?.len() =>
+                    && requested / 2 >= SMALLEST_MAP_BYTES
+                    && (requested / 2) as u64 >= file.metadata()?.len() =>
             {
-                wanted /= 2;
+                requested /= 2;
             }
             Err(error) => return Err(error),
         }
     };
-    // When data outgrow memory, reading ahead costs far more than it brings.
+    // When the data outgrows memory, read-ahead costs far more than it gains.
     map.advise(Advice::Random)?;
     Ok(map)
 }

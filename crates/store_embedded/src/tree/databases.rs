@@ -1,34 +1,34 @@
-//! Writes rows to LMDB, whatever shape they have on disk.
+//! The LMDB databases, and how rows are written to them.
 //!
-//! Writing replaces whatever stood there, its chunks included; over a damaged entry it writes as well, which heals the
-//! row. Before LMDB comes to any page, `write_paths` has checked it.
+//! Writing replaces the previous entry, its chunks included; a damaged entry is overwritten as well, which repairs the
+//! row. Before LMDB reads any page, `write_path_check` has checked it.
 
 use heed::types::Bytes;
 use heed::{Database, RoTxn, RwTxn};
 use partita_store::Space;
 
-use crate::error::Failure;
+use crate::error::TransactionError;
 use crate::log::position::PositionRow;
 use crate::tree::dropped_spaces::DroppedSpaces;
-use crate::tree::entry::{self, Entry, HEADER_BYTES, LONGEST_SHORT_VALUE, LongValue};
-use crate::tree::long_values::Chunks;
+use crate::tree::entry::{self, Entry, HEADER_BYTES, LongValueRef, MAX_SHORT_VALUE_BYTES};
+use crate::tree::long_values::LongValues;
 use crate::write::overlay::Row;
 
-pub(crate) struct Tree {
+pub(crate) struct Databases {
     pub rows: Database<'static, Bytes, Bytes>,
-    pub chunks: Chunks,
+    pub chunks: LongValues,
     pub dropped: DroppedSpaces,
     pub position: PositionRow,
 }
 
-impl Tree {
-    /// Writes an overlay's rows, or some of them, in key order, which LMDB does fastest.
+impl Databases {
+    /// Writes the rows of an overlay, or some of them, in key order, which is fastest for LMDB.
     pub fn apply<'r>(
         &self,
         txn: &mut RwTxn<'_>,
         dropped: &[Space],
         rows: impl Iterator<Item = &'r Row>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TransactionError> {
         for space in dropped {
             self.dropped.record(txn, *space)?;
         }
@@ -43,26 +43,26 @@ impl Tree {
         Ok(())
     }
 
-    pub fn put(&self, txn: &mut RwTxn<'_>, key: &[u8], value: &[u8]) -> Result<(), Failure> {
+    pub fn put(&self, txn: &mut RwTxn<'_>, key: &[u8], value: &[u8]) -> Result<(), TransactionError> {
         if let Some(old) = self.chunks_of(txn, key)? {
             self.chunks.delete(txn, old)?;
         }
-        if value.len() > LONGEST_SHORT_VALUE {
+        if value.len() > MAX_SHORT_VALUE_BYTES {
             let long = self.chunks.put(txn, value)?;
             self.rows.put(txn, key, &entry::long_entry(key, long))?;
         } else {
             let header = entry::short_header(key, value);
-            self.rows.put_reserved(txn, key, HEADER_BYTES + value.len(), |room| {
+            self.rows.put_reserved(txn, key, HEADER_BYTES + value.len(), |space| {
                 use std::io::Write;
-                room.write_all(&header)?;
-                room.write_all(value)
+                space.write_all(&header)?;
+                space.write_all(value)
             })?;
         }
         Ok(())
     }
 
-    /// Removes a row and says how many entries that took.
-    pub fn delete(&self, txn: &mut RwTxn<'_>, key: &[u8]) -> Result<usize, Failure> {
+    /// Removes a row and returns the number of removed entries, its chunks included.
+    pub fn delete(&self, txn: &mut RwTxn<'_>, key: &[u8]) -> Result<usize, TransactionError> {
         let chunks = match self.chunks_of(txn, key)? {
             Some(old) => self.chunks.delete(txn, old)?,
             None => 0,
@@ -71,10 +71,10 @@ impl Tree {
         Ok(chunks + 1)
     }
 
-    /// Where the value stored at `key` has chunks, if it has. A damaged entry's chunks are left behind: its id may
-    /// be another's.
-    fn chunks_of(&self, txn: &RoTxn<'_>, key: &[u8]) -> Result<Option<LongValue>, Failure> {
-        let Some(old) = self.rows.get(txn, key)?.filter(|old| entry::claims_chunks(old)) else {
+    /// The long value stored at `key`, if it is one. The chunks of a damaged entry are left behind: its id may belong to
+    /// another row.
+    fn chunks_of(&self, txn: &RoTxn<'_>, key: &[u8]) -> Result<Option<LongValueRef>, TransactionError> {
+        let Some(old) = self.rows.get(txn, key)?.filter(|old| entry::claims_long_value(old)) else {
             return Ok(None);
         };
         match entry::read(key, old) {

@@ -1,17 +1,17 @@
-//! Long values, cut into chunks that need one page each.
+//! Long values, split into chunks that need one page each.
 //!
-//! LMDB puts a long value into neighbouring pages and searches for such a run: slow once free pages are
-//! scattered. Chunks of one page take any free page. A value's chunks are neighbours in their own database, so
-//! reading one is a walk along a cursor, and the rows beside it stay dense.
+//! LMDB stores a long value in contiguous pages and searches for such a run, which is slow once free pages are
+//! scattered. One-page chunks fit any free page. The chunks of a value are adjacent in their own database, so reading
+//! one is a cursor walk, and the rows stay dense.
 //!
 //! ```text
-//! key     id of the value (8, big-endian) │ number of the chunk (4, big-endian)
+//! key     id of the value (8, big-endian) │ chunk number (4, big-endian)
 //! entry   crc32 of key and bytes (4)      │ up to 4,076 bytes of the value
 //! ```
-//! Ids rise: a new value takes the number after the last one given. Up to which number they may have been given stands
-//! in the database of the log's position, some numbers ahead, and an opening goes on there: so no id is given twice,
-//! even if the chunks that had it were lost. A chunk is written and removed in the same transaction as the row that
-//! names its id, so an id is never shared.
+//! Ids are assigned in ascending order. The database that holds the log position also records, some way ahead, the
+//! limit up to which ids may have been assigned, and a reopened store continues there: so no id is assigned twice, even
+//! if the chunks that used it were lost. Chunks are written and removed in the same transaction as the row that
+//! references their id, so an id is never shared.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,54 +20,54 @@ use heed::types::Bytes;
 use heed::{Database, RwTxn};
 use partita_store::{Direction, KeyRange, StoreError};
 
-use crate::damage::damaged_leaf::{DamagedLeaf, Part};
-use crate::error::Failure;
+use crate::damage::damaged_leaf::{DamagedLeaf, LeafItem};
+use crate::error::TransactionError;
 use crate::pages::page::Node;
-use crate::pages::tree_walk::Found;
-use crate::tree::entry::{self, Entry, LongValue, PAGE_PAYLOAD_BYTES, checksum};
+use crate::pages::tree_walk::TreeItem;
+use crate::tree::entry::{self, Entry, LongValueRef, PAGE_PAYLOAD_BYTES, checksum};
 use crate::tree::root::{Root, damaged};
 
-const SUM_BYTES: usize = 4;
-const CHUNK_BYTES: usize = PAGE_PAYLOAD_BYTES - SUM_BYTES;
+const CHECKSUM_BYTES: usize = 4;
+const CHUNK_BYTES: usize = PAGE_PAYLOAD_BYTES - CHECKSUM_BYTES;
 const KEY_BYTES: usize = 12;
-/// Stands where rows have their kind, so that no chunk passes for a row.
+/// Takes the place of a row's kind in the checksum, so that no chunk passes for a row.
 const CHUNK: u8 = 2;
 
-/// Ids that may have been on a lost page, where it is not noted up to which they were given.
-const IDS_LEFT_OUT: u64 = 1 << 32;
+/// Ids that may have been on a lost page, if the reserved limit is not recorded.
+const IDS_SKIPPED: u64 = 1 << 32;
 
-/// Where it is noted up to which number ids may have been given.
+/// The key under which the reserved limit of ids is stored.
 pub(crate) const RESERVED_KEY: &[u8] = b"chunk ids";
-/// How many are noted ahead.
+/// How many ids are reserved ahead.
 const IDS_AHEAD: u64 = 1 << 16;
 
-pub(crate) struct Chunks {
+pub(crate) struct LongValues {
     pub database: Database<'static, Bytes, Bytes>,
-    /// The database of the log's position.
+    /// The database of the log position.
     reserved: Database<'static, Bytes, Bytes>,
     next_id: AtomicU64,
 }
 
-impl Chunks {
+impl LongValues {
     pub fn new(
         database: Database<'static, Bytes, Bytes>,
         reserved: Database<'static, Bytes, Bytes>,
-    ) -> Chunks {
-        Chunks { database, reserved, next_id: AtomicU64::new(0) }
+    ) -> LongValues {
+        LongValues { database, reserved, next_id: AtomicU64::new(0) }
     }
 
-    /// Goes on after the ids there are, and after those that may have been given.
-    pub fn number_after(&self, root: &Root) -> Result<(), StoreError> {
+    /// Continues after the ids in use and those that may have been assigned.
+    pub fn continue_after(&self, root: &Root) -> Result<(), StoreError> {
         let all = KeyRange { start: Vec::new(), end: vec![0xFF; KEY_BYTES + 1] };
         let mut next = 0;
         root.tree(root.named.chunks).range(&all, Direction::Descending, |found| {
-            let (key, left_out) = match &found {
-                Found::Row(node) => (Some(node.key), 1),
-                Found::Lost(_, bounds) => (bounds.low, IDS_LEFT_OUT),
+            let (key, skipped) = match &found {
+                TreeItem::Row(node) => (Some(node.key), 1),
+                TreeItem::Lost(_, bounds) => (bounds.low, IDS_SKIPPED),
             };
             let id = key.and_then(|key| key.first_chunk().copied()).map_or(0, u64::from_be_bytes);
             next = id
-                .checked_add(left_out)
+                .checked_add(skipped)
                 .ok_or_else(|| StoreError::damaged("the key of a chunk is out of range"))?;
             Ok::<_, StoreError>(ControlFlow::Break(()))
         })?;
@@ -75,41 +75,41 @@ impl Chunks {
         Ok(())
     }
 
-    /// Whether it is noted that the ids up to the next one may have been given.
+    /// Whether the reserved limit covers the next id.
     pub fn is_reserved(&self, root: &Root) -> Result<bool, StoreError> {
         Ok(reserved(root)? >= self.next_id.load(Ordering::Relaxed))
     }
 
-    /// Notes that the ids up to the next one, and some more, may have been given.
-    pub fn reserve(&self, txn: &mut RwTxn<'_>) -> Result<(), Failure> {
+    /// Reserves the ids up to the next one, and some more.
+    pub fn reserve(&self, txn: &mut RwTxn<'_>) -> Result<(), TransactionError> {
         let end = self.next_id.load(Ordering::Relaxed).saturating_add(IDS_AHEAD).to_le_bytes();
         let stored = [&entry::short_header(RESERVED_KEY, &end)[..], &end].concat();
         Ok(self.reserved.put(txn, RESERVED_KEY, &stored)?)
     }
 
-    /// Stores `value` and says where.
-    pub fn put(&self, txn: &mut RwTxn<'_>, value: &[u8]) -> Result<LongValue, Failure> {
+    /// Stores `value` and returns a reference to it.
+    pub fn put(&self, txn: &mut RwTxn<'_>, value: &[u8]) -> Result<LongValueRef, TransactionError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        // Asked of the transaction: one before it may have come to nothing.
+        // Read in this transaction: an earlier one may have been aborted.
         if read_reserved(self.reserved.get(txn, RESERVED_KEY)?)? <= id {
             self.reserve(txn)?;
         }
         for (number, part) in value.chunks(CHUNK_BYTES).enumerate() {
             let number = u32::try_from(number)
-                .map_err(|_| StoreError::Io("the value is longer than a store can keep".to_string()))?;
+                .map_err(|_| StoreError::Io("the value is longer than a store can hold".to_string()))?;
             let key = chunk_key(id, number);
             let sum = checksum(&key, CHUNK, part).to_le_bytes();
-            self.database.put_reserved(txn, &key, SUM_BYTES + part.len(), |room| {
+            self.database.put_reserved(txn, &key, CHECKSUM_BYTES + part.len(), |space| {
                 use std::io::Write;
-                room.write_all(&sum)?;
-                room.write_all(part)
+                space.write_all(&sum)?;
+                space.write_all(part)
             })?;
         }
-        Ok(LongValue { id, length: value.len() as u64 })
+        Ok(LongValueRef { id, length: value.len() as u64 })
     }
 
-    /// Removes a value's chunks and says how many they were.
-    pub fn delete(&self, txn: &mut RwTxn<'_>, long: LongValue) -> Result<usize, Failure> {
+    /// Removes a value's chunks and returns how many there were.
+    pub fn delete(&self, txn: &mut RwTxn<'_>, long: LongValueRef) -> Result<usize, TransactionError> {
         let mut deleted = 0;
         for key in keys_of(long) {
             deleted += usize::from(self.database.delete(txn, &key)?);
@@ -118,7 +118,7 @@ impl Chunks {
     }
 }
 
-/// Up to which number ids may have been given, as far as it is noted.
+/// The limit up to which ids are recorded as reserved.
 fn reserved(root: &Root) -> Result<u64, StoreError> {
     let tree = root.tree(root.named.log);
     let stored = tree.get(RESERVED_KEY).map_err(damaged)?;
@@ -129,17 +129,17 @@ fn read_reserved(stored: Option<&[u8]>) -> Result<u64, StoreError> {
     let Some(stored) = stored else { return Ok(0) };
     match entry::read(RESERVED_KEY, stored)? {
         Entry::Short(end) if let Ok(end) = end.try_into() => Ok(u64::from_le_bytes(end)),
-        _ => Err(StoreError::damaged("the note of the ids of chunks is malformed")),
+        _ => Err(StoreError::damaged("the reserved ids of chunks are malformed")),
     }
 }
 
 /// The keys of a value's chunks.
-pub(crate) fn keys_of(long: LongValue) -> impl Iterator<Item = [u8; KEY_BYTES]> {
+pub(crate) fn keys_of(long: LongValueRef) -> impl Iterator<Item = [u8; KEY_BYTES]> {
     let count = u32::try_from(long.length.div_ceil(CHUNK_BYTES as u64)).unwrap_or(u32::MAX);
     (0..count).map(move |number| chunk_key(long.id, number))
 }
 
-pub(crate) fn read(root: &Root, long: LongValue) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn read(root: &Root, long: LongValueRef) -> Result<Vec<u8>, StoreError> {
     let altered = || StoreError::damaged(format!("a chunk of long value {} is missing or altered", long.id));
     let length = usize::try_from(long.length).map_err(|_| altered())?;
     let mut value = Vec::with_capacity(length.min(1 << 20));
@@ -157,14 +157,14 @@ pub(crate) fn read(root: &Root, long: LongValue) -> Result<Vec<u8>, StoreError> 
         Ok(ControlFlow::Continue(()))
     };
     tree.range(&range, Direction::Ascending, |found| match found {
-        Found::Row(node) => take(node),
-        Found::Lost(lost, bounds) => {
+        TreeItem::Row(node) => take(node),
+        TreeItem::Lost(lost, bounds) => {
             let copy = root.view.damaged_leaf(lost.number).ok_or_else(|| damaged(lost.clone()))?;
-            let leaf = DamagedLeaf::judge(&copy, bounds).ok_or_else(|| damaged(lost))?;
-            // One that is lost is missed further down.
+            let leaf = DamagedLeaf::from_copy(&copy, bounds).ok_or_else(|| damaged(lost))?;
+            // A lost chunk is noticed below.
             let parts = leaf.range(&range.start, &range.end, Direction::Ascending).into_iter();
             let mut rows =
-                parts.filter_map(|part| if let Part::Row(node) = part { Some(node) } else { None });
+                parts.filter_map(|part| if let LeafItem::Row(node) = part { Some(node) } else { None });
             rows.try_for_each(|node| take(node).map(|_| ()))?;
             Ok(ControlFlow::Continue(()))
         }
@@ -172,9 +172,9 @@ pub(crate) fn read(root: &Root, long: LongValue) -> Result<Vec<u8>, StoreError> 
     if value.len() == length { Ok(value) } else { Err(altered()) }
 }
 
-/// The part of the value in a chunk, if it is as it was written.
+/// The part of the value in a chunk, or `None` if its checksum does not match.
 pub(crate) fn read_chunk<'e>(key: &[u8], entry: &'e [u8]) -> Option<&'e [u8]> {
-    let (sum, part) = entry.split_first_chunk::<SUM_BYTES>()?;
+    let (sum, part) = entry.split_first_chunk::<CHECKSUM_BYTES>()?;
     (checksum(key, CHUNK, part) == u32::from_le_bytes(*sum)).then_some(part)
 }
 
@@ -193,19 +193,19 @@ mod tests {
     use crate::pages::page_view;
     use crate::tree::environment::Environment;
 
-    /// A folder in which no long value was written since ids are noted.
+    /// A folder in which no long value was written since ids are reserved.
     #[test]
-    fn ids_are_noted_before_the_page_that_had_the_last_ones_is_written_anew() {
+    fn ids_are_reserved_before_the_page_with_the_last_ones_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
-        crate::folder::creation::make_data_file(folder.path()).unwrap();
+        crate::folder::creation::create_data_file(folder.path()).unwrap();
         let open = || Environment::open(folder.path()).unwrap();
         let put = |environment: &Environment, key: &[u8], value: &[u8]| {
-            environment.write_rows(&[(key, false)], |tree, txn| tree.put(txn, key, value)).unwrap();
+            environment.write_rows(&[(key, false)], |databases, txn| databases.put(txn, key, value)).unwrap();
         };
         let environment = open();
         put(&environment, b"row 0", &[0; 9_000]);
         put(&environment, b"row 1", &[1; 9_000]);
-        environment.write(|tree, txn| Ok(tree.chunks.reserved.delete(txn, RESERVED_KEY)?)).unwrap();
+        environment.write(|databases, txn| Ok(databases.chunks.reserved.delete(txn, RESERVED_KEY)?)).unwrap();
         let root = environment.root();
         let (leaf, page_bytes) = (root.named.chunks.root.unwrap() as usize, root.view.page_bytes);
         drop((root, environment));

@@ -1,7 +1,7 @@
 //! The rows as one transaction left them: what readers hold.
 //!
-//! A root keeps an LMDB transaction open for as long as anybody holds it, so that LMDB writes to none of its pages.
-//! Rows are read through checked pages, not through LMDB, which would trust whatever the file has.
+//! A root keeps an LMDB transaction open for as long as it is held, so that LMDB writes to none of its pages. Rows are
+//! read through checked pages, not through LMDB, which would trust whatever the file contains.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -10,42 +10,41 @@ use std::sync::Mutex;
 use heed::{RoTxn, WithoutTls};
 use partita_store::{Damage, Direction, KeyRange, StoreError};
 
-use crate::damage::damaged_leaf::{DamagedLeaf, Part as LeafPart};
-use crate::damage::lost_ranges::DamageNote;
-use crate::pages::page::{Database, Meta, Node, Page, Value};
-use crate::pages::page_view::{LostPage, View};
-use crate::pages::tree_walk::{Bounds, Found, Tree};
+use crate::damage::damaged_leaf::{DamagedLeaf, LeafItem};
+use crate::damage::lost_ranges::LostRange;
+use crate::pages::page::{Database, Meta, Node, NodeValue, Page};
+use crate::pages::page_view::{LostPage, PageView};
+use crate::pages::tree_walk::{KeyBounds, TreeItem, TreeView};
 use crate::tree::entry::{self, Entry};
 use crate::tree::long_values;
 
 pub(crate) struct Root {
-    pub view: View,
-    pub transaction: u64,
+    pub view: PageView,
     free: Database,
     main: Database,
-    pub named: Named,
+    pub named: NamedDatabases,
     /// While it is open LMDB leaves the pages alone.
     _anchor: Option<Mutex<RoTxn<'static, WithoutTls>>>,
 }
 
-/// The databases with names, as the database of names lists them.
+/// The named databases, as listed in the main database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedDatabases {
     pub rows: Database,
     pub chunks: Database,
     pub dropped: Database,
     pub log: Database,
 }
 
-impl Named {
-    pub fn read(view: &View, main: Database) -> Result<Named, StoreError> {
-        let tree = Tree { view, database: main };
+impl NamedDatabases {
+    pub fn read(view: &PageView, main: Database) -> Result<NamedDatabases, StoreError> {
+        let tree = TreeView { view, database: main };
         let find = |name: &str| match tree.get(name.as_bytes()).map_err(damaged)? {
-            Some(Value::Database(record)) => Database::read(record)
+            Some(NodeValue::Database(record)) => Database::read(record)
                 .ok_or_else(|| StoreError::damaged(format!("the record of database {name} is malformed"))),
             _ => Err(StoreError::damaged(format!("data.mdb has no database {name}"))),
         };
-        Ok(Named {
+        Ok(NamedDatabases {
             rows: find("rows")?,
             chunks: find("chunks")?,
             dropped: find("dropped")?,
@@ -53,28 +52,28 @@ impl Named {
         })
     }
 
-    /// How many pages they have.
+    /// The total number of their pages.
     pub fn pages(&self) -> u64 {
         [self.rows, self.chunks, self.dropped, self.log].iter().map(|database| database.pages).sum()
     }
 }
 
-/// The notes on a range that were not yet shown, the next one last, and the version they are of.
-struct Notes {
+/// The lost ranges that were not yet visited, the next one last, and their version.
+struct RemainingRanges {
     version: u64,
-    left: Vec<DamageNote>,
+    left: Vec<LostRange>,
 }
 
-/// What a range has: a row, or keys whose rows are damaged.
-pub(crate) enum Part<'r> {
+/// An item of a range: a row, or keys whose rows are damaged.
+pub(crate) enum RangeItem<'r> {
     Row(StoredRow<'r>),
     Lost(Damage),
 }
 
-/// A row as it stands in the tree. Its value is read and checked when it is asked for.
+/// A row in the tree. Its value is read and checked on demand.
 pub(crate) struct StoredRow<'r> {
     pub key: &'r [u8],
-    value: Value<'r>,
+    value: NodeValue<'r>,
     root: &'r Root,
 }
 
@@ -83,41 +82,34 @@ impl<'r> StoredRow<'r> {
         self.root.value(self.key, self.value)
     }
 
-    /// What stands in the tree, if it is readable.
+    /// The entry in the tree, if it is readable.
     pub fn entry(&self) -> Option<Entry<'r>> {
         self.root.rows().bytes(self.value).ok().and_then(|stored| entry::read(self.key, stored).ok())
     }
 }
 
 impl Root {
-    pub fn new(view: View, meta: &Meta, anchor: RoTxn<'static, WithoutTls>) -> Result<Root, StoreError> {
-        Ok(Root { _anchor: Some(Mutex::new(anchor)), ..Root::offline(view, meta)? })
+    pub fn new(view: PageView, meta: &Meta, anchor: RoTxn<'static, WithoutTls>) -> Result<Root, StoreError> {
+        Ok(Root { _anchor: Some(Mutex::new(anchor)), ..Root::read_only(view, meta)? })
     }
 
-    /// Of a file that nobody writes.
-    pub fn offline(view: View, meta: &Meta) -> Result<Root, StoreError> {
-        let named = Named::read(&view, meta.main)?;
-        Ok(Root {
-            view,
-            transaction: meta.transaction,
-            free: meta.free,
-            main: meta.main,
-            named,
-            _anchor: None,
-        })
+    /// A root of a file that nobody writes.
+    pub fn read_only(view: PageView, meta: &Meta) -> Result<Root, StoreError> {
+        let named = NamedDatabases::read(&view, meta.main)?;
+        Ok(Root { view, free: meta.free, main: meta.main, named, _anchor: None })
     }
 
-    pub fn rows(&self) -> Tree<'_> {
+    pub fn rows(&self) -> TreeView<'_> {
         self.tree(self.named.rows)
     }
 
-    /// All there are.
-    pub fn trees(&self) -> impl Iterator<Item = Tree<'_>> {
-        let Named { rows, chunks, dropped, log } = self.named;
+    /// The trees of all databases.
+    pub fn trees(&self) -> impl Iterator<Item = TreeView<'_>> {
+        let NamedDatabases { rows, chunks, dropped, log } = self.named;
         [self.free, self.main, rows, chunks, dropped, log].into_iter().map(|database| self.tree(database))
     }
 
-    /// Reads every page in use.
+    /// Reads every live page.
     pub fn check_all(&self) -> Result<(), StoreError> {
         for tree in self.trees() {
             let mut lost = None;
@@ -132,8 +124,8 @@ impl Root {
         Ok(())
     }
 
-    pub fn tree(&self, database: Database) -> Tree<'_> {
-        Tree { view: &self.view, database }
+    pub fn tree(&self, database: Database) -> TreeView<'_> {
+        TreeView { view: &self.view, database }
     }
 
     pub fn get(&self, key: &[u8]) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
@@ -144,94 +136,94 @@ impl Root {
         }
     }
 
-    /// A row that is not found was lost, or is not there.
+    /// A row that is not found was lost, or does not exist.
     fn missing<'r>(&self, key: &[u8]) -> Result<Option<Cow<'r, [u8]>>, StoreError> {
-        match self.view.pages.damage.covering(key, self.transaction) {
-            Some(note) => Err(noted(&note).into()),
+        match self.view.pages.damage.containing(key) {
+            Some(lost) => Err(damage_of_range(&lost).into()),
             None => Ok(None),
         }
     }
 
-    /// Shows `visit` the rows of `range` in order until it breaks, and between them what is damaged.
+    /// Visits the rows of `range` in order until `visit` breaks, and the damage between them.
     pub fn range(
         &self,
         range: &KeyRange,
         direction: Direction,
-        mut visit: impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
+        mut visit: impl FnMut(RangeItem<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut notes = self.notes(range, direction);
+        let mut remaining = self.remaining_ranges(range, direction);
         let mut ended = false;
         self.rows().range(range, direction, |found| {
-            self.renew(&mut notes, range, direction);
+            self.refresh(&mut remaining, range, direction);
             let flow = match found {
-                Found::Row(node) => self.show(node, direction, &mut notes, &mut visit)?,
-                Found::Lost(lost, bounds) => {
-                    self.show_rest(&lost, bounds, range, direction, &mut notes, &mut visit)?
+                TreeItem::Row(node) => self.visit_row(node, direction, &mut remaining, &mut visit)?,
+                TreeItem::Lost(lost, bounds) => {
+                    self.visit_damaged_leaf(&lost, bounds, range, direction, &mut remaining, &mut visit)?
                 }
             };
             ended = flow.is_break();
             Ok::<_, StoreError>(flow)
         })?;
-        self.renew(&mut notes, range, direction);
-        while !ended && let Some(note) = notes.left.pop() {
-            ended = visit(Part::Lost(noted(&note)))?.is_break();
+        self.refresh(&mut remaining, range, direction);
+        while !ended && let Some(lost) = remaining.left.pop() {
+            ended = visit(RangeItem::Lost(damage_of_range(&lost)))?.is_break();
         }
         Ok(())
     }
 
-    fn notes(&self, range: &KeyRange, direction: Direction) -> Notes {
+    fn remaining_ranges(&self, range: &KeyRange, direction: Direction) -> RemainingRanges {
         let version = self.view.pages.damage.version();
-        let mut left = self.view.pages.damage.meeting(range, self.transaction);
+        let mut left = self.view.pages.damage.overlapping(range);
         if direction == Direction::Ascending {
             left.reverse();
         }
-        Notes { version, left }
+        RemainingRanges { version, left }
     }
 
-    /// A page that was just read may have been written anew since the notes were: then there are more.
-    fn renew(&self, notes: &mut Notes, range: &KeyRange, direction: Direction) {
-        if notes.version != self.view.pages.damage.version() {
-            *notes = self.notes(range, direction);
+    /// A page that was just read may have been rewritten since the lost ranges were fetched: then there are more.
+    fn refresh(&self, remaining: &mut RemainingRanges, range: &KeyRange, direction: Direction) {
+        if remaining.version != self.view.pages.damage.version() {
+            *remaining = self.remaining_ranges(range, direction);
         }
     }
 
-    /// Shows a row, and before it the notes of what was lost before it.
-    fn show(
+    /// Visits a row, and before it the lost ranges that begin before it.
+    fn visit_row(
         &self,
         node: Node<'_>,
         direction: Direction,
-        notes: &mut Notes,
-        visit: &mut impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
+        remaining: &mut RemainingRanges,
+        visit: &mut impl FnMut(RangeItem<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        while let Some(note) = notes.left.pop_if(|note| note.begins_before(node.key, direction)) {
-            if visit(Part::Lost(noted(&note)))?.is_break() {
+        while let Some(lost) = remaining.left.pop_if(|lost| lost.begins_before(node.key, direction)) {
+            if visit(RangeItem::Lost(damage_of_range(&lost)))?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        visit(Part::Row(StoredRow { key: node.key, value: node.value, root: self }))
+        visit(RangeItem::Row(StoredRow { key: node.key, value: node.value, root: self }))
     }
 
-    /// Shows what is left of a damaged page.
+    /// Visits what is left of a damaged page.
     #[cold]
-    fn show_rest(
+    fn visit_damaged_leaf(
         &self,
         lost: &LostPage,
-        bounds: Bounds<'_>,
+        bounds: KeyBounds<'_>,
         range: &KeyRange,
         direction: Direction,
-        notes: &mut Notes,
-        visit: &mut impl FnMut(Part<'_>) -> Result<ControlFlow<()>, StoreError>,
+        remaining: &mut RemainingRanges,
+        visit: &mut impl FnMut(RangeItem<'_>) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         let copy = self.view.damaged_leaf(lost.number);
-        // It may be of a page that was written anew just now.
-        self.renew(notes, range, direction);
-        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::judge(copy, bounds)) else {
-            return visit(Part::Lost(lost_rows(lost, bounds)));
+        // It may be the copy of a page that was rewritten just now.
+        self.refresh(remaining, range, direction);
+        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::from_copy(copy, bounds)) else {
+            return visit(RangeItem::Lost(damage_of_page(lost, bounds)));
         };
-        for part in leaf.range(&range.start, &range.end, direction) {
-            let flow = match part {
-                LeafPart::Row(node) => self.show(node, direction, notes, visit)?,
-                LeafPart::Lost(around) => visit(Part::Lost(lost_rows(lost, around)))?,
+        for item in leaf.range(&range.start, &range.end, direction) {
+            let flow = match item {
+                LeafItem::Row(node) => self.visit_row(node, direction, remaining, visit)?,
+                LeafItem::Lost(gap) => visit(RangeItem::Lost(damage_of_page(lost, gap)))?,
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -244,17 +236,17 @@ impl Root {
     fn get_from_damaged(&self, key: &[u8], lost: &LostPage) -> Result<Option<Cow<'_, [u8]>>, StoreError> {
         let bounds = self.rows().bounds_of_lost(key);
         let copy = self.view.damaged_leaf(lost.number);
-        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::judge(copy, bounds)) else {
-            return Err(lost_rows(lost, bounds).into());
+        let Some(leaf) = copy.as_ref().and_then(|copy| DamagedLeaf::from_copy(copy, bounds)) else {
+            return Err(damage_of_page(lost, bounds).into());
         };
         match leaf.get(key) {
             Ok(Some(node)) => Ok(Some(Cow::Owned(self.value(key, node.value)?.into_owned()))),
             Ok(None) => self.missing(key),
-            Err(around) => Err(lost_rows(lost, around).into()),
+            Err(gap) => Err(damage_of_page(lost, gap).into()),
         }
     }
 
-    fn value<'r>(&'r self, key: &[u8], value: Value<'r>) -> Result<Cow<'r, [u8]>, StoreError> {
+    fn value<'r>(&'r self, key: &[u8], value: NodeValue<'r>) -> Result<Cow<'r, [u8]>, StoreError> {
         let read = || {
             let stored = self.rows().bytes(value).map_err(damaged)?;
             match entry::read(key, stored)? {
@@ -271,21 +263,21 @@ pub(crate) fn damaged(lost: LostPage) -> StoreError {
 }
 
 #[cold]
-fn lost_rows(lost: &LostPage, bounds: Bounds<'_>) -> Damage {
-    not_readable(&lost.to_string(), bounds)
+fn damage_of_page(lost: &LostPage, bounds: KeyBounds<'_>) -> Damage {
+    unreadable_rows(&lost.to_string(), bounds)
 }
 
 #[cold]
-fn noted(note: &DamageNote) -> Damage {
-    not_readable("a page of data.mdb was damaged", note.bounds())
+fn damage_of_range(range: &LostRange) -> Damage {
+    unreadable_rows("a page of data.mdb was damaged", range.bounds())
 }
 
-fn not_readable(why: &str, bounds: Bounds<'_>) -> Damage {
-    let shown = |bound: Option<&[u8]>, none: &str| bound.map_or(none.to_string(), entry::shown);
+fn unreadable_rows(why: &str, bounds: KeyBounds<'_>) -> Damage {
+    let text = |bound: Option<&[u8]>, none: &str| bound.map_or(none.to_string(), entry::hex_prefix);
     let reason = format!(
         "{why}; rows from {} up to {} may be lost",
-        shown(bounds.low, "the first"),
-        shown(bounds.high, "the last")
+        text(bounds.low, "the first"),
+        text(bounds.high, "the last")
     );
     Damage { keys: Some(bounds.to_range()), reason }
 }

@@ -1,7 +1,7 @@
 //! The writes of a group of decisions, in memory and in key order, until they are committed together.
 //!
-//! Writes come in decision by decision, in their order; a row is kept once, as the last write left it. So counters
-//! are added up here and written once. Later decisions of the group read through it.
+//! Writes arrive decision by decision, in order; each row is stored once, as the last write left it. So counters are
+//! added up here and written once. Later decisions of the group read through the batch.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -11,7 +11,7 @@ use partita_store::{Counters, MAX_KEY_BYTES, Space, StoreError, Write};
 
 #[derive(Default)]
 pub(crate) struct Batch {
-    /// `None` is a row that was deleted.
+    /// `None` is a deleted row.
     rows: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     dropped: Vec<Space>,
     bytes: usize,
@@ -22,7 +22,7 @@ impl Batch {
         self.rows.is_empty() && self.dropped.is_empty()
     }
 
-    /// The rows in key order; `None` is a row that was deleted.
+    /// The rows in key order; `None` is a deleted row.
     pub fn rows(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         self.rows.iter().map(|(key, row)| (&key[..], row.as_deref()))
     }
@@ -31,12 +31,12 @@ impl Batch {
         &self.dropped
     }
 
-    /// About how much memory it takes.
+    /// The approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// What the group made of a row, if it touched it.
+    /// The row as the group has changed it, or `None` if the group has not touched it.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         if let Some(row) = self.rows.get(key) {
             return Some(row.as_deref());
@@ -44,9 +44,8 @@ impl Batch {
         self.dropped.iter().any(|space| key.starts_with(&space.prefix())).then_some(None)
     }
 
-    /// Takes in a decision's writes: all, or on an error none. `stored` reads rows that no decision of the group
-    /// has touched.
-    pub fn take(
+    /// Adds a decision's writes: all, or none on an error. `stored` reads rows that no decision of the group has touched.
+    pub fn add(
         &mut self,
         writes: Vec<Write>,
         stored: impl Fn(&[u8]) -> Result<Counters, StoreError>,
@@ -89,9 +88,9 @@ impl Batch {
                 let old = old.insert(row);
                 self.bytes -= old.map_or(0, |old| old.len());
             }
-            Entry::Vacant(place) => {
-                self.bytes += place.key().len() + 64;
-                place.insert(row);
+            Entry::Vacant(vacant) => {
+                self.bytes += vacant.key().len() + 64;
+                vacant.insert(row);
             }
         }
     }
@@ -99,9 +98,9 @@ impl Batch {
     fn drop_space(&mut self, space: Space) {
         let prefix = space.prefix();
         let in_space = self.rows.range::<[u8], _>((Bound::Included(&prefix[..]), Bound::Unbounded));
-        let gone: Vec<_> =
+        let removed: Vec<_> =
             in_space.map(|(key, _)| key).take_while(|key| key.starts_with(&prefix)).cloned().collect();
-        for key in gone {
+        for key in removed {
             if let Some(row) = self.rows.remove(&key) {
                 self.bytes -= key.len() + 64 + row.map_or(0, |row| row.len());
             }
@@ -133,22 +132,22 @@ mod tests {
     fn the_last_write_wins_and_counters_add_up() {
         let mut batch = Batch::default();
         let stored = |_: &[u8]| Ok(Counters { rows: 40, bytes: 400 });
-        batch.take(vec![put(b"space", b"1"), put(b"space", b"2"), count(b"count", 1)], stored).unwrap();
-        batch.take(vec![count(b"count", 1), count(b"count", -5)], stored).unwrap();
+        batch.add(vec![put(b"space", b"1"), put(b"space", b"2"), count(b"count", 1)], stored).unwrap();
+        batch.add(vec![count(b"count", 1), count(b"count", -5)], stored).unwrap();
         assert_eq!(batch.get(b"space"), Some(Some(&b"2"[..])));
         assert_eq!(Counters::read(batch.get(b"count").unwrap()), Counters { rows: 37, bytes: 430 });
-        batch.take(vec![Write::Delete { key: b"count".to_vec() }, count(b"count", 3)], stored).unwrap();
+        batch.add(vec![Write::Delete { key: b"count".to_vec() }, count(b"count", 3)], stored).unwrap();
         assert_eq!(Counters::read(batch.get(b"count").unwrap()), Counters { rows: 3, bytes: 10 });
         assert_eq!(batch.get(b"other"), None);
     }
 
     #[test]
-    fn takes_nothing_of_a_decision_that_fails() {
+    fn a_failed_decision_leaves_the_batch_unchanged() {
         let mut batch = Batch::default();
         let damaged = |_: &[u8]| Err(StoreError::damaged("x"));
-        assert!(batch.take(vec![put(b"space", b"1"), count(b"count", 1)], damaged).is_err());
-        assert!(batch.take(vec![put(b"space", b"1"), put(b"key", b"")], damaged).is_err());
-        assert!(batch.take(vec![put(b"space", b"1"), put(&[1; 1_901], b"")], damaged).is_err());
+        assert!(batch.add(vec![put(b"space", b"1"), count(b"count", 1)], damaged).is_err());
+        assert!(batch.add(vec![put(b"space", b"1"), put(b"key", b"")], damaged).is_err());
+        assert!(batch.add(vec![put(b"space", b"1"), put(&[1; 1_901], b"")], damaged).is_err());
         assert!(batch.is_empty());
         assert_eq!(batch.bytes(), 0);
     }
@@ -157,8 +156,8 @@ mod tests {
     fn a_dropped_space_is_empty() {
         let mut batch = Batch::default();
         let stored = |_: &[u8]| Ok(Counters::default());
-        batch.take(vec![put(&[0, 0, 0, 1, 5], b"1"), put(&[0, 0, 0, 2], b"2")], stored).unwrap();
-        batch.take(vec![Write::DropSpace(Space(1))], stored).unwrap();
+        batch.add(vec![put(&[0, 0, 0, 1, 5], b"1"), put(&[0, 0, 0, 2], b"2")], stored).unwrap();
+        batch.add(vec![Write::DropSpace(Space(1))], stored).unwrap();
         assert_eq!(batch.get(&[0, 0, 0, 1, 5]), Some(None));
         assert_eq!(batch.get(&[0, 0, 0, 1, 6]), Some(None));
         assert_eq!(batch.get(&[0, 0, 0, 2]), Some(Some(&b"2"[..])));

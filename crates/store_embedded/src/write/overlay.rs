@@ -1,8 +1,8 @@
-//! Rows that are in the log and not yet in the tree: an ordered map that is cheap to change and to keep.
+//! Rows that are in the log and not yet in the tree: an ordered map that is cheap to change and to share.
 //!
-//! An overlay never changes. [`Overlay::with`] makes a new one that shares all it can with the old, so a snapshot
-//! keeps the one it was taken with and reads it without a lock. Rows stand in leaves of some dozen, the leaves in
-//! one list: changing a row copies its leaf, and the list once a batch.
+//! An overlay is immutable. [`Overlay::with`] makes a new one that shares as much as possible with the old one, so a
+//! snapshot keeps the overlay it was taken with and reads it without a lock. Rows are in leaves of a few dozen, the
+//! leaves in one list: changing a row copies its leaf, and the list once per batch.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use partita_store::{Direction, KeyRange, Space};
 use crate::write::batch::Batch;
 
 const LEAF_ROWS: usize = 32;
-/// What a row takes beside its key and its value.
+/// The overhead of a row in addition to its key and value.
 const ROW_COST: usize = 64;
 
-/// A row's key and value, or the news that it was deleted.
+/// A row's key and value, or a tombstone.
 #[derive(Clone)]
 pub(crate) struct Row {
-    /// The key and behind it the value.
+    /// The key followed by the value.
     bytes: Arc<[u8]>,
     key_bytes: usize,
     deleted: bool,
@@ -48,7 +48,7 @@ type Leaf = Vec<Row>;
 #[derive(Clone, Default)]
 pub(crate) struct Overlay {
     leaves: Vec<Arc<Leaf>>,
-    /// Dropped here: their rows in older overlays and in the tree are no more.
+    /// Spaces dropped here: their rows in older overlays and in the tree are hidden.
     dropped: Vec<Space>,
     rows: usize,
     bytes: usize,
@@ -63,7 +63,7 @@ impl Overlay {
         self.rows
     }
 
-    /// About how much memory it takes.
+    /// The approximate memory use in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -72,12 +72,12 @@ impl Overlay {
         &self.dropped
     }
 
-    /// What became of a row, if anything did.
+    /// The row as changed here (`None` inside if deleted), or `None` if it is not changed here.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         if let Some(leaf) = self.leaves.get(self.leaf_of(key))
-            && let Ok(place) = leaf.binary_search_by(|row| row.key().cmp(key))
+            && let Ok(index) = leaf.binary_search_by(|row| row.key().cmp(key))
         {
-            return Some(leaf[place].value());
+            return Some(leaf[index].value());
         }
         self.drops(key).then_some(None)
     }
@@ -86,7 +86,7 @@ impl Overlay {
         self.dropped.iter().any(|space| key.starts_with(&space.prefix()))
     }
 
-    /// The rows of a range, deleted ones included.
+    /// The rows of a range, including tombstones.
     pub fn range<'a>(
         &'a self,
         range: &'a KeyRange,
@@ -111,12 +111,12 @@ impl Overlay {
         }
     }
 
-    /// All rows in order, deleted ones included.
+    /// All rows in order, including tombstones.
     pub fn all(&self) -> impl Iterator<Item = &Row> {
         self.leaves.iter().flat_map(|leaf| leaf.iter())
     }
 
-    /// This overlay and a later batch.
+    /// This overlay with a later batch applied.
     pub fn with(&self, batch: &Batch) -> Overlay {
         let mut next = self.clone();
         for space in batch.dropped() {
@@ -128,7 +128,7 @@ impl Overlay {
         next
     }
 
-    /// The leaf in which a key is, or would be.
+    /// The leaf that contains a key, or would.
     fn leaf_of(&self, key: &[u8]) -> usize {
         let after = self.leaves.partition_point(|leaf| leaf.first().is_some_and(|first| first.key() <= key));
         after.saturating_sub(1)
@@ -143,16 +143,16 @@ impl Overlay {
             return;
         };
         match leaf.binary_search_by(|other| other.key().cmp(row.key())) {
-            Ok(place) => {
-                self.bytes -= leaf[place].cost();
-                leaf[place] = row;
+            Ok(index) => {
+                self.bytes -= leaf[index].cost();
+                leaf[index] = row;
             }
-            Err(place) => {
+            Err(index) => {
                 self.rows += 1;
-                leaf.insert(place, row);
+                leaf.insert(index, row);
                 if leaf.len() > LEAF_ROWS {
-                    // Rows that come in order leave full leaves behind.
-                    let half = if place == LEAF_ROWS { LEAF_ROWS } else { LEAF_ROWS / 2 };
+                    // Rows that arrive in order leave full leaves behind.
+                    let half = if index == LEAF_ROWS { LEAF_ROWS } else { LEAF_ROWS / 2 };
                     let upper = leaf.split_off(half);
                     self.leaves.insert(at + 1, Arc::new(upper));
                 }
@@ -184,14 +184,14 @@ mod tests {
     use super::*;
 
     fn take(batch: &mut Batch, write: Write) {
-        batch.take(vec![write], |_| Ok(Counters::default())).unwrap();
+        batch.add(vec![write], |_| Ok(Counters::default())).unwrap();
     }
 
     #[test]
-    fn says_what_a_plain_map_says_and_old_ones_stay() {
+    fn agrees_with_a_plain_map_and_older_overlays_stay_unchanged() {
         let mut overlay = Overlay::default();
         let mut model: BTreeMap<Vec<u8>, Option<Vec<u8>>> = BTreeMap::new();
-        let mut kept = Vec::new();
+        let mut history = Vec::new();
         let mut number = 1_u32;
         for _ in 0..300 {
             let mut batch = Batch::default();
@@ -208,9 +208,9 @@ mod tests {
                 }
             }
             overlay = overlay.with(&batch);
-            kept.push((overlay.clone(), model.clone()));
+            history.push((overlay.clone(), model.clone()));
         }
-        for (overlay, model) in kept {
+        for (overlay, model) in history {
             let all: Vec<_> = overlay.all().map(|row| (row.key(), row.value())).collect();
             assert_eq!(
                 all,

@@ -1,10 +1,11 @@
-//! What is in the log and not yet in the tree, for readers to put over the tree.
+//! Rows that are in the log and not yet in the tree, which readers layer over the tree.
 //!
-//! Two overlays: the **active** one, which the writer adds to, and at times a **frozen** one, which the applier
-//! writes to the tree. With every freezing begins a new generation. Readers take both overlays as they stand and
-//! then the tree's root: if no generation has begun in between, nothing of the active overlay can be in the tree, and
-//! what the tree has of the frozen one the reader sees in the overlay anyway.
+//! Two overlays: the **active** one, which the writer adds to, and at times a **frozen** one, which the applier writes to
+//! the tree. Every freeze starts a new generation. Readers take both overlays and then the tree's root: if no generation
+//! has started in between, nothing of the active overlay can be in the tree, and what the tree has of the frozen one
+//! the reader sees in the overlay anyway.
 
+use crate::clock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -12,24 +13,24 @@ use std::time::{Duration, Instant};
 use partita_store::{Space, StoreError};
 
 use crate::Pace;
-use crate::log::appender::Appended;
+use crate::log::appender::AppendedRecord;
 use crate::tree::environment::Environment;
 use crate::tree::root::Root;
 use crate::write::batch::Batch;
 use crate::write::overlay::Overlay;
 
-/// How far the tree may be behind.
+/// How far the tree may lag behind the log.
 pub(crate) struct Pacing {
-    /// From this size on the active overlay is written to the tree.
+    /// From this size on, the active overlay is written to the tree.
     due: Size,
     /// However small, it waits no longer than this.
     due_after: Duration,
-    /// At this size writers wait for the applier.
+    /// At this size, writers wait for the applier.
     full: Size,
-    /// How long a group of writes is held back when there is almost no room left.
-    hardest_brake: Duration,
-    /// How long the log waits for a segment when the disk is full. The tree gets what is pending twice a second.
-    patience_when_full: Duration,
+    /// How long a group of writes is delayed when the overlay is almost full.
+    max_delay: Duration,
+    /// How long the log waits for a segment when the disk is full. The applier runs twice a second.
+    segment_timeout: Duration,
 }
 
 struct Size {
@@ -40,33 +41,33 @@ struct Size {
 
 impl Pacing {
     pub fn of(pace: Pace) -> Pacing {
-        let usual = Pacing {
+        let normal = Pacing {
             due: Size { bytes: 16 << 20, rows: 16_384, log_bytes: 64 << 20 },
             due_after: Duration::from_millis(500),
             full: Size { bytes: 48 << 20, rows: 65_536, log_bytes: 192 << 20 },
-            hardest_brake: Duration::from_millis(40),
-            patience_when_full: Duration::from_secs(2),
+            max_delay: Duration::from_millis(40),
+            segment_timeout: Duration::from_secs(2),
         };
         match pace {
-            Pace::Usual => usual,
-            Pace::Hurried => Pacing {
-                due: Size { bytes: 1, rows: 1, ..usual.due },
-                full: Size { bytes: 2_000, rows: 20, ..usual.full },
-                hardest_brake: Duration::from_micros(50),
-                ..usual
+            Pace::Normal => normal,
+            Pace::Eager => Pacing {
+                due: Size { bytes: 1, rows: 1, ..normal.due },
+                full: Size { bytes: 2_000, rows: 20, ..normal.full },
+                max_delay: Duration::from_micros(50),
+                ..normal
             },
-            Pace::Stepwise => Pacing {
+            Pace::Manual => Pacing {
                 due: Size { bytes: 1, rows: 1, log_bytes: 1 },
                 full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
-                hardest_brake: Duration::ZERO,
-                patience_when_full: Duration::ZERO,
-                ..usual
+                max_delay: Duration::ZERO,
+                segment_timeout: Duration::ZERO,
+                ..normal
             },
             Pace::Lazy => Pacing {
                 due: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
                 due_after: Duration::from_secs(1 << 20),
                 full: Size { bytes: usize::MAX, rows: usize::MAX, log_bytes: usize::MAX },
-                ..usual
+                ..normal
             },
         }
     }
@@ -74,15 +75,15 @@ impl Pacing {
 
 pub(crate) struct Pending {
     pacing: Pacing,
-    layers: RwLock<Arc<Layers>>,
+    overlays: RwLock<Arc<Overlays>>,
     generation: AtomicU64,
-    /// Held by whoever changes the layers.
+    /// Held by whoever changes the overlays.
     progress: Mutex<Progress>,
     changed: Condvar,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Layers {
+pub(crate) struct Overlays {
     generation: u64,
     pub active: Arc<Overlay>,
     pub frozen: Arc<Overlay>,
@@ -90,14 +91,14 @@ pub(crate) struct Layers {
     dropped: Arc<[Space]>,
 }
 
-impl Layers {
-    /// What became of a row since it was in the tree, if anything did.
+impl Overlays {
+    /// The row as changed since it was written to the tree (`None` inside if deleted), or `None` if unchanged.
     pub fn get(&self, key: &[u8]) -> Option<Option<&[u8]>> {
         self.active.get(key).or_else(|| self.frozen.get(key))
     }
 
-    /// Whether the tree's row of this key is no more.
-    pub fn drop_from_tree(&self, key: &[u8]) -> bool {
+    /// Whether the tree's row of this key belongs to a dropped space.
+    pub fn hides_tree_row(&self, key: &[u8]) -> bool {
         let recorded =
             |space: &[u8; 4]| self.dropped.binary_search(&Space(u32::from_be_bytes(*space))).is_ok();
         (!self.dropped.is_empty() && key.first_chunk().is_some_and(recorded))
@@ -110,87 +111,88 @@ impl Layers {
 struct Progress {
     /// The last record in the active overlay.
     sequence: u64,
-    /// What the active overlay takes in the log.
+    /// The size of the active overlay's records in the log.
     log_bytes: usize,
     since: Option<Instant>,
     closing: bool,
-    /// Why the applier does not get on.
-    trouble: Option<StoreError>,
+    /// Why the applier fails, if it does.
+    applier_error: Option<StoreError>,
 }
 
 /// What the applier has to do next.
-pub(crate) enum Work {
-    /// Write these rows to the tree; they end with the record of this sequence.
+pub(crate) enum ApplierWork {
+    /// Write these rows to the tree; the last one is from the record with this sequence.
     Apply(Arc<Overlay>, u64),
     /// Nothing for now.
-    Rest,
-    End,
+    Idle,
+    Stop,
 }
 
 impl Pending {
     /// `dropped` are the spaces whose rows are still to be removed from the tree.
     pub fn new(pacing: Pacing, dropped: Vec<Space>) -> Pending {
-        let layers = Layers { dropped: dropped.into(), ..Layers::default() };
+        let overlays = Overlays { dropped: dropped.into(), ..Overlays::default() };
         Pending {
             pacing,
-            layers: RwLock::new(Arc::new(layers)),
+            overlays: RwLock::new(Arc::new(overlays)),
             generation: AtomicU64::new(0),
             progress: Mutex::default(),
             changed: Condvar::new(),
         }
     }
 
-    pub fn patience_when_full(&self) -> Duration {
-        self.pacing.patience_when_full
+    pub fn segment_timeout(&self) -> Duration {
+        self.pacing.segment_timeout
     }
 
-    /// The tree and what is to be put over it, as of one moment.
-    pub fn over(&self, environment: &Environment) -> (Arc<Layers>, Arc<Root>) {
+    /// The tree and the overlays over it, as of one moment.
+    pub fn consistent_view(&self, environment: &Environment) -> (Arc<Overlays>, Arc<Root>) {
         loop {
-            let layers = self.layers();
+            let overlays = self.overlays();
             let root = environment.root();
-            if self.generation.load(Ordering::SeqCst) == layers.generation {
-                return (layers, root);
+            if self.generation.load(Ordering::SeqCst) == overlays.generation {
+                return (overlays, root);
             }
         }
     }
 
-    /// Shows a logged batch to readers.
-    pub fn publish(&self, batch: &Batch, appended: &Appended) {
+    /// Makes a logged batch visible to readers.
+    pub fn publish(&self, batch: &Batch, appended: &AppendedRecord) {
         let mut progress = self.lock();
-        let layers = self.layers();
-        let active = Arc::new(layers.active.with(batch));
+        let overlays = self.overlays();
+        let active = Arc::new(overlays.active.with(batch));
         progress.sequence = appended.sequence;
         progress.log_bytes += appended.bytes;
         let first = progress.since.is_none();
-        progress.since.get_or_insert_with(Instant::now);
+        progress.since.get_or_insert_with(clock::monotonic_now);
         let wake = first || self.is_due(&progress, &active);
-        self.set_layers(Layers { active, ..Layers::clone(&layers) });
+        self.set_overlays(Overlays { active, ..Overlays::clone(&overlays) });
         drop(progress);
         if wake {
             self.changed.notify_all();
         }
     }
 
-    /// Waits until there is room for more, or fails for the reason there is none. When the applier falls behind,
-    /// writers are slowed down little by little, so that they hardly ever have to be stopped.
-    pub fn wait_for_room(&self) -> Result<(), StoreError> {
+    /// Applies backpressure: waits until there is capacity for more, or fails with the reason why there is none. If the
+    /// applier falls behind, writers are slowed down gradually, so that they hardly ever have to be stopped.
+    pub fn wait_for_capacity(&self) -> Result<(), StoreError> {
         let mut progress = self.lock();
-        let mut brake = None;
+        let mut delay_end = None;
         loop {
-            let filled = self.pacing.filled(&progress, &self.layers().active);
-            // On a full disk what comes here makes room, as long as memory has some.
-            if let Some(trouble) = &progress.trouble
-                && (filled >= 1.0 || !matches!(trouble, StoreError::Full(_)))
+            let filled = self.pacing.filled(&progress, &self.overlays().active);
+            // On a full disk what gets here frees space, so it is accepted while there is memory for it.
+            if let Some(applier_error) = &progress.applier_error
+                && (filled >= 1.0 || !matches!(applier_error, StoreError::Full(_)))
             {
-                return Err(trouble.clone());
+                return Err(applier_error.clone());
             }
             if filled <= 0.0 {
                 return Ok(());
             }
-            let end = *brake
-                .get_or_insert_with(|| Instant::now() + self.pacing.hardest_brake.mul_f64(filled.min(1.0)));
-            let left = end.saturating_duration_since(Instant::now());
+            let end = *delay_end.get_or_insert_with(|| {
+                clock::monotonic_now() + self.pacing.max_delay.mul_f64(filled.min(1.0))
+            });
+            let left = end.saturating_duration_since(clock::monotonic_now());
             progress = if filled >= 1.0 {
                 self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner)
             } else if left.is_zero() {
@@ -201,23 +203,25 @@ impl Pending {
         }
     }
 
-    /// Waits until the applier has something to do, at most for `patience`.
-    pub fn next_work(&self, patience: Option<Duration>) -> Work {
+    /// Waits until the applier has something to do, at most for `timeout`.
+    pub fn next_work(&self, timeout: Option<Duration>) -> ApplierWork {
         let mut progress = self.lock();
-        let until = patience.map(|patience| Instant::now() + patience);
+        let until = timeout.map(|timeout| clock::monotonic_now() + timeout);
         loop {
-            let layers = self.layers();
-            if progress.closing && layers.active.is_empty() {
-                return Work::End;
+            let overlays = self.overlays();
+            if progress.closing && overlays.active.is_empty() {
+                return ApplierWork::Stop;
             }
-            if progress.closing || self.is_due(&progress, &layers.active) {
-                return self.freeze(&mut progress, &layers);
+            if progress.closing || self.is_due(&progress, &overlays.active) {
+                return self.freeze(&mut progress, &overlays);
             }
             let due = progress.since.map(|since| since + self.pacing.due_after);
             let wake = [until, due].into_iter().flatten().min();
-            progress = match wake.map(|wake| wake.saturating_duration_since(Instant::now())) {
+            progress = match wake.map(|wake| wake.saturating_duration_since(clock::monotonic_now())) {
                 None => self.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
-                Some(_) if until.is_some_and(|until| until <= Instant::now()) => return Work::Rest,
+                Some(_) if until.is_some_and(|until| until <= clock::monotonic_now()) => {
+                    return ApplierWork::Idle;
+                }
                 Some(time) => {
                     self.changed.wait_timeout(progress, time).unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -228,66 +232,70 @@ impl Pending {
     /// The frozen overlay is in the tree.
     pub fn applied(&self) {
         let mut progress = self.lock();
-        progress.trouble = None;
-        let layers = self.layers();
-        let mut dropped = [&layers.dropped, layers.frozen.dropped()].concat();
+        progress.applier_error = None;
+        let overlays = self.overlays();
+        let mut dropped = [&overlays.dropped, overlays.frozen.dropped()].concat();
         dropped.sort_unstable();
-        self.set_layers(Layers { frozen: Arc::default(), dropped: dropped.into(), ..Layers::clone(&layers) });
+        self.set_overlays(Overlays {
+            frozen: Arc::default(),
+            dropped: dropped.into(),
+            ..Overlays::clone(&overlays)
+        });
         drop(progress);
         self.changed.notify_all();
     }
 
-    /// The tree has no rows of dropped spaces any more.
+    /// The tree has no more rows of dropped spaces.
     pub fn removed(&self) {
         let _changing = self.lock();
-        self.set_layers(Layers { dropped: Arc::default(), ..Layers::clone(&self.layers()) });
+        self.set_overlays(Overlays { dropped: Arc::default(), ..Overlays::clone(&self.overlays()) });
     }
 
-    /// The frozen overlay could not be written. Waits a while, and says whether to try again.
+    /// The frozen overlay could not be written. Waits a while, and returns whether to retry.
     pub fn failed(&self, error: StoreError, pause: Duration) -> bool {
         let mut progress = self.lock();
-        progress.trouble = Some(error);
+        progress.applier_error = Some(error);
         self.changed.notify_all();
-        let until = Instant::now() + pause;
-        while !progress.closing && Instant::now() < until {
-            let left = until.saturating_duration_since(Instant::now());
+        let until = clock::monotonic_now() + pause;
+        while !progress.closing && clock::monotonic_now() < until {
+            let left = until.saturating_duration_since(clock::monotonic_now());
             progress = self.changed.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         !progress.closing
     }
 
-    /// Why the applier does not get on, if it does not.
-    pub fn trouble(&self) -> Option<StoreError> {
-        self.lock().trouble.clone()
+    /// Why the applier fails, if it does.
+    pub fn applier_error(&self) -> Option<StoreError> {
+        self.lock().applier_error.clone()
     }
 
-    /// No more will be published: the applier is to finish.
+    /// Nothing more will be published: the applier is to finish.
     pub fn close(&self) {
         self.lock().closing = true;
         self.changed.notify_all();
     }
 
-    /// About how much is pending.
+    /// The approximate size of what is pending.
     pub fn bytes(&self) -> u64 {
-        let layers = self.layers();
-        (layers.active.bytes() + layers.frozen.bytes()) as u64
+        let overlays = self.overlays();
+        (overlays.active.bytes() + overlays.frozen.bytes()) as u64
     }
 
-    fn freeze(&self, progress: &mut Progress, layers: &Layers) -> Work {
-        let frozen = Arc::clone(&layers.active);
+    fn freeze(&self, progress: &mut Progress, overlays: &Overlays) -> ApplierWork {
+        let frozen = Arc::clone(&overlays.active);
         progress.log_bytes = 0;
         progress.since = None;
-        let generation = layers.generation + 1;
-        // Long before the tree has the first of these rows: a reader that comes to see them there sees this first.
+        let generation = overlays.generation + 1;
+        // Long before the tree has the first of these rows: a reader that could see them there sees this first.
         self.generation.store(generation, Ordering::SeqCst);
-        self.set_layers(Layers {
+        self.set_overlays(Overlays {
             generation,
             active: Arc::default(),
             frozen: Arc::clone(&frozen),
-            dropped: Arc::clone(&layers.dropped),
+            dropped: Arc::clone(&overlays.dropped),
         });
         self.changed.notify_all();
-        Work::Apply(frozen, progress.sequence)
+        ApplierWork::Apply(frozen, progress.sequence)
     }
 
     fn is_due(&self, progress: &Progress, active: &Overlay) -> bool {
@@ -295,15 +303,15 @@ impl Pending {
             || progress.since.is_some_and(|since| since.elapsed() >= self.pacing.due_after)
     }
 
-    fn layers(&self) -> Arc<Layers> {
-        Arc::clone(&self.layers.read().unwrap_or_else(PoisonError::into_inner))
+    fn overlays(&self) -> Arc<Overlays> {
+        Arc::clone(&self.overlays.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn set_layers(&self, layers: Layers) {
-        let layers = Arc::new(layers);
+    fn set_overlays(&self, overlays: Overlays) {
+        let overlays = Arc::new(overlays);
         let old =
-            std::mem::replace(&mut *self.layers.write().unwrap_or_else(PoisonError::into_inner), layers);
-        // Outside the lock: to free a large overlay takes its time.
+            std::mem::replace(&mut *self.overlays.write().unwrap_or_else(PoisonError::into_inner), overlays);
+        // Outside the lock: freeing a large overlay takes a while.
         drop(old);
     }
 
@@ -313,7 +321,7 @@ impl Pending {
 }
 
 impl Pacing {
-    /// How far the active overlay is between due, which is 0, and full, which is 1.
+    /// How far the active overlay is between due (0) and full (1).
     fn filled(&self, progress: &Progress, active: &Overlay) -> f64 {
         let part = |size: usize, due: usize, full: usize| {
             size.saturating_sub(due) as f64 / full.saturating_sub(due).max(1) as f64

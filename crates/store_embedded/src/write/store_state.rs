@@ -1,29 +1,29 @@
-//! What readers, the writer and the applier look at together: the tree, what is to be put over it, and how they fare.
+//! The state shared by readers, the writer and the applier: the tree, the overlays over it, and the store's condition.
 
 use std::sync::Arc;
 
 use partita_store::StoreError;
 
 use crate::tree::environment::Environment;
-use crate::write::disk_space::Room;
+use crate::write::disk_space::DiskSpace;
 use crate::write::pending::Pending;
-use crate::write::write_health::Trouble;
+use crate::write::write_health::WriteHealth;
 
-pub(crate) struct Shared {
+pub(crate) struct StoreState {
     pub environment: Arc<Environment>,
     pub pending: Arc<Pending>,
-    pub room: Room,
-    pub trouble: Trouble,
+    pub disk_space: DiskSpace,
+    pub write_health: WriteHealth,
 }
 
-impl Shared {
-    /// Sees to it that the data file will have room for what is pending and so much more.
-    pub fn cover(&self, more: usize) -> Result<(), StoreError> {
-        self.room.cover(self.pending.bytes() + more as u64, || self.environment.unused_bytes())
+impl StoreState {
+    /// Ensures that the data file has space for what is pending and this much more.
+    pub fn ensure_space(&self, more: usize) -> Result<(), StoreError> {
+        self.disk_space.ensure_space(self.pending.bytes() + more as u64, || self.environment.unused_bytes())
     }
 
-    /// Looks whether there is room again, if there was none.
-    pub fn look_for_room(&self) {
-        self.room.look(self.pending.bytes(), || self.environment.unused_bytes());
+    /// Checks whether there is disk space again, if there was none.
+    pub fn recheck_disk_space(&self) {
+        self.disk_space.recheck(self.pending.bytes(), || self.environment.unused_bytes());
     }
 }

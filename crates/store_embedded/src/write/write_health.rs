@@ -1,5 +1,4 @@
-//! Why writes do not get on at the moment, for those who ask after the store's health; and what is called when they
-//! will not get on any more.
+//! Whether writes succeed at the moment, for the store's health; and the callback for when they never will again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,36 +8,36 @@ use partita_store::StoreError;
 type OnFailure = Box<dyn Fn(&StoreError) + Send + Sync>;
 
 #[derive(Default)]
-pub(crate) struct Trouble {
-    /// Looked at first: mostly there is none.
-    is_there: AtomicBool,
+pub(crate) struct WriteHealth {
+    /// Checked first: usually there is no error.
+    has_error: AtomicBool,
     error: Mutex<Option<StoreError>>,
     on_failure: OnceLock<OnFailure>,
 }
 
-impl Trouble {
-    /// Notes what came of the last try.
-    pub fn set(&self, error: Option<&StoreError>) {
-        if error.is_none() && !self.is_there.load(Ordering::Relaxed) {
+impl WriteHealth {
+    /// Records the outcome of the last write.
+    pub fn record(&self, error: Option<&StoreError>) {
+        if error.is_none() && !self.has_error.load(Ordering::Relaxed) {
             return;
         }
-        let mut noted = self.lock();
-        *noted = error.cloned();
-        self.is_there.store(noted.is_some(), Ordering::Relaxed);
+        let mut current = self.lock();
+        *current = error.cloned();
+        self.has_error.store(current.is_some(), Ordering::Relaxed);
     }
 
     pub fn get(&self) -> Option<StoreError> {
         self.lock().clone()
     }
 
-    /// Sets what is called when only a new start can help.
+    /// Sets the callback for when only a restart can help.
     pub fn on_failure(&self, call: OnFailure) {
         let _ = self.on_failure.set(call);
     }
 
-    /// Only a new start can help.
-    pub fn fail(&self, error: &StoreError) {
-        tracing::error!(%error, "the store cannot go on: open it again");
+    /// Reports that only a restart can help.
+    pub fn report_fatal(&self, error: &StoreError) {
+        tracing::error!(%error, "the store cannot continue: reopen it");
         if let Some(call) = self.on_failure.get() {
             call(error);
         }

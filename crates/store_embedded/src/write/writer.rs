@@ -1,10 +1,10 @@
-//! The one place that decides, and the thread that usually does.
+//! The single writer: makes decisions and commits them in groups, usually on a thread of its own.
 //!
-//! Jobs come in through a channel. The thread takes those that wait as one group, makes their decisions one after
-//! another against the rows as the group has changed them so far, appends the group to the log, shows it to
-//! readers and then answers all of it. A lone job does not wait for company: while one group is made durable, the
-//! next gathers by itself. A caller who serves nobody else meanwhile may do the thread's work for itself, which saves
-//! the way there and back (see [`patience`]); the pen keeps it at one writer.
+//! Jobs arrive through a channel. The thread takes all queued jobs as one group, runs their decisions one after another
+//! against the rows as the group has changed them so far, appends the group to the log, makes it visible to readers and
+//! then answers all callers. A lone job does not wait for others: while one group is made durable, the next one queues
+//! up. A caller whose thread serves nobody else meanwhile may commit on its own thread, which saves two thread switches
+//! (see [`blocking`]); the lock on the committer ensures a single writer.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,58 +13,58 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use partita_store::{Counters, Snapshot, StoreError, Write, patience};
+use partita_store::{Counters, Snapshot, StoreError, Write, blocking};
 
-use crate::log::appender::Log;
+use crate::log::appender::LogAppender;
 use crate::snapshot::EmbeddedSnapshot;
 use crate::write::batch::Batch;
-use crate::write::decision_job::{Decided, Job};
-use crate::write::store_state::Shared;
+use crate::write::decision_job::{DecidedWrites, DecisionJob};
+use crate::write::store_state::StoreState;
 
-const GROUP_JOBS: usize = 2_048;
-const GROUP_BYTES: usize = 8 << 20;
-/// What a deletion may add on a full disk beside what it removes.
+const MAX_GROUP_JOBS: usize = 2_048;
+const MAX_GROUP_BYTES: usize = 8 << 20;
+/// How much a deletion may add on a full disk in addition to what it removes.
 const SMALL_BYTES: usize = 2_048;
 
-/// The way to the writing thread. Dropped, it waits until all that was asked for is done.
+/// The handle of the writer thread. Dropping it waits until all queued jobs are done.
 pub(crate) struct Writer {
-    jobs: Option<Sender<Box<dyn Job>>>,
+    jobs: Option<Sender<Box<dyn DecisionJob>>>,
     /// Jobs that were sent and are not yet in a group.
     waiting: Arc<AtomicUsize>,
-    pen: Arc<Mutex<Pen>>,
+    committer: Arc<Mutex<Committer>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
-    pub fn start(shared: Arc<Shared>, log: Log) -> std::io::Result<Writer> {
-        let (mut writer, scribe) = Writer::without_thread(shared, log);
-        // Callers' code is run so that its panics stay its own. Should the writer itself panic, it is not known what
-        // the log has: the pen is poisoned, the thread ends, and what comes later is refused until the store is
-        // opened again.
+    #[expect(clippy::disallowed_methods, reason = "starts the thread that writes")]
+    pub fn start(state: Arc<StoreState>, log: LogAppender) -> std::io::Result<Writer> {
+        let (mut writer, writer_loop) = Writer::without_thread(state, log);
+        // Panics in callers' code are caught. If the writer itself panics, it is unknown what the log contains: the
+        // committer's lock is poisoned, the thread ends, and later jobs are refused until the store is reopened.
         let thread =
-            std::thread::Builder::new().name("store writer".to_string()).spawn(move || scribe.write_all())?;
+            std::thread::Builder::new().name("store writer".to_string()).spawn(move || writer_loop.run())?;
         writer.thread = Some(thread);
         Ok(writer)
     }
 
-    /// The way to a writer, and the writer itself for whoever does its work.
-    pub fn without_thread(shared: Arc<Shared>, log: Log) -> (Writer, Scribe) {
+    /// A writer without a thread, and the loop for the caller to run.
+    pub fn without_thread(state: Arc<StoreState>, log: LogAppender) -> (Writer, WriterLoop) {
         let (jobs, sent) = channel();
         let waiting = Arc::<AtomicUsize>::default();
-        let pen = Arc::new(Mutex::new(Pen { shared, log }));
+        let committer = Arc::new(Mutex::new(Committer { state, log }));
         let queue = Queue { sent, waiting: Arc::clone(&waiting) };
-        let scribe = Scribe { queue, pen: Arc::clone(&pen) };
-        (Writer { jobs: Some(jobs), waiting, pen, thread: None }, scribe)
+        let writer_loop = WriterLoop { queue, committer: Arc::clone(&committer) };
+        (Writer { jobs: Some(jobs), waiting, committer, thread: None }, writer_loop)
     }
 
-    /// Hands a job over; one that comes too late is given back. A caller who may wait does it itself when nobody
+    /// Queues a job, or returns it if the writer has stopped. A caller that may block commits it on its own thread if nobody
     /// else is writing or about to.
-    pub fn send(&self, job: Box<dyn Job>) -> Result<(), Box<dyn Job>> {
-        if patience::is_patient()
+    pub fn send(&self, job: Box<dyn DecisionJob>) -> Result<(), Box<dyn DecisionJob>> {
+        if blocking::is_allowed()
             && self.waiting.load(Ordering::Acquire) == 0
-            && let Ok(mut pen) = self.pen.try_lock()
+            && let Ok(mut committer) = self.committer.try_lock()
         {
-            pen.write(job, || None);
+            committer.write(job, || None);
             return Ok(());
         }
         let Some(jobs) = &self.jobs else { return Err(job) };
@@ -79,20 +79,20 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the store's writer ended in a panic");
+            tracing::error!("the store's writer thread panicked");
         }
     }
 }
 
-/// Writes what others send.
-pub(crate) struct Scribe {
+/// Commits queued jobs.
+pub(crate) struct WriterLoop {
     queue: Queue,
-    pen: Arc<Mutex<Pen>>,
+    committer: Arc<Mutex<Committer>>,
 }
 
-impl Scribe {
-    /// Until the channel is closed and empty.
-    fn write_all(&self) {
+impl WriterLoop {
+    /// Runs until the channel is closed and empty.
+    fn run(&self) {
         while let Some(first) = self.queue.wait() {
             if !self.write_group(first) {
                 return;
@@ -100,54 +100,54 @@ impl Scribe {
         }
     }
 
-    /// Writes the jobs that wait as one group; says whether there were any.
-    pub fn write_waiting(&self) -> bool {
+    /// Commits the queued jobs as one group; returns whether there were any.
+    pub fn write_queued(&self) -> bool {
         self.queue.take().is_some_and(|first| self.write_group(first))
     }
 
-    fn write_group(&self, first: Box<dyn Job>) -> bool {
-        let Ok(mut pen) = self.pen.lock() else { return false };
-        pen.write(first, || self.queue.take());
+    fn write_group(&self, first: Box<dyn DecisionJob>) -> bool {
+        let Ok(mut committer) = self.committer.lock() else { return false };
+        committer.write(first, || self.queue.take());
         true
     }
 }
 
-/// The jobs on their way to the thread.
+/// The jobs queued for the thread.
 struct Queue {
-    sent: Receiver<Box<dyn Job>>,
+    sent: Receiver<Box<dyn DecisionJob>>,
     waiting: Arc<AtomicUsize>,
 }
 
 impl Queue {
-    fn wait(&self) -> Option<Box<dyn Job>> {
-        self.sent.recv().ok().inspect(|_| self.count_off())
+    fn wait(&self) -> Option<Box<dyn DecisionJob>> {
+        self.sent.recv().ok().inspect(|_| self.decrement())
     }
 
-    fn take(&self) -> Option<Box<dyn Job>> {
-        self.sent.try_recv().ok().inspect(|_| self.count_off())
+    fn take(&self) -> Option<Box<dyn DecisionJob>> {
+        self.sent.try_recv().ok().inspect(|_| self.decrement())
     }
 
-    fn count_off(&self) {
+    fn decrement(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// The right to write: who holds it decides and commits.
-struct Pen {
-    shared: Arc<Shared>,
-    log: Log,
+/// Decides and commits; whoever holds its lock is the writer.
+struct Committer {
+    state: Arc<StoreState>,
+    log: LogAppender,
 }
 
-impl Pen {
-    /// Makes one group of a job and those that `next` has.
-    fn write(&mut self, first: Box<dyn Job>, next: impl FnMut() -> Option<Box<dyn Job>>) {
-        let group = Group::gather(&self.shared, first, next);
+impl Committer {
+    /// Commits one group made of a job and those that `next` returns.
+    fn write(&mut self, first: Box<dyn DecisionJob>, next: impl FnMut() -> Option<Box<dyn DecisionJob>>) {
+        let group = Group::gather(&self.state, first, next);
         self.finish(group);
     }
 
     fn finish(&mut self, group: Group) {
         let outcome = self.commit(&group.batch);
-        self.shared.trouble.set(outcome.as_ref().err());
+        self.state.write_health.record(outcome.as_ref().err());
         if let Err(error) = &outcome {
             tracing::warn!(%error, jobs = group.jobs.len(), "a group of writes failed");
         }
@@ -163,7 +163,7 @@ impl Pen {
             }
         }
         if let Err(error @ StoreError::LogFailed(_)) = &outcome {
-            self.shared.trouble.fail(error);
+            self.state.write_health.report_fatal(error);
         }
     }
 
@@ -171,12 +171,12 @@ impl Pen {
         if batch.is_empty() {
             return Ok(());
         }
-        self.shared.pending.wait_for_room()?;
-        if self.shared.room.shortage().is_none() {
-            self.shared.cover(batch.bytes())?;
+        self.state.pending.wait_for_capacity()?;
+        if self.state.disk_space.shortage().is_none() {
+            self.state.ensure_space(batch.bytes())?;
         }
         let appended = self.log.append(batch)?;
-        self.shared.pending.publish(batch, &appended);
+        self.state.pending.publish(batch, &appended);
         Ok(())
     }
 }
@@ -184,22 +184,22 @@ impl Pen {
 /// Decisions that are committed together.
 struct Group {
     batch: Batch,
-    /// Each with what became of it by itself, before the commit.
-    jobs: Vec<(Box<dyn Job>, Result<(), StoreError>)>,
+    /// Each with its own outcome, before the commit.
+    jobs: Vec<(Box<dyn DecisionJob>, Result<(), StoreError>)>,
     on_commit: Option<Box<dyn FnOnce() + Send>>,
-    /// Why only what makes room is taken, if so.
+    /// Why only writes that free space are accepted, if so.
     shortage: Option<StoreError>,
 }
 
 impl Group {
     fn gather(
-        shared: &Shared,
-        first: Box<dyn Job>,
-        mut next_job: impl FnMut() -> Option<Box<dyn Job>>,
+        state: &StoreState,
+        first: Box<dyn DecisionJob>,
+        mut next_job: impl FnMut() -> Option<Box<dyn DecisionJob>>,
     ) -> Group {
-        let shortage = shared.room.shortage();
+        let shortage = state.disk_space.shortage();
         let mut group = Group { batch: Batch::default(), jobs: Vec::new(), on_commit: None, shortage };
-        let rows = EmbeddedSnapshot::take(shared);
+        let rows = EmbeddedSnapshot::take(state);
         let mut next = Some(first);
         while let Some(mut job) = next {
             let decided = match &rows {
@@ -213,35 +213,35 @@ impl Group {
     }
 
     fn is_full(&self) -> bool {
-        self.on_commit.is_some() || self.jobs.len() >= GROUP_JOBS || self.batch.bytes() >= GROUP_BYTES
+        self.on_commit.is_some() || self.jobs.len() >= MAX_GROUP_JOBS || self.batch.bytes() >= MAX_GROUP_BYTES
     }
 
-    fn decide(&mut self, rows: &EmbeddedSnapshot<'_>, job: &mut dyn Job) -> Result<(), StoreError> {
+    fn decide(&mut self, rows: &EmbeddedSnapshot<'_>, job: &mut dyn DecisionJob) -> Result<(), StoreError> {
         let mut found = Vec::with_capacity(job.keys().len());
         let mut damaged = Vec::new();
-        for (place, key) in job.keys().iter().enumerate() {
+        for (index, key) in job.keys().iter().enumerate() {
             found.push(match self.batch.get(key) {
                 Some(row) => row.map(Cow::Borrowed),
                 None => match rows.get(key) {
-                    Err(StoreError::Damaged(_)) if job.goes_over_damage() => {
-                        damaged.push(place);
+                    Err(StoreError::Damaged(_)) if job.tolerates_damage() => {
+                        damaged.push(index);
                         None
                     }
                     row => row?,
                 },
             });
         }
-        let Decided { writes, on_commit } = job.decide(&found, &damaged)?;
+        let DecidedWrites { writes, on_commit } = job.decide(&found, &damaged)?;
         drop(found);
-        let over_damage = job.goes_over_damage();
+        let tolerates_damage = job.tolerates_damage();
         if let Some(shortage) = &self.shortage
-            && !self.makes_room(rows, &writes, over_damage)?
+            && !self.frees_space(rows, &writes, tolerates_damage)?
         {
             return Err(shortage.clone());
         }
-        self.batch.take(writes, |key| match rows.get(key) {
-            Err(StoreError::Damaged(damage)) if over_damage => {
-                tracing::error!(%damage, "totals cannot be read and are counted from nothing");
+        self.batch.add(writes, |key| match rows.get(key) {
+            Err(StoreError::Damaged(damage)) if tolerates_damage => {
+                tracing::error!(%damage, "counters cannot be read and restart from zero");
                 Ok(Counters::default())
             }
             row => Ok(Counters::read(row?.as_deref())),
@@ -250,12 +250,12 @@ impl Group {
         Ok(())
     }
 
-    /// Whether writes delete more than they add, or nearly: what is kept about a deletion takes room as well.
-    fn makes_room(
+    /// Whether writes delete more than they add, or nearly: what is recorded about a deletion takes space as well.
+    fn frees_space(
         &self,
         rows: &EmbeddedSnapshot<'_>,
         writes: &[Write],
-        over_damage: bool,
+        tolerates_damage: bool,
     ) -> Result<bool, StoreError> {
         let (mut removed, mut added) = (0, 0);
         for write in writes {
@@ -264,8 +264,8 @@ impl Group {
                     let stored = match self.batch.get(key) {
                         Some(row) => row.map(<[u8]>::len),
                         None => match rows.get(key) {
-                            // How much it has is not known; but that goes.
-                            Err(StoreError::Damaged(_)) if over_damage => Some(0),
+                            // Its size is unknown, but it is removed.
+                            Err(StoreError::Damaged(_)) if tolerates_damage => Some(0),
                             row => row?.map(|row| row.len()),
                         },
                     };

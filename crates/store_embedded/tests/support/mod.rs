@@ -1,4 +1,4 @@
-//! What the tests of both stores share: waiting for a future, short keys, and random numbers from a seed.
+//! Shared by the tests of both stores: waiting for a future, short keys, and seeded random numbers.
 #![allow(dead_code)]
 
 use std::future::Future;
@@ -18,7 +18,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for `future` on this thread.
+/// Blocks this thread until `future` is ready.
 pub fn wait<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
@@ -30,7 +30,7 @@ pub fn wait<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Writes without asking anything.
+/// Writes without depending on any row.
 pub fn write(store: &impl Store, writes: Vec<Write>) -> Result<(), StoreError> {
     wait(store.decide(Vec::new(), move |_| Decision::commit(writes.clone(), ())))
 }
@@ -65,7 +65,7 @@ pub fn key(space: u32, rest: &[u8]) -> Vec<u8> {
     [&space.to_be_bytes(), rest].concat()
 }
 
-/// Random numbers that a seed repeats.
+/// Reproducible random numbers from a seed.
 pub struct Random(pub u64);
 
 impl Random {

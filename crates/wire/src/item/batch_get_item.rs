@@ -160,7 +160,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("Responses").object(|json| {
             for table in &output.responses {
-                attribute_value::encode_items(json.name(table.table.sent()), &table.items);
+                attribute_value::encode_items(json.name(table.table.as_requested()), &table.items);
             }
         });
         json.name("UnprocessedKeys").object(|json| {
@@ -172,7 +172,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
 
 /// Encodes keys that were not read in the form of a request, so that the client can send them again.
 fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
-    json.name(table.table.sent()).object(|json| {
+    json.name(table.table.as_requested()).object(|json| {
         json.name("Keys").array(|json| {
             table.keys.iter().for_each(|key| attribute_value::encode_item(json, key.view()));
         });
@@ -289,7 +289,7 @@ mod tests {
         let key: Item = [("pk", AttributeValue::S("a".into()))].into_iter().collect();
         let output = BatchGetItemOutput {
             responses: vec![TableItems {
-                table: TableName::as_sent("arn:aws:dynamodb:eu-west-1:000000000000:table/Music"),
+                table: TableName::from_request("arn:aws:dynamodb:eu-west-1:000000000000:table/Music"),
                 items: vec![key.clone()],
             }],
             unprocessed: vec![UnprocessedKeys {

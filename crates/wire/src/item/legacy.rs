@@ -259,7 +259,7 @@ fn checked_values(values: Vec<UncheckedValue>) -> Result<Vec<Value>, Exception> 
 
 /// The operator of this name, which validation has checked.
 fn named_operator(name: Option<&str>) -> LegacyOperator {
-    name.and_then(LegacyOperator::named).unwrap_or(LegacyOperator::Eq)
+    name.and_then(LegacyOperator::from_name).unwrap_or(LegacyOperator::Eq)
 }
 
 /// An entry of `AttributeUpdates`.

@@ -18,5 +18,5 @@ pub(crate) fn shard_id_length(path: &Path<'_>, id: &Option<Cow<'_, str>>, valida
 
 /// The stream that an ARN names, whether or not it exists.
 pub(crate) fn resolve(arn: &str) -> Result<StreamName, Exception> {
-    StreamName::of_arn(arn).ok_or_else(|| Exception::validation(messages::INVALID_STREAM_ARN))
+    StreamName::from_arn(arn).ok_or_else(|| Exception::validation(messages::INVALID_STREAM_ARN))
 }

@@ -28,7 +28,7 @@ pub(crate) fn check<T: AsRef<str>>(path: impl Display, name_or_arn: Option<&T>) 
 
 /// The table of a name or an ARN that was checked.
 pub(crate) fn resolve(name_or_arn: &str) -> TableName {
-    TableName::as_sent(name_or_arn)
+    TableName::from_request(name_or_arn)
 }
 
 /// Requires a valid name of a table or an index: its characters, then its length.

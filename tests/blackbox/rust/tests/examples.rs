@@ -90,7 +90,8 @@ impl<'a> System<'a> {
 
     async fn until_active(&self) {
         loop {
-            let described = self.client.describe_table().table_name(&self.name).send().await.expect("the table is there");
+            let described =
+                self.client.describe_table().table_name(&self.name).send().await.expect("the table is there");
             if described.table().and_then(|table| table.table_status()) == Some(&TableStatus::Active) {
                 return;
             }

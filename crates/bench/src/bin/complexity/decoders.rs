@@ -1,4 +1,4 @@
-//! Bodies of requests, decoded: long lists, maps, strings and numbers, whether they are valid or not.
+//! Decoding of request bodies: long lists, maps, strings and numbers, valid and invalid.
 
 use crate::{Case, Work};
 use partita_api::Operation;
@@ -9,12 +9,12 @@ pub fn decode(operation: Operation, body: String) -> Work {
     Box::new(move || black_box(partita_wire::decode(operation, body.as_bytes())).is_ok())
 }
 
-/// `n` pieces between commas.
+/// Joins `n` pieces with commas.
 pub fn list(n: usize, piece: impl Fn(usize) -> String) -> String {
     (0..n).map(piece).collect::<Vec<_>>().join(",")
 }
 
-/// Numbers in an order that is neither up nor down.
+/// Returns numbers in a scattered order.
 pub fn shuffled(i: usize) -> usize {
     i.wrapping_mul(2_654_435_761) & 0xffff_ffff
 }
@@ -74,19 +74,19 @@ const LISTS: &[Case] = &[
         prepare: |n| get(format!(r#""AttributesToGet":[{}]"#, names(n))),
     },
     Case {
-        name: "attributes_to_get_twice_refused",
+        name: "attributes_to_get_twice_rejected",
         size: 4_000,
         prepare: |n| get(format!(r#""AttributesToGet":[{},"b","b"]"#, names(n))),
     },
     Case { name: "batch_get_keys", size: 25, prepare: |n| batch_get(list(n, key)) },
-    Case { name: "batch_get_too_many_keys_refused", size: 1_000, prepare: |n| batch_get(list(n, key)) },
+    Case { name: "batch_get_too_many_keys_rejected", size: 1_000, prepare: |n| batch_get(list(n, key)) },
     Case {
-        name: "batch_get_empty_keys_refused",
+        name: "batch_get_empty_keys_rejected",
         size: 5_000,
         prepare: |n| batch_get(list(n, |_| "{}".into())),
     },
     Case {
-        name: "batch_get_tables_refused",
+        name: "batch_get_tables_rejected",
         size: 1_000,
         prepare: |n| {
             let tables = list(n, |i| format!(r#""T{}":{{"Keys":[{}]}}"#, shuffled(i), key(i)));
@@ -94,7 +94,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "batch_writes_refused",
+        name: "batch_writes_rejected",
         size: 1_000,
         prepare: |n| {
             let writes = list(n, |i| format!(r#"{{"DeleteRequest":{{"Key":{}}}}}"#, key(i)));
@@ -102,7 +102,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "batch_writes_wrong_refused",
+        name: "batch_writes_wrong_rejected",
         size: 2_000,
         prepare: |n| {
             let writes = list(n, |_| r#"{"PutRequest":{}}"#.into());
@@ -111,7 +111,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "transact_writes_refused",
+        name: "transact_writes_rejected",
         size: 1_000,
         prepare: |n| {
             let writes = list(n, |i| format!(r#"{{"Delete":{{"TableName":"Table","Key":{}}}}}"#, key(i)));
@@ -119,7 +119,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "transact_gets_refused",
+        name: "transact_gets_rejected",
         size: 1_000,
         prepare: |n| {
             let gets = list(n, |i| format!(r#"{{"Get":{{"TableName":"Table","Key":{}}}}}"#, key(i)));
@@ -127,7 +127,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "tags_refused",
+        name: "tags_rejected",
         size: 2_000,
         prepare: |n| {
             let tags = list(n, |i| format!(r#"{{"Key":"k{i}","Value":"v"}}"#));
@@ -136,7 +136,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "untag_keys_refused",
+        name: "untag_keys_rejected",
         size: 4_000,
         prepare: |n| {
             let arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Table";
@@ -144,7 +144,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "attribute_definitions_refused",
+        name: "attribute_definitions_rejected",
         size: 1_500,
         prepare: |n| {
             let all = list(n, |i| format!(r#"{{"AttributeName":"a{}","AttributeType":"S"}}"#, shuffled(i)));
@@ -154,7 +154,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "key_schema_refused",
+        name: "key_schema_rejected",
         size: 1_500,
         prepare: |n| {
             let all = list(n, |i| format!(r#"{{"AttributeName":"a{i}","KeyType":"RANGE"}}"#));
@@ -162,12 +162,12 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "empty_indexes_refused",
+        name: "empty_indexes_rejected",
         size: 5_000,
         prepare: |n| create(format!(r#""GlobalSecondaryIndexes":[{}]"#, list(n, |_| "{}".into()))),
     },
     Case {
-        name: "non_key_attributes_refused",
+        name: "non_key_attributes_rejected",
         size: 4_000,
         prepare: |n| {
             let projection = format!(r#"{{"ProjectionType":"INCLUDE","NonKeyAttributes":[{}]}}"#, names(n));
@@ -175,7 +175,7 @@ const LISTS: &[Case] = &[
         },
     },
     Case {
-        name: "batch_statements_refused",
+        name: "batch_statements_rejected",
         size: 1_000,
         prepare: |n| {
             let all = list(n, |_| r#"{"Statement":"SELECT * FROM Music WHERE a = 1"}"#.into());
@@ -196,13 +196,13 @@ const VALUES: &[Case] = &[
         prepare: |n| put(list(n, |_| r#""a":{"NULL":true}"#.into())),
     },
     Case {
-        name: "several_types_refused",
+        name: "several_types_rejected",
         size: 4_000,
         prepare: |n| put(format!(r#""a":{{{}}}"#, list(n, |_| r#""S":"x""#.into()))),
     },
     Case { name: "string_set", size: 4_000, prepare: |n| put(format!(r#""a":{{"SS":[{}]}}"#, names(n))) },
     Case {
-        name: "string_set_twice_refused",
+        name: "string_set_twice_rejected",
         size: 4_000,
         prepare: |n| put(format!(r#""a":{{"SS":[{},"b","b"]}}"#, names(n))),
     },
@@ -239,7 +239,7 @@ const VALUES: &[Case] = &[
         },
     },
     Case {
-        name: "too_deep_refused",
+        name: "too_deep_rejected",
         size: 50,
         prepare: |n| put(format!(r#""a":{}{}"#, r#"{"L":["#.repeat(n), "]}".repeat(n))),
     },
@@ -249,7 +249,7 @@ const VALUES: &[Case] = &[
         prepare: |n| put(format!(r#""a":{{"S":"{}"}}"#, "\\u0041\\n".repeat(n))),
     },
     Case {
-        name: "spaces_behind_escapes",
+        name: "spaces_after_escapes",
         size: 20_000,
         prepare: |n| put(format!("\"a\":{{\"S\":\"{}\"}}{}", "\\n".repeat(n), " ".repeat(n))),
     },
@@ -264,12 +264,12 @@ const VALUES: &[Case] = &[
         prepare: |n| put(format!(r#""a":{{"B":"{}"}}"#, "abcd".repeat(n / 4))),
     },
     Case {
-        name: "long_number_refused",
+        name: "long_number_rejected",
         size: 50_000,
         prepare: |n| put(format!(r#""a":{{"N":"1{}"}}"#, "0".repeat(n))),
     },
     Case {
-        name: "wrong_number_refused",
+        name: "wrong_number_rejected",
         size: 50_000,
         prepare: |n| put(format!(r#""a":{{"N":"{}"}}"#, "1e".repeat(n))),
     },
@@ -298,7 +298,7 @@ const VALUES: &[Case] = &[
 
 const PLACEHOLDERS: &[Case] = &[
     Case {
-        name: "unused_names_refused",
+        name: "unused_names_rejected",
         size: 4_000,
         prepare: |n| {
             let names = list(n, |i| format!("\"#n{}\":\"a\"", shuffled(i)));
@@ -306,7 +306,7 @@ const PLACEHOLDERS: &[Case] = &[
         },
     },
     Case {
-        name: "unused_values_refused",
+        name: "unused_values_rejected",
         size: 4_000,
         prepare: |n| {
             let values = list(n, |i| format!(r#"":v{}":{{"S":"a"}}"#, shuffled(i)));
@@ -353,7 +353,7 @@ const PLACEHOLDERS: &[Case] = &[
         },
     },
     Case {
-        name: "key_conditions_refused",
+        name: "key_conditions_rejected",
         size: 2_000,
         prepare: |n| {
             query(format!(r#""KeyConditions":{{{}}}"#, list(n, |i| format!(r#""a{}":{EQ}"#, shuffled(i)))))
@@ -376,7 +376,7 @@ const PLACEHOLDERS: &[Case] = &[
         },
     },
     Case {
-        name: "statement_parameters_refused",
+        name: "statement_parameters_rejected",
         size: 4_000,
         prepare: |n| statement(list(n, |i| format!(r#"{{"N":"{i}"}}"#))),
     },

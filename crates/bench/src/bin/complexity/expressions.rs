@@ -1,4 +1,4 @@
-//! Conditions, filters and projections: their texts, and items that they are held against.
+//! Conditions, filters and projections: parsing them, and applying them to items.
 
 use crate::decoders::{list, shuffled};
 use crate::{Case, Work};
@@ -14,17 +14,17 @@ pub fn text(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
 }
 
-/// One attribute, `a`.
+/// An item with one attribute, `a`.
 pub fn item(value: AttributeValue) -> Item {
     [("a", value)].into_iter().collect()
 }
 
-/// So many small attributes.
+/// An item with this many small attributes.
 pub fn wide_item(attributes: usize) -> Item {
     Item::build(|encoder| write_members(encoder, attributes))
 }
 
-/// One attribute, `a`, with so many small members.
+/// An item with one attribute, `a`, with this many small members.
 pub fn wide_map(members: usize) -> Item {
     Item::build(|encoder| {
         encoder.name("a");
@@ -41,12 +41,12 @@ fn write_members(encoder: &mut Encoder, members: usize) {
     }
 }
 
-/// One attribute, `a`, with so many elements.
+/// An item with one attribute, `a`, with this many elements.
 pub fn long_list(elements: usize) -> Item {
     item(AttributeValue::L(vec![AttributeValue::Null; elements]))
 }
 
-/// `:v` and what it stands for.
+/// Values with only `:v`.
 pub fn value(value: &AttributeValue) -> ExpressionValues {
     let mut values = ExpressionValues::new();
     values.insert(":v", Value::from(value));
@@ -60,7 +60,7 @@ fn names() -> ExpressionNames {
 /// Parses and binds a filter.
 fn parse(filter: String, values: ExpressionValues) -> Work {
     Box::new(move || {
-        // Not by way of what was parsed before.
+        // Bypasses the parse cache.
         let parsed = ParsedCondition::parse(ExpressionKind::Filter, &filter);
         parsed.and_then(|parsed| parsed.bind(&names(), &values, &mut Usage::new())).is_ok()
     })
@@ -70,15 +70,15 @@ fn bind_projection(paths: &str) -> bool {
     ParsedProjection::parse(paths).and_then(|parsed| parsed.bind(&names(), &mut Usage::new())).is_ok()
 }
 
-/// Holds items against a filter; both are made beforehand.
-#[allow(clippy::expect_used, reason = "a case that is no filter measures nothing")]
+/// Evaluates a filter on an item; both are prepared beforehand.
+#[allow(clippy::expect_used, reason = "a case with an invalid filter measures nothing")]
 fn matches(filter: &str, values: ExpressionValues, item: Item) -> Work {
     let filter =
         Condition::parse(ExpressionKind::Filter, filter, &names(), &values, &mut Usage::new()).expect(filter);
     Box::new(move || black_box(filter.matches(Some(item.view()))).is_ok())
 }
 
-#[allow(clippy::expect_used, reason = "a case that is no projection measures nothing")]
+#[allow(clippy::expect_used, reason = "a case with an invalid projection measures nothing")]
 fn project(projection: &str, item: Item) -> Work {
     let projection = Projection::parse(projection, &names(), &mut Usage::new()).expect(projection);
     Box::new(move || black_box(projection.apply(item.view()).size()) < usize::MAX)
@@ -118,7 +118,7 @@ const TEXTS: &[Case] = &[
         prepare: |n| parse(format!("{}a = :v{}", "(a = :v OR ".repeat(n), ")".repeat(n)), value(&text("x"))),
     },
     Case {
-        name: "open_parentheses_refused",
+        name: "open_parentheses_rejected",
         size: 500,
         prepare: |n| parse("(".repeat(n), ExpressionValues::new()),
     },
@@ -128,7 +128,7 @@ const TEXTS: &[Case] = &[
         prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
     },
     Case {
-        name: "in_too_many_operands_refused",
+        name: "in_too_many_operands_rejected",
         size: 200,
         prepare: |n| parse(format!("a IN ({})", list(n, |i| format!("b{i}"))), ExpressionValues::new()),
     },
@@ -138,7 +138,7 @@ const TEXTS: &[Case] = &[
         prepare: |n| parse(format!("a{} = :v", ".b[1]".repeat(n / 2)), value(&text("x"))),
     },
     Case {
-        name: "too_deep_path_refused",
+        name: "too_deep_path_rejected",
         size: 400,
         prepare: |n| parse(format!("a{} = :v", ".b".repeat(n)), value(&text("x"))),
     },
@@ -159,7 +159,7 @@ const TEXTS: &[Case] = &[
         },
     },
     Case {
-        name: "projection_overlap_refused",
+        name: "projection_overlap_rejected",
         size: 120,
         prepare: |n| {
             let paths = format!("{},a[0].b", list(n, |i| format!("a[{i}]")));
@@ -178,7 +178,7 @@ const FUNCTIONS: &[Case] = &[
         },
     },
     Case {
-        name: "contains_text_behind",
+        name: "contains_text_at_the_end",
         size: 50_000,
         prepare: |n| {
             let needle = format!("b{}", "a".repeat(n / 2));

@@ -1,12 +1,12 @@
-//! Files that imports and `partita load` read: DynamoDB JSON, Ion and CSV, with records long, many and broken; compressed
-//! files, of one piece and of many; and what exports write.
+//! Files that imports and `partita load` read: DynamoDB JSON, Ion and CSV, with long, many and invalid records; compressed
+//! files of one and of many pieces; and the lines that exports write.
 
 use crate::decoders::shuffled;
 use crate::expressions::wide_item;
 use crate::{Case, Work};
 use partita_api::export::ExportFormat;
 use partita_exchange::compression::Compression;
-use partita_exchange::item_reader::{InputFormat, ItemReader, Next};
+use partita_exchange::item_reader::{InputFormat, ItemReader, NextRecord};
 use partita_exchange::item_writer;
 use std::hint::black_box;
 use std::io::BufReader;
@@ -23,9 +23,9 @@ fn read_compressed(bytes: Vec<u8>, compression: Compression, format: fn() -> Inp
         let mut is_accepted = true;
         loop {
             match reader.read() {
-                Ok(Next::Record(record)) => is_accepted &= black_box(record.put).is_ok(),
-                Ok(Next::Nothing(_)) => {}
-                Ok(Next::End) => return is_accepted,
+                Ok(NextRecord::Record(record)) => is_accepted &= black_box(record.put).is_ok(),
+                Ok(NextRecord::Skipped(_)) => {}
+                Ok(NextRecord::End) => return is_accepted,
                 Err(_) => return false,
             }
         }
@@ -48,14 +48,14 @@ fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(|i| line(i) + "\n").collect()
 }
 
-/// Lines of DynamoDB JSON in pieces of so many lines.
-fn pieces(n: usize, lines_of_a_piece: usize, compression: Compression) -> Work {
+/// Reads lines of DynamoDB JSON in compressed pieces of this many lines.
+fn pieces(n: usize, lines_per_piece: usize, compression: Compression) -> Work {
     let piece =
-        |_| compression.piece("{\"Item\":{\"pk\":{\"N\":\"1\"}}}\n".repeat(lines_of_a_piece).into_bytes());
-    read_compressed((0..n / lines_of_a_piece).flat_map(piece).collect(), compression, json)
+        |_| compression.compress("{\"Item\":{\"pk\":{\"N\":\"1\"}}}\n".repeat(lines_per_piece).into_bytes());
+    read_compressed((0..n / lines_per_piece).flat_map(piece).collect(), compression, json)
 }
 
-/// Writes a wide item as exports do.
+/// Writes a wide item like an export.
 fn write(n: usize, format: ExportFormat) -> Work {
     let item = wide_item(n);
     Box::new(move || {
@@ -101,12 +101,12 @@ const RECORDS: &[Case] = &[
         prepare: |n| read(format!("$ion_1_0 {} {{Item:{{pk:1.}}}}", "/**/ ".repeat(n)), ion),
     },
     Case {
-        name: "ion_annotations_refused",
+        name: "ion_annotations_rejected",
         size: 2_000,
         prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:{}1.}}}}", "a::".repeat(n)), ion),
     },
     Case {
-        name: "ion_long_number_refused",
+        name: "ion_long_number_rejected",
         size: 5_000,
         prepare: |n| read(format!("$ion_1_0 {{Item:{{pk:1{}.}}}}", "1".repeat(n)), ion),
     },
@@ -121,7 +121,7 @@ const RECORDS: &[Case] = &[
         prepare: |n| read(format!("pk,a\n1,\"{}\"\n", "\"\"".repeat(n)), csv),
     },
     Case {
-        name: "csv_same_columns_refused",
+        name: "csv_same_columns_rejected",
         size: 2_000,
         prepare: |n| read(format!("pk{0}\n1{0}\n", ",a".repeat(n)), csv),
     },
@@ -135,15 +135,15 @@ const RECORDS: &[Case] = &[
         size: 1_000,
         prepare: |n| read(r#"{"Item":{"pk":{"N":"1"}}} "#.repeat(n), json),
     },
-    Case { name: "json_braces_refused", size: 5_000, prepare: |n| read("{".repeat(n), json) },
-    Case { name: "json_no_json_refused", size: 5_000, prepare: |n| read(lines(n, |_| "x".into()), json) },
+    Case { name: "json_braces_rejected", size: 5_000, prepare: |n| read("{".repeat(n), json) },
+    Case { name: "json_invalid_rejected", size: 5_000, prepare: |n| read(lines(n, |_| "x".into()), json) },
     Case {
         name: "ion_lines",
         size: 1_000,
         prepare: |n| read(lines(n, |i| format!("$ion_1_0 {{Item:{{pk:{i}.}}}}")), ion),
     },
     Case {
-        name: "ion_brackets_refused",
+        name: "ion_brackets_rejected",
         size: 2_000,
         prepare: |n| read(format!("$ion_1_0 {{Item:{{a:{}", "[".repeat(n)), ion),
     },
@@ -171,7 +171,7 @@ const RECORDS: &[Case] = &[
         prepare: |n| read("pk,a\n".to_owned() + &lines(n, |i| format!("{i},6\" pipe")), csv),
     },
     Case {
-        name: "csv_stray_quote_refused",
+        name: "csv_stray_quote_rejected",
         size: 1_000,
         prepare: |n| read("pk,a\n1,\"x\n".to_owned() + &lines(n, |i| format!("{i},x")), csv),
     },

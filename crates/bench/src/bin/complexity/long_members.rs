@@ -1,4 +1,4 @@
-//! Bodies in which one member that an operation knows is long. All are refused, most of them for their lengths.
+//! Bodies in which one known member of an operation is long. All are rejected, most of them for their length.
 
 use partita_api::Operation;
 
@@ -16,7 +16,7 @@ pub fn long_members(operation: Operation) -> &'static [&'static str] {
         | Operation::DescribeContinuousBackups
         | Operation::DescribeTable
         | Operation::DescribeTimeToLive => TABLE,
-        // They have none.
+        // They have no members.
         Operation::DescribeEndpoints | Operation::DescribeLimits => NO_MEMBERS,
         Operation::DescribeExport => DESCRIBE_EXPORT,
         Operation::DescribeImport => DESCRIBE_IMPORT,

@@ -1,10 +1,10 @@
-//! Every decoder, expression, statement, file reader and model check, with inputs of any size.
+//! Runs every decoder, expression, statement, file reader and model check with inputs of growing size.
 //!
-//! `complexity` runs each case at n, 2n and 4n and prints `case size milliseconds`. Under `valgrind --tool=callgrind` it
-//! has the instructions of each run dumped by themselves: `cargo xtask complexity` compares them. A case is what a
-//! stranger would send to make a request cost more than its size.
+//! `complexity` runs each case at n, 2n and 4n and prints `case size milliseconds`. Under `valgrind --tool=callgrind` the
+//! instructions of each run are dumped separately, and `cargo xtask complexity` compares them. A case is an input with
+//! which an attacker might try to make a request cost more than its size.
 
-mod counted;
+mod callgrind;
 mod decoders;
 mod expressions;
 mod files;
@@ -18,11 +18,11 @@ mod updates;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Work that has been prepared and is to be counted; it tells whether its input was accepted.
+/// DynamicCase work to be measured; returns whether its input was accepted.
 pub type Work = Box<dyn FnOnce() -> bool>;
 
-/// One kind of input, of any size. It is accepted at every size, or refused at every size if its name ends with
-/// `_refused`: an input that is refused for its length alone would tell nothing of those that are not.
+/// One kind of input, of any size. It is accepted at every size, or rejected at every size if its name ends with
+/// `_rejected`: an input that is rejected only when it is too long would not measure the cost of shorter ones.
 pub struct Case {
     pub name: &'static str,
     /// The smallest size at which it is run; the largest is four times that.
@@ -30,14 +30,14 @@ pub struct Case {
     pub prepare: fn(usize) -> Work,
 }
 
-/// A case whose name is made while it runs.
-pub struct Prepared {
+/// A case whose name is computed at run time.
+pub struct DynamicCase {
     pub name: String,
     pub size: usize,
     pub prepare: Box<dyn Fn(usize) -> Work>,
 }
 
-fn cases() -> impl Iterator<Item = Prepared> {
+fn cases() -> impl Iterator<Item = DynamicCase> {
     let groups = [
         &decoders::CASES[..],
         &expressions::CASES,
@@ -47,16 +47,16 @@ fn cases() -> impl Iterator<Item = Prepared> {
         &models::CASES,
         &signatures::CASES,
     ];
-    let written = groups.into_iter().flatten().flat_map(|cases| cases.iter()).map(|case| Prepared {
+    let static_cases = groups.into_iter().flatten().flat_map(|cases| cases.iter()).map(|case| DynamicCase {
         name: case.name.to_owned(),
         size: case.size,
         prepare: Box::new(case.prepare),
     });
-    written.chain(requests::cases())
+    static_cases.chain(requests::cases())
 }
 
-/// `1/2` is every second case from the second on, anything else a part of their names.
-fn chosen(argument: Option<String>) -> Box<dyn Iterator<Item = Prepared>> {
+/// Selects cases: `1/2` is every second case, starting at the second; anything else is a part of their names.
+fn select(argument: Option<String>) -> Box<dyn Iterator<Item = DynamicCase>> {
     let Some(argument) = argument else { return Box::new(cases()) };
     let part = argument.split_once('/').and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
     match part {
@@ -66,20 +66,20 @@ fn chosen(argument: Option<String>) -> Box<dyn Iterator<Item = Prepared>> {
 }
 
 fn main() -> Result<(), String> {
-    let mut mistaken = Vec::new();
-    for case in chosen(std::env::args().nth(1)) {
-        // What happens only once, in any thread, has happened then.
+    let mut unexpected = Vec::new();
+    for case in select(std::env::args().nth(1)) {
+        // A first run for one-time initialization.
         black_box((case.prepare)(case.size)());
         for size in [case.size, 2 * case.size, 4 * case.size] {
             let work = (case.prepare)(size);
             let start = Instant::now();
-            let is_accepted = counted::count(&format!("{} {size}", case.name), work);
+            let is_accepted = callgrind::count(&format!("{} {size}", case.name), work);
             println!("{} {size} {:.3}", case.name, start.elapsed().as_secs_f64() * 1_000.0);
-            if is_accepted == case.name.ends_with("_refused") {
-                let what = if is_accepted { "accepted" } else { "refused" };
-                mistaken.push(format!("{} {size} is {what}", case.name));
+            if is_accepted == case.name.ends_with("_rejected") {
+                let what = if is_accepted { "accepted" } else { "rejected" };
+                unexpected.push(format!("{} {size} is {what}", case.name));
             }
         }
     }
-    if mistaken.is_empty() { Ok(()) } else { Err(mistaken.join(", ")) }
+    if unexpected.is_empty() { Ok(()) } else { Err(unexpected.join(", ")) }
 }

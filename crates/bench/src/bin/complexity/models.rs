@@ -1,5 +1,5 @@
-//! Model files, read, checked, explained and compared: many types, patterns, attributes, and names that nobody knows; and keys
-//! that are held against a model's templates.
+//! Model files, read, checked, explained and compared: many types, patterns, attributes and unknown names; and keys that
+//! are matched against a model's templates.
 
 use crate::{Case, Work};
 use partita_design::cost::cost;
@@ -17,8 +17,8 @@ fn source(rest: &str) -> Source {
     Source::new("model.toml", table.to_owned() + rest)
 }
 
-/// Reads and checks a model, and tells what was found as `partita model check` does.
-fn judge(rest: String) -> Work {
+/// Reads and checks a model and prints the findings like `partita model check`.
+fn check_model(rest: String) -> Work {
     Box::new(move || {
         let source = source(&rest);
         match read(&source) {
@@ -28,21 +28,21 @@ fn judge(rest: String) -> Work {
     })
 }
 
-/// Reads a model and does something with it.
+/// Reads a model and runs work on it.
 fn with(rest: String, work: fn(&Model) -> usize) -> Work {
     Box::new(move || read(&source(&rest)).is_ok_and(|model| black_box(work(&model)) < usize::MAX))
 }
 
-/// Does something with the prices that the program carries.
+/// Runs work with the built-in prices.
 fn priced(work: impl Fn(&Prices) -> usize) -> usize {
     Prices::parse(CARRIED).map_or(usize::MAX, |prices| work(&prices))
 }
 
-/// Lines with numbers for `%`.
+/// Repeats a line with numbers in place of `%`.
 fn lines(n: usize, line: &str) -> String {
     let mut text = String::new();
     for i in 0..n {
-        // Writing into a String never fails.
+        // Writing to a String never fails.
         let _ = writeln!(text, "{}", line.replace('%', &i.to_string()));
     }
     text
@@ -56,7 +56,7 @@ fn entities_and_patterns(n: usize) -> String {
     format!("{}[pattern]\n{}", lines(n, ENTITY), lines(n, PATTERN))
 }
 
-/// Types under one partition key, each read by a pattern of its own and all of them by another.
+/// Types under one partition key, each read by two patterns.
 fn one_collection(n: usize) -> String {
     let entity = "[entity.E%]\nattributes = { userId = \"ulid\", at% = \"timestamp\" }\nkey = [\"USER#{userId}\", \"E%#{at%}\"]\nexpect.max = 10";
     let index = "[index.L]\nkeys = [\"PK\", \"LSK\"]\nlocal = true\n";
@@ -64,14 +64,14 @@ fn one_collection(n: usize) -> String {
     format!("{index}{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
 }
 
-/// Types whose keys differ behind a field that all have.
+/// Types whose keys differ after a field that all have.
 fn tenants(n: usize) -> String {
     let entity = "[entity.E%]\nattributes = { tenantId = \"id\", id% = \"ulid\" }\nkey = [\"TENANT#{tenantId}#E%#{id%}\", \"META\"]";
     let pattern = "p% = { in = [\"tenantId\", \"id%\"], out = \"E%\" }";
     format!("{}[pattern]\n{}", lines(n, entity), lines(n, pattern))
 }
 
-/// Types that all call their identifier the same.
+/// Types whose identifiers have the same name.
 fn same_identifier(n: usize) -> String {
     let entity = "[entity.E%]\nattributes = { id = \"ulid\", name = \"string\", mail = \"string\" }\nkey = [\"E%#{id}\", \"META\"]";
     let pattern = "p% = { in = [\"id\"], out = \"E%\" }";
@@ -84,15 +84,15 @@ fn copies_and_writes(n: usize) -> String {
     format!("{}{}[write]\n{}", lines(n, ENTITY), lines(n, copy), lines(n, write))
 }
 
-/// Holds a key against a template of strings that may contain the delimiter.
-fn take_apart(template: &'static str, key: String) -> Work {
+/// Matches a key against a template of strings that may contain the delimiter.
+fn match_key(template: &'static str, key: String) -> Work {
     let types: BTreeMap<String, ValueType> =
         ["a", "b", "c"].map(|name| (name.to_owned(), ValueType::String)).into();
     let template = Template::parse(template);
     Box::new(move || template.is_ok_and(|template| black_box(template.matches(&key, &types)).is_some()))
 }
 
-/// Types whose keys are alike for long, behind a field that may be any part of that.
+/// Types whose keys have a long common part after a field that may match any part of it.
 fn long_templates(n: usize) -> String {
     let entity = "[entity.E%]\nattributes = { a = \"string\" }\nkey = [\"{a}LONG%\", \"E\"]";
     lines(2, entity).replace("LONG", &"a".repeat(n))
@@ -101,60 +101,68 @@ fn long_templates(n: usize) -> String {
 pub const CASES: [&[Case]; 3] = [CHECKS, COMMANDS, KEYS];
 
 const CHECKS: &[Case] = &[
-    Case { name: "model_unknown_keys_refused", size: 200, prepare: |n| judge(lines(n, "unknown% = 1")) },
     Case {
-        name: "model_unknown_names_refused",
+        name: "model_unknown_keys_rejected",
+        size: 200,
+        prepare: |n| check_model(lines(n, "unknown% = 1")),
+    },
+    Case {
+        name: "model_unknown_names_rejected",
         size: 100,
         prepare: |n| {
             let patterns = lines(n, "p% = { in = [\"zzzzzzzz%\"], out = \"yyyyyyyy%\" }");
-            judge(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
+            check_model(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
         },
     },
-    Case { name: "model_too_many_entities_refused", size: 600, prepare: |n| judge(lines(n, ENTITY)) },
-    Case { name: "model_entities", size: 100, prepare: |n| judge(lines(n, ENTITY)) },
+    Case { name: "model_too_many_entities_rejected", size: 600, prepare: |n| check_model(lines(n, ENTITY)) },
+    Case { name: "model_entities", size: 100, prepare: |n| check_model(lines(n, ENTITY)) },
     Case {
         name: "model_patterns",
         size: 150,
         prepare: |n| {
             let patterns = lines(n, "p% = { in = [\"id0\"], out = \"E0\" }");
-            judge(format!("{}[pattern]\n{patterns}", lines(1, ENTITY)))
+            check_model(format!("{}[pattern]\n{patterns}", lines(1, ENTITY)))
         },
     },
-    Case { name: "model_entities_and_patterns", size: 100, prepare: |n| judge(entities_and_patterns(n)) },
     Case {
-        name: "model_patterns_in_vain",
+        name: "model_entities_and_patterns",
+        size: 100,
+        prepare: |n| check_model(entities_and_patterns(n)),
+    },
+    Case {
+        name: "model_unserved_patterns",
         size: 100,
         prepare: |n| {
             let patterns = lines(n, "p% = { in = [\"name\"], out = \"E%*\", order = \"id% desc\" }");
-            judge(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
+            check_model(format!("{}[pattern]\n{patterns}", lines(n, ENTITY)))
         },
     },
-    Case { name: "model_one_collection", size: 100, prepare: |n| judge(one_collection(n)) },
-    Case { name: "model_tenants", size: 100, prepare: |n| judge(tenants(n)) },
-    Case { name: "model_same_identifier", size: 100, prepare: |n| judge(same_identifier(n)) },
+    Case { name: "model_one_collection", size: 100, prepare: |n| check_model(one_collection(n)) },
+    Case { name: "model_tenants", size: 100, prepare: |n| check_model(tenants(n)) },
+    Case { name: "model_same_identifier", size: 100, prepare: |n| check_model(same_identifier(n)) },
     Case {
         name: "model_same_key",
         size: 100,
         prepare: |n| {
-            judge(lines(n, "[entity.E%]\nattributes = { id% = \"ulid\" }\nkey = [\"E#{id%}\", \"E\"]"))
+            check_model(lines(n, "[entity.E%]\nattributes = { id% = \"ulid\" }\nkey = [\"E#{id%}\", \"E\"]"))
         },
     },
-    Case { name: "model_copies_and_writes", size: 50, prepare: |n| judge(copies_and_writes(n)) },
+    Case { name: "model_copies_and_writes", size: 50, prepare: |n| check_model(copies_and_writes(n)) },
     Case {
         name: "model_attributes",
         size: 200,
         prepare: |n| {
             let attributes = lines(n, "a% = \"string\", ").replace('\n', "");
-            judge(format!(
+            check_model(format!(
                 "[entity.E]\nattributes = {{ {attributes} id = \"ulid\" }}\nkey = [\"E#{{id}}\", \"E\"]\n"
             ))
         },
     },
-    Case { name: "model_long_templates", size: 500, prepare: |n| judge(long_templates(n)) },
+    Case { name: "model_long_templates", size: 500, prepare: |n| check_model(long_templates(n)) },
     Case {
         name: "model_allowances",
         size: 200,
-        prepare: |n| judge(lines(n, "[[allow]]\ncode = \"P115\"\non = \"pattern.p%\"\nreason = \"x\"")),
+        prepare: |n| check_model(lines(n, "[[allow]]\ncode = \"P115\"\non = \"pattern.p%\"\nreason = \"x\"")),
     },
 ];
 
@@ -182,22 +190,22 @@ const COMMANDS: &[Case] = &[
     },
 ];
 
-/// Four attributes make a key of 8,195 bytes at most.
+/// A key of four attributes has at most 8,195 bytes.
 const KEYS: &[Case] = &[
-    Case { name: "key_of_delimiters", size: 2_000, prepare: |n| take_apart("{a}#{b}#{c}", "#".repeat(n)) },
+    Case { name: "key_of_delimiters", size: 2_000, prepare: |n| match_key("{a}#{b}#{c}", "#".repeat(n)) },
     Case {
-        name: "key_of_delimiters_refused",
+        name: "key_of_delimiters_rejected",
         size: 2_000,
-        prepare: |n| take_apart("{a}#{b}#{c}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| match_key("{a}#{b}#{c}", format!("{}{BORDER}", "#".repeat(n))),
     },
     Case {
-        name: "key_with_fields_twice_refused",
+        name: "key_with_fields_twice_rejected",
         size: 2_000,
-        prepare: |n| take_apart("{a}{b}#{a}1", format!("{}21", "#".repeat(n))),
+        prepare: |n| match_key("{a}{b}#{a}1", format!("{}21", "#".repeat(n))),
     },
     Case {
-        name: "key_of_kilobytes_refused",
+        name: "key_of_kilobytes_rejected",
         size: 100_000,
-        prepare: |n| take_apart("{a}#{b}", format!("{}{BORDER}", "#".repeat(n))),
+        prepare: |n| match_key("{a}#{b}", format!("{}{BORDER}", "#".repeat(n))),
     },
 ];

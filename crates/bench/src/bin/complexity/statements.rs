@@ -1,4 +1,4 @@
-//! PartiQL statements: their texts, what they read, and items that they are held against.
+//! PartiQL statements: parsing them, determining what they read, and applying them to items.
 
 use crate::decoders::list;
 use crate::expressions::{long_list, wide_map};
@@ -8,12 +8,12 @@ use partita_value::limits::STATEMENT_CHARACTERS;
 use partita_value::{Item, ScalarType, Value};
 use std::hint::black_box;
 
-/// Too long to be kept with what was parsed before.
+/// Makes a statement too long for the parse cache.
 fn padded(statement: String) -> String {
     statement + &" ".repeat(600)
 }
 
-/// Parses a statement that is not too long to be sent.
+/// Parses a statement within the length limit.
 fn parsed(statement: &str, parameters: &[Value]) -> Option<Statement> {
     let statement = Some(statement).filter(|text| text.len() <= STATEMENT_CHARACTERS);
     statement.and_then(|text| Statement::parse(text, parameters).ok())
@@ -24,7 +24,7 @@ fn parse(statement: String) -> Work {
     Box::new(move || black_box(parsed(&statement, &[])).is_some())
 }
 
-/// Takes a SELECT of a table with the key `pk` apart into ranges.
+/// Decomposes a SELECT on a table with the key `pk`, `sk` into ranges.
 fn access(statement: String) -> Work {
     let statement = padded(statement);
     Box::new(move || {
@@ -35,7 +35,7 @@ fn access(statement: String) -> Work {
     })
 }
 
-/// Projects an item as a SELECT does.
+/// Applies the projection of a SELECT to an item.
 fn select(statement: &str, item: Item) -> Work {
     let statement = parsed(statement, &[]);
     Box::new(move || match statement {

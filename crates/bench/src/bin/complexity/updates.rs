@@ -1,4 +1,4 @@
-//! Updates: their texts, and items that they are applied to. Text and item grow together.
+//! Updates: parsing them, and applying them to items. Text and item grow together.
 
 use crate::decoders::{list, shuffled};
 use crate::expressions::{item, long_list, text, value, wide_item, wide_map};
@@ -9,20 +9,20 @@ use std::hint::black_box;
 
 fn parse(update: String, values: ExpressionValues) -> Work {
     Box::new(move || {
-        // Not by way of what was parsed before.
+        // Bypasses the parse cache.
         let parsed = ParsedUpdate::parse(&update);
         parsed.and_then(|parsed| parsed.bind(&ExpressionNames::new(), &values, &mut Usage::new())).is_ok()
     })
 }
 
-/// Applies an update that was made beforehand.
-#[allow(clippy::expect_used, reason = "a case that is no update measures nothing")]
+/// Applies an update that is prepared beforehand.
+#[allow(clippy::expect_used, reason = "a case with an invalid update measures nothing")]
 fn apply(update: &str, values: ExpressionValues, item: Item) -> Work {
     let update = Update::parse(update, &ExpressionNames::new(), &values, &mut Usage::new()).expect(update);
     Box::new(move || black_box(update.apply(Some(item.view()), Item::default().view())).is_ok())
 }
 
-/// A set of numbered texts from `first` on.
+/// Returns a set of numbered strings starting at `first`.
 fn set(first: usize, elements: usize) -> AttributeValue {
     AttributeValue::Ss((first..first + elements).map(|i| format!("{i:08}")).collect())
 }

@@ -1,77 +1,83 @@
-//! Every item into another table, in the new model's form. What stands there already is compared, never overwritten.
+//! Copies every item into another table, in the new model's form. Existing items are compared, never overwritten.
 
-use super::{Migration, Tally};
+use super::{Migration, MigrationSummary};
 use crate::model::items::{self, Item};
-use crate::progress_bar::Progress;
+use crate::progress_bar::ProgressBar;
 use partita_design::estimate::write_units;
 use partita_design::migration::{Rewrite, rewrite, tells_origin};
 use partita_exchange::item_reader::decode_put_line;
 use serde_json::{Value, json};
 
 impl Migration<'_> {
-    pub(super) fn copy(&mut self, into: &str) -> Result<Tally, String> {
+    pub(super) fn copy(&mut self, into: &str) -> Result<MigrationSummary, String> {
         let description = items::describe(&mut self.client, &self.table)?;
-        let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
-        let mut course = self.resume()?;
+        let bar = ProgressBar::new(description["ItemCount"].as_u64().unwrap_or_default());
+        let mut progress = self.resume()?;
         loop {
-            let (page, next) = items::page(&mut self.client, &self.table, course.start())?;
+            let (page, next) = items::page(&mut self.client, &self.table, progress.start())?;
             for item in &page {
-                self.copy_one(item, into, course.tally())?;
+                self.copy_one(item, into, progress.summary())?;
             }
-            progress.advance(page.len() as u64);
-            if course.advance(next)? {
-                progress.finish();
-                return Ok(course.into_tally());
+            bar.advance(page.len() as u64);
+            if progress.advance(next)? {
+                bar.finish();
+                return Ok(progress.into_summary());
             }
         }
     }
 
-    fn copy_one(&mut self, item: &Item, into: &str, tally: &mut Tally) -> Result<(), String> {
-        let made = match rewrite(&self.old, &self.new, item) {
+    fn copy_one(&mut self, item: &Item, into: &str, summary: &mut MigrationSummary) -> Result<(), String> {
+        let rewritten = match rewrite(&self.old, &self.new, item) {
             Rewrite::Keep => item.clone(),
-            Rewrite::Put(made) | Rewrite::Move { put: made, .. } => made,
+            Rewrite::Put(rewritten) | Rewrite::Move { put: rewritten, .. } => rewritten,
             Rewrite::Gone(entity) => {
-                *tally.gone.entry(entity).or_default() += 1;
+                *summary.gone.entry(entity).or_default() += 1;
                 return Ok(());
             }
             Rewrite::Unknown(reason) => {
-                *tally.unknown.entry(reason).or_default() += 1;
+                *summary.unknown.entry(reason).or_default() += 1;
                 return Ok(());
             }
         };
-        tally.units += write_units(json!(made).to_string().len() as u64);
+        summary.units += write_units(json!(rewritten).to_string().len() as u64);
         let request = json!({
-            "TableName": into, "Item": made, "ConditionExpression": "attribute_not_exists(#pk)",
+            "TableName": into, "Item": rewritten, "ConditionExpression": "attribute_not_exists(#pk)",
             "ExpressionAttributeNames": { "#pk": self.new.table.keys[0] },
         });
         match self.client.call("PutItem", &request) {
-            Ok(_) => tally.moved += 1,
+            Ok(_) => summary.moved += 1,
             Err(failure) if failure.is("ConditionalCheckFailedException") => {
-                self.compare(item, &made, into, tally)?;
+                self.compare(item, &rewritten, into, summary)?;
             }
             Err(failure) => return Err(failure.to_string()),
         }
         Ok(())
     }
 
-    /// The item whose place was taken: by itself, from a copy that was interrupted, or by another. Two items that have become
-    /// the same are two, unless what was made of them tells them apart.
-    fn compare(&mut self, item: &Item, made: &Item, into: &str, tally: &mut Tally) -> Result<(), String> {
+    /// Handles an item whose new key exists: it is the same item, from a copy that was interrupted, or another. Two items that
+    /// have become equal count as different, unless the new item shows which of them it comes from.
+    fn compare(
+        &mut self,
+        item: &Item,
+        rewritten: &Item,
+        into: &str,
+        summary: &mut MigrationSummary,
+    ) -> Result<(), String> {
         let keys = &self.new.table.keys;
         let key: Item =
-            keys.iter().filter_map(|name| Some((name.clone(), made.get(name)?.clone()))).collect();
+            keys.iter().filter_map(|name| Some((name.clone(), rewritten.get(name)?.clone()))).collect();
         let request = json!({ "TableName": into, "Key": key, "ConsistentRead": true });
         let found = self.call("GetItem", &request)?;
-        if is_same(&found["Item"], &json!(made)) && tells_origin(&self.old, &self.new, item, made) {
-            tally.present += 1;
+        if is_same(&found["Item"], &json!(rewritten)) && tells_origin(&self.old, &self.new, item, rewritten) {
+            summary.present += 1;
         } else {
-            tally.collide(Value::Object(key).to_string());
+            summary.add_collision(Value::Object(key).to_string());
         }
         Ok(())
     }
 }
 
-/// Whether two items are equal as a database sees it: sets have no order, and numbers many spellings.
+/// Whether two items are equal for a database: sets have no order, and numbers several notations.
 fn is_same(left: &Value, right: &Value) -> bool {
     let item = |item: &Value| {
         let line = json!({ "Item": item }).to_string();
@@ -89,6 +95,6 @@ mod tests {
         let item = json!({ "PK": { "N": "7" }, "tags": { "SS": ["a", "b"] } });
         assert!(is_same(&item, &json!({ "tags": { "SS": ["b", "a"] }, "PK": { "N": "007" } })));
         assert!(!is_same(&item, &json!({ "PK": { "N": "7" } })));
-        assert!(!is_same(&Value::Null, &item), "it was deleted meanwhile, so it is not there");
+        assert!(!is_same(&Value::Null, &item), "it was deleted meanwhile");
     }
 }

@@ -1,4 +1,4 @@
-//! Indexes on their way from one version to the next: missing ones are added before, those that nobody needs removed after.
+//! Migrates indexes: missing ones are added first, unneeded ones removed last.
 
 use super::Migration;
 use crate::model::items;
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 impl Migration<'_> {
-    /// Adds the new model's global indexes that the table does not have, one after another.
+    /// Adds the new model's missing global indexes, one after another.
     pub(super) fn add_indexes(&mut self) -> Result<(), String> {
         let wanted = create_table(&self.new);
         for index in wanted["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default() {
-            let table = self.settled()?;
+            let table = self.wait_until_active()?;
             let has = |other: &Value| other["IndexName"] == index["IndexName"];
             if table["GlobalSecondaryIndexes"].as_array().is_some_and(|indexes| indexes.iter().any(has)) {
                 continue;
@@ -26,33 +26,33 @@ impl Migration<'_> {
             });
             self.call("UpdateTable", &request)?;
         }
-        self.settled().map(|_| ())
+        self.wait_until_active().map(|_| ())
     }
 
     /// Global indexes of the table that the new model does not have.
-    pub(super) fn needless(&mut self) -> Result<Vec<String>, String> {
+    pub(super) fn unneeded_indexes(&mut self) -> Result<Vec<String>, String> {
         let description = items::describe(&mut self.client, &self.table)?;
         let (_, indexes) = from_description(&description);
-        let needless =
+        let unneeded =
             indexes.into_iter().filter(|index| !index.local && self.new.index(&index.name).is_none());
-        Ok(needless.map(|index| index.name).collect())
+        Ok(unneeded.map(|index| index.name).collect())
     }
 
     pub(super) fn remove_indexes(&mut self) -> Result<(), String> {
-        for name in self.needless()? {
+        for name in self.unneeded_indexes()? {
             println!("removing index {name}");
             let update = json!([{ "Delete": { "IndexName": name } }]);
             self.call(
                 "UpdateTable",
                 &json!({ "TableName": self.table, "GlobalSecondaryIndexUpdates": update }),
             )?;
-            self.settled()?;
+            self.wait_until_active()?;
         }
         Ok(())
     }
 
     /// Waits until the table and its indexes are active.
-    fn settled(&mut self) -> Result<Value, String> {
+    fn wait_until_active(&mut self) -> Result<Value, String> {
         loop {
             let table = items::describe(&mut self.client, &self.table)?;
             let indexes = table["GlobalSecondaryIndexes"].as_array().cloned().unwrap_or_default();
@@ -66,11 +66,11 @@ impl Migration<'_> {
     }
 }
 
-/// Why the table itself cannot become what the new model wants, if it cannot.
+/// Why the table cannot be migrated in place, if so.
 pub fn obstacle(old: &Model, new: &Model) -> Option<String> {
     if old.table.keys != new.table.keys {
         return Some(format!(
-            "the table's keys change from {} to {}, and a table's keys are for ever",
+            "the table's keys change from {} to {}, and a table's keys cannot be changed",
             old.table.keys.join(", "),
             new.table.keys.join(", ")
         ));
@@ -82,7 +82,7 @@ pub fn obstacle(old: &Model, new: &Model) -> Option<String> {
     if let Some(index) = new.indexes.iter().filter(|index| !index.local).find(differs) {
         return Some(format!(
             "index {0} changes its keys or projection, and an index cannot be changed: call it {0}v2 in the new model, and it is \
-             added beside the old one",
+             added next to the old one",
             index.name
         ));
     }
@@ -91,5 +91,5 @@ pub fn obstacle(old: &Model, new: &Model) -> Option<String> {
         local.map(|index| (index.name.clone(), index.keys.clone())).collect()
     };
     (local(old) != local(new))
-        .then(|| "local indexes change, and they exist from a table's creation".to_owned())
+        .then(|| "local indexes change, and they can only be created with the table".to_owned())
 }

@@ -1,54 +1,56 @@
-//! How far a migration has come and what it found until then, kept in a file if one is named.
+//! The progress and the results of a migration so far, stored in a checkpoint file if one is given.
 
-use super::{Migration, Tally};
+use super::{Migration, MigrationSummary};
 use crate::transfer::checkpoint::Checkpoint;
 use partita_design::emission::toml;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a checkpoint is of; no other migration goes on from it.
+/// Identifies the migration of a checkpoint; no other migration resumes from it.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
-struct Errand {
+struct MigrationId {
     endpoint: Option<String>,
     table: String,
     into: Option<String>,
-    /// The models themselves, not their files' names: an edited model is another.
+    /// The models themselves, not their file names: an edited model is another one.
     old: String,
     new: String,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 struct State {
-    errand: Errand,
-    /// The key behind which it goes on; null at the beginning.
+    #[serde(rename = "errand")]
+    id: MigrationId,
+    /// The key after which it resumes; null at the beginning.
     start: Value,
-    tally: Tally,
+    #[serde(rename = "tally")]
+    summary: MigrationSummary,
 }
 
-pub struct Course {
+pub struct MigrationProgress {
     state: State,
     checkpoint: Option<Checkpoint>,
 }
 
-impl Course {
-    /// From the beginning, and remembered nowhere.
-    pub fn unkept() -> Course {
-        Course { state: State::default(), checkpoint: None }
+impl MigrationProgress {
+    /// From the beginning, without a checkpoint.
+    pub fn without_checkpoint() -> MigrationProgress {
+        MigrationProgress { state: State::default(), checkpoint: None }
     }
 
     pub fn start(&self) -> &Value {
         &self.state.start
     }
 
-    pub fn tally(&mut self) -> &mut Tally {
-        &mut self.state.tally
+    pub fn summary(&mut self) -> &mut MigrationSummary {
+        &mut self.state.summary
     }
 
-    pub fn into_tally(self) -> Tally {
-        self.state.tally
+    pub fn into_summary(self) -> MigrationSummary {
+        self.state.summary
     }
 
-    /// Goes on behind `next`; whether that is the end.
+    /// Continues after `next`. Returns whether that is the end.
     pub fn advance(&mut self, next: Value) -> Result<bool, String> {
         self.state.start = next;
         let is_end = self.state.start.is_null();
@@ -63,25 +65,27 @@ impl Course {
 
 impl Migration<'_> {
     /// Where an interrupted migration left off, or the beginning.
-    pub(super) fn resume(&self) -> Result<Course, String> {
-        let Some(path) = &self.arguments.checkpoint else { return Ok(Course::unkept()) };
-        let (checkpoint, errand) = (Checkpoint::named_by(path.clone(), "--checkpoint"), self.errand());
+    pub(super) fn resume(&self) -> Result<MigrationProgress, String> {
+        let Some(path) = &self.arguments.checkpoint else {
+            return Ok(MigrationProgress::without_checkpoint());
+        };
+        let (checkpoint, id) = (Checkpoint::with_option(path.clone(), "--checkpoint"), self.id());
         let state = match checkpoint.read::<State>()? {
-            Some(state) if state.errand == errand => state,
+            Some(state) if state.id == id => state,
             Some(_) => {
                 return Err(format!(
                     "{} belongs to another migration: of another table, into another, or between other models; \
-                     remove it to begin anew, or name another with --checkpoint",
+                     remove it to start over, or choose another with --checkpoint",
                     path.display()
                 ));
             }
-            None => State { errand, ..State::default() },
+            None => State { id, ..State::default() },
         };
-        Ok(Course { state, checkpoint: Some(checkpoint) })
+        Ok(MigrationProgress { state, checkpoint: Some(checkpoint) })
     }
 
-    fn errand(&self) -> Errand {
-        Errand {
+    fn id(&self) -> MigrationId {
+        MigrationId {
             endpoint: self.arguments.endpoint.endpoint.clone(),
             table: self.table.clone(),
             into: self.arguments.into.clone(),

@@ -1,53 +1,58 @@
-//! Items on their way from one version to the next: read page by page, rewritten one by one.
+//! Rewrites items from one version to the next: read page by page, rewritten one by one.
 
-use super::progress::Course;
-use super::{Migration, Tally};
+use super::progress::MigrationProgress;
+use super::{Migration, MigrationSummary};
 use crate::model::items;
-use crate::progress_bar::Progress;
+use crate::progress_bar::ProgressBar;
 use partita_design::estimate::write_units;
 use partita_design::migration::{Rewrite, rewrite};
 use serde_json::{Map, Value, json};
 
 impl Migration<'_> {
     /// Reads all items; rewrites them if `apply`.
-    pub(super) fn pass(&mut self, apply: bool) -> Result<Tally, String> {
+    pub(super) fn pass(&mut self, apply: bool) -> Result<MigrationSummary, String> {
         let description = items::describe(&mut self.client, &self.table)?;
-        let progress = Progress::new(description["ItemCount"].as_u64().unwrap_or_default());
-        let mut course = if apply { self.resume()? } else { Course::unkept() };
+        let bar = ProgressBar::new(description["ItemCount"].as_u64().unwrap_or_default());
+        let mut progress = if apply { self.resume()? } else { MigrationProgress::without_checkpoint() };
         loop {
-            let (page, next) = items::page(&mut self.client, &self.table, course.start())?;
+            let (page, next) = items::page(&mut self.client, &self.table, progress.start())?;
             for item in &page {
-                self.one(item, apply, course.tally())?;
-                progress.advance(1);
+                self.rewrite_item(item, apply, progress.summary())?;
+                bar.advance(1);
             }
-            if course.advance(next)? {
-                progress.finish();
-                return Ok(course.into_tally());
+            if progress.advance(next)? {
+                bar.finish();
+                return Ok(progress.into_summary());
             }
         }
     }
 
-    fn one(&mut self, item: &Map<String, Value>, apply: bool, tally: &mut Tally) -> Result<(), String> {
+    fn rewrite_item(
+        &mut self,
+        item: &Map<String, Value>,
+        apply: bool,
+        summary: &mut MigrationSummary,
+    ) -> Result<(), String> {
         let units = write_units(Value::Object(item.clone()).to_string().len() as u64);
         match rewrite(&self.old, &self.new, item) {
-            Rewrite::Keep => tally.kept += 1,
-            Rewrite::Unknown(reason) => *tally.unknown.entry(reason).or_default() += 1,
+            Rewrite::Keep => summary.kept += 1,
+            Rewrite::Unknown(reason) => *summary.unknown.entry(reason).or_default() += 1,
             Rewrite::Gone(entity) => {
-                *tally.gone.entry(entity).or_default() += 1;
+                *summary.gone.entry(entity).or_default() += 1;
                 if apply && self.arguments.delete_removed {
                     self.delete(item)?;
                 }
             }
-            Rewrite::Put(made) => {
-                tally.put += 1;
-                tally.units += units;
+            Rewrite::Put(rewritten) => {
+                summary.put += 1;
+                summary.units += units;
                 if apply {
-                    self.change(item, &made)?;
+                    self.update_item(item, &rewritten)?;
                 }
             }
             Rewrite::Move { put, delete } => {
-                tally.moved += 1;
-                tally.units += units * 4;
+                summary.moved += 1;
+                summary.units += units * 4;
                 if apply {
                     self.relocate(&put, &delete)?;
                 }
@@ -56,18 +61,22 @@ impl Migration<'_> {
         Ok(())
     }
 
-    /// Only what differs is updated, so that what the application changes at the same time stays.
-    fn change(&mut self, item: &Map<String, Value>, made: &Map<String, Value>) -> Result<(), String> {
+    /// Updates only what differs, so that concurrent changes by the application are preserved.
+    fn update_item(
+        &mut self,
+        item: &Map<String, Value>,
+        rewritten: &Map<String, Value>,
+    ) -> Result<(), String> {
         let (mut names, mut values) = (Map::new(), Map::new());
         let (mut set, mut remove) = (Vec::new(), Vec::new());
         for (number, name) in
-            item.keys().chain(made.keys().filter(|name| !item.contains_key(*name))).enumerate()
+            item.keys().chain(rewritten.keys().filter(|name| !item.contains_key(*name))).enumerate()
         {
-            if item.get(name) == made.get(name) {
+            if item.get(name) == rewritten.get(name) {
                 continue;
             }
             names.insert(format!("#n{number}"), json!(name));
-            match made.get(name) {
+            match rewritten.get(name) {
                 Some(value) => {
                     values.insert(format!(":v{number}"), value.clone());
                     set.push(format!("#n{number} = :v{number}"));
@@ -90,17 +99,17 @@ impl Migration<'_> {
             request["ExpressionAttributeValues"] = json!(values);
         }
         match self.client.call("UpdateItem", &request) {
-            // The application deleted it meanwhile.
+            // The application has deleted it meanwhile.
             Err(failure) if failure.is("ConditionalCheckFailedException") => Ok(()),
             outcome => outcome.map(|_| ()).map_err(|failure| failure.to_string()),
         }
     }
 
-    /// The new item comes and the old one goes in one transaction.
+    /// Puts the new item and deletes the old one in one transaction.
     fn relocate(&mut self, put: &Map<String, Value>, delete: &Map<String, Value>) -> Result<(), String> {
         let names = json!({ "#pk": self.old.table.keys[0] });
         let request = json!({ "TransactItems": [
-            // What is already there is never overwritten; the verification names what could not move.
+            // Existing items are never overwritten; the verification reports what could not move.
             { "Put": {
                 "TableName": self.table, "Item": put,
                 "ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": names,
@@ -121,7 +130,7 @@ impl Migration<'_> {
         keys.filter_map(|key| Some((key.clone(), item.get(key)?.clone()))).collect()
     }
 
-    /// An item of a type that the new model does not have.
+    /// Deletes an item of a type that the new model does not have.
     fn delete(&mut self, item: &Map<String, Value>) -> Result<(), String> {
         let request = json!({ "TableName": self.table, "Key": self.key_of(item) });
         self.call("DeleteItem", &request).map(|_| ())

@@ -102,7 +102,11 @@ impl From<BatchGetItemOutput> for Answer {
     fn from(output: BatchGetItemOutput) -> Self {
         assert!(output.unprocessed_keys().is_none_or(HashMap::is_empty), "a small batch is done at once");
         let tables = output.responses().into_iter().flatten();
-        Self { items: tables.flat_map(|(_, items)| plain(items)).collect(), unordered: true, ..Self::default() }
+        Self {
+            items: tables.flat_map(|(_, items)| plain(items)).collect(),
+            unordered: true,
+            ..Self::default()
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, ConditionCheck, Delete, GlobalSecondaryIndex, KeySchemaElement, KeysAndAttributes,
-    LocalSecondaryIndex, Projection, Put, TransactWriteItem, Update,
+    AttributeDefinition, BillingMode, ConditionCheck, Delete, GlobalSecondaryIndex, KeySchemaElement,
+    KeysAndAttributes, LocalSecondaryIndex, Projection, Put, TransactWriteItem, Update,
 };
 use serde_json::Value;
 
@@ -147,7 +147,8 @@ async fn update_item(client: &Client, mut given: Parameters, table: &str) -> Res
 async fn transact_write_items(client: &Client, mut given: Parameters, table: &str) -> Result<Answer, String> {
     let actions = given.0.remove("TransactItems").expect("a transaction has actions");
     given.finish()?;
-    let actions: Result<Vec<_>, _> = list(&actions).iter().map(|action| transact_write_item(action, table)).collect();
+    let actions: Result<Vec<_>, _> =
+        list(&actions).iter().map(|action| transact_write_item(action, table)).collect();
     Answer::of(client.transact_write_items().set_transact_items(Some(actions?)).send().await)
 }
 
@@ -216,7 +217,9 @@ pub async fn create_table(client: &Client, table: &Value, name: &str) {
     client
         .create_table()
         .table_name(name)
-        .set_attribute_definitions(Some(list(&table["AttributeDefinitions"]).iter().map(definition).collect()))
+        .set_attribute_definitions(Some(
+            list(&table["AttributeDefinitions"]).iter().map(definition).collect(),
+        ))
         .set_key_schema(Some(key_schema(&table["KeySchema"])))
         .billing_mode(BillingMode::PayPerRequest)
         .set_global_secondary_indexes((!globals.is_empty()).then_some(globals))
@@ -238,7 +241,9 @@ fn key_schema(schema: &Value) -> Vec<KeySchemaElement> {
 }
 
 fn projection(projection: &Value) -> Projection {
-    let names = projection.get("NonKeyAttributes").map(|names| list(names).iter().map(|name| text(name).to_owned()).collect());
+    let names = projection
+        .get("NonKeyAttributes")
+        .map(|names| list(names).iter().map(|name| text(name).to_owned()).collect());
     let kind = text(&projection["ProjectionType"]).into();
     Projection::builder().projection_type(kind).set_non_key_attributes(names).build()
 }
