@@ -241,10 +241,11 @@ impl<S: Store> Pipeline<S> {
             }
         };
         self.models.measure(watched, &mut response);
-        let bytes = partita_wire::item_bytes(&response);
+        let bytes = partita_wire::total_item_size(&response);
         // The response and its JSON are in memory together until it is encoded.
         reserve_response(2 * bytes, is_read_only, reservation)?;
-        let json = offload_if_large(bytes, move || partita_wire::encode_behind(HEADROOM, &response)).await?;
+        let json =
+            offload_if_large(bytes, move || partita_wire::encode_with_prefix(HEADROOM, &response)).await?;
         reserve_response(json.capacity(), is_read_only, reservation)?;
         Ok(json)
     }

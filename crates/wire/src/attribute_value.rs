@@ -1,12 +1,11 @@
 //! Attribute values: JSON → canonical bytes in one pass, and back.
 //!
-//! `{"S": "text"}` comes in, the encoder's bytes go out; no tree stands between. A wrong JSON type ends the
-//! reading at once, as everywhere. What is wrong with a value itself (no type, a bad number, an empty set)
-//! is told later and only if nothing else is wrong with the request: the first such [`ValueError`] is kept
-//! beside the bytes, and the reading goes on.
+//! `{"S": "text"}` is encoded as it is read, without a tree in between. A wrong JSON type ends the reading immediately, as
+//! everywhere. An invalid value (no type, a bad number, an empty set) is reported later, and only if the rest of the request is
+//! valid: the first such [`ValueError`] is stored alongside the bytes, and reading continues.
 
 use crate::item_json;
-use crate::json::{Kind, Reader, Shape, Writer};
+use crate::json::{JsonType, Reader, Shape, Writer};
 use base64::{DecodeError, Engine, engine::general_purpose::STANDARD};
 use partita_api::Exception;
 use partita_api::messages::START_KEY_INVALID;
@@ -15,7 +14,7 @@ use std::fmt;
 
 const CLASS: &str = "AttributeValue";
 
-/// What is wrong with a value. Displayed as AWS says it.
+/// Why a value is invalid. Displayed with AWS's text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ValueError {
     NoType,
@@ -88,7 +87,7 @@ impl From<&ValueError> for Exception {
     }
 }
 
-/// An attribute's name has at least one byte and not too many, wherever it is named.
+/// Checks the length of an attribute's name.
 pub(crate) fn check_name(name: &str) -> Result<(), ValueError> {
     match name.len() {
         0 => Err(ValueError::EmptyName),
@@ -97,7 +96,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), ValueError> {
     }
 }
 
-/// An item or a key as sent.
+/// An item or a key that may have an invalid value.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes {
     item: Item,
@@ -111,7 +110,7 @@ impl Attributes {
         let mut values = ValueReader::default();
         let present = reader.map(shape, |reader, name| {
             if name.is_empty() {
-                // An item's own empty name is told before anything else about its values.
+                // An empty name of an attribute is reported before any invalid value.
                 values.error = Some(ValueError::EmptyName);
             }
             values.name(builder.encoder(), &name);
@@ -125,7 +124,7 @@ impl Attributes {
         Attributes::read(reader, Shape::Map(CLASS))
     }
 
-    /// The item, if all of its values are valid.
+    /// Returns the item if all of its values are valid.
     pub(crate) fn checked(self) -> Result<Item, Exception> {
         match &self.error {
             None => Ok(self.item),
@@ -133,7 +132,7 @@ impl Attributes {
         }
     }
 
-    /// The key to start a page from. AWS says so with some errors and not with others.
+    /// Returns the start key of a page if it is valid. AWS mentions the start key in some errors only.
     pub(crate) fn checked_start_key(self) -> Result<Item, Exception> {
         match &self.error {
             Some(
@@ -147,38 +146,38 @@ impl Attributes {
         }
     }
 
-    /// The encoded bytes, valid or not: for telling requests apart.
+    /// The encoded bytes, valid or not, for fingerprints.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.item.view().bytes()
     }
 }
 
-/// One value as sent.
+/// A value that may be invalid.
 #[derive(Clone, Debug)]
-pub(crate) struct SentValue {
+pub(crate) struct UncheckedValue {
     value: Value,
     error: Option<ValueError>,
 }
 
-impl SentValue {
+impl UncheckedValue {
     /// Reads a value that is an element of a list or a map. An explicit null is a value without a type.
-    pub(crate) fn read_element(reader: &mut Reader<'_>) -> Result<SentValue, Exception> {
+    pub(crate) fn read_element(reader: &mut Reader<'_>) -> Result<UncheckedValue, Exception> {
         let mut encoder = Encoder::new();
         let mut values = ValueReader::default();
         values.value(reader, &mut encoder, Shape::Element(CLASS), 1)?;
-        Ok(SentValue { value: Value::from_encoder(encoder), error: values.error })
+        Ok(UncheckedValue { value: Value::from_encoder(encoder), error: values.error })
     }
 
-    /// A value that did not come as JSON.
-    pub(crate) fn of(value: ValueRef<'_>) -> SentValue {
-        SentValue { value: value.into(), error: None }
+    /// A valid value that was not read from JSON.
+    pub(crate) fn of(value: ValueRef<'_>) -> UncheckedValue {
+        UncheckedValue { value: value.into(), error: None }
     }
 
     /// Reads a value that is a member of a structure, where it may be absent.
-    pub(crate) fn read_member(reader: &mut Reader<'_>) -> Result<Option<SentValue>, Exception> {
+    pub(crate) fn read_member(reader: &mut Reader<'_>) -> Result<Option<UncheckedValue>, Exception> {
         match reader.peek()? {
-            Kind::Object => SentValue::read_element(reader).map(Some),
-            Kind::Null => reader.skip().map(|()| None),
+            JsonType::Object => UncheckedValue::read_element(reader).map(Some),
+            JsonType::Null => reader.skip().map(|()| None),
             _ => Err(reader.mismatch(Shape::Structure(CLASS))),
         }
     }
@@ -187,7 +186,7 @@ impl SentValue {
         self.error.as_ref()
     }
 
-    /// The value, if it is valid.
+    /// Returns the value if it is valid.
     pub(crate) fn checked(self) -> Result<Value, Exception> {
         match &self.error {
             None => Ok(self.value),
@@ -237,26 +236,26 @@ impl Type {
     }
 }
 
-/// Reads values and remembers the first that is not valid. For every value read exactly one is written,
-/// so that the bytes around an invalid one stay well formed.
+/// Reads values and records the first error. Exactly one value is written for every value read, so that the bytes around an
+/// invalid one stay well formed.
 #[derive(Default)]
 struct ValueReader {
     error: Option<ValueError>,
 }
 
 impl ValueReader {
-    fn note(&mut self, error: ValueError) {
+    fn record(&mut self, error: ValueError) {
         self.error.get_or_insert(error);
     }
 
     fn name(&mut self, encoder: &mut Encoder, name: &str) {
         if let Err(error) = check_name(name) {
-            self.note(error);
+            self.record(error);
         }
         encoder.name(name);
     }
 
-    /// `level` counts values inside values; an attribute's own is 1.
+    /// `level` is the nesting level, 1 for the value of an attribute.
     fn value(
         &mut self,
         reader: &mut Reader<'_>,
@@ -265,14 +264,14 @@ impl ValueReader {
         level: usize,
     ) -> Result<(), Exception> {
         if level > limits::NESTING_LEVELS {
-            self.note(ValueError::TooDeep);
+            self.record(ValueError::TooDeep);
             encoder.null();
             return reader.skip();
         }
         let mut types = 0;
         reader.structure(shape, |reader, name| {
             let Some(kind) = Type::from_name(name) else { return reader.skip() };
-            if reader.peek()? == Kind::Null {
+            if reader.peek()? == JsonType::Null {
                 return reader.skip();
             }
             types += 1;
@@ -283,11 +282,11 @@ impl ValueReader {
         })?;
         match types {
             0 => {
-                self.note(ValueError::NoType);
+                self.record(ValueError::NoType);
                 encoder.null();
             }
             1 => {}
-            _ => self.note(ValueError::SeveralTypes),
+            _ => self.record(ValueError::SeveralTypes),
         }
         Ok(())
     }
@@ -311,7 +310,7 @@ impl ValueReader {
             Type::Bool => encoder.boolean(reader.boolean()?.unwrap_or_default()),
             Type::Null => {
                 if reader.boolean()? == Some(false) {
-                    self.note(ValueError::FalseNull);
+                    self.record(ValueError::FalseNull);
                 }
                 encoder.null();
             }
@@ -338,7 +337,7 @@ impl ValueReader {
     }
 
     fn invalid(&mut self, encoder: &mut Encoder, error: ValueError) {
-        self.note(error);
+        self.record(error);
         encoder.null();
     }
 
@@ -347,7 +346,7 @@ impl ValueReader {
         reader.list(Shape::List, |reader| {
             match reader.text()? {
                 Some(text) => elements.push(text),
-                None => self.note(ValueError::NullInSet),
+                None => self.record(ValueError::NullInSet),
             }
             Ok(())
         })?;
@@ -364,7 +363,7 @@ impl ValueReader {
         reader.list(Shape::List, |reader| {
             let text = reader.text()?.unwrap_or_default();
             elements.push(Number::parse(&text).unwrap_or_else(|error| {
-                self.note(ValueError::Number(error));
+                self.record(ValueError::Number(error));
                 Number::ZERO
             }));
             Ok(())
@@ -381,8 +380,8 @@ impl ValueReader {
         let mut elements = Vec::new();
         reader.list(Shape::List, |reader| {
             match reader.peek()? {
-                Kind::Null => {
-                    self.note(ValueError::NullInSet);
+                JsonType::Null => {
+                    self.record(ValueError::NullInSet);
                     reader.skip()?;
                 }
                 _ => elements.push(read_binary(reader)?),
@@ -399,9 +398,9 @@ impl ValueReader {
     }
 }
 
-/// Binary that is not base64 is of the wrong JSON type, so to say.
+/// AWS reports binary that is not base64 like a wrong JSON type.
 fn read_binary(reader: &mut Reader<'_>) -> Result<Vec<u8>, Exception> {
-    if reader.peek()? != Kind::String {
+    if reader.peek()? != JsonType::String {
         return Err(reader.mismatch(Shape::Blob));
     }
     let text = reader.string()?;
@@ -421,20 +420,20 @@ fn read_binary(reader: &mut Reader<'_>) -> Result<Vec<u8>, Exception> {
     })
 }
 
-/// An item's or a key's attributes as an object.
+/// Encodes the attributes of an item or a key as an object.
 pub(crate) fn encode_item(json: &mut Writer, item: ItemRef<'_>) {
     json.written_by(|out| item_json::write_map(out, item.attributes()));
 }
 
-/// An array of items.
+/// Encodes an array of items.
 pub(crate) fn encode_items(json: &mut Writer, items: &[Item]) {
-    // JSON takes some nine bytes an attribute more than the encoding does.
+    // JSON takes about nine bytes per attribute more than the binary encoding.
     let bytes: usize = items.iter().map(|item| item.view().bytes().len()).sum();
     json.reserve(bytes + bytes / 2);
     json.array(|json| items.iter().for_each(|item| encode_item(json, item.view())));
 }
 
-/// `{"S": …}`
+/// Encodes a value: `{"S": …}`.
 pub(crate) fn encode_value(json: &mut Writer, value: ValueRef<'_>) {
     json.written_by(|out| item_json::write_value(out, value));
 }
@@ -447,10 +446,10 @@ mod tests {
 
     fn read(json: &str) -> Result<Attributes, Exception> {
         let mut reader = Reader::new(json.as_bytes())?;
-        Attributes::read_member(&mut reader).map(|attributes| attributes.expect("a map was given"))
+        Attributes::read_member(&mut reader).map(|attributes| attributes.expect("the body is a map"))
     }
 
-    /// What is said about an item whose attribute `a` has this value.
+    /// The error of an item whose attribute `a` has this value.
     fn message(value: &str) -> String {
         let result = read(&format!(r#"{{"a":{value},"z":{{"S":"after"}}}}"#)).and_then(Attributes::checked);
         result.map_or_else(|exception| exception.message, |item| format!("{item:?}"))
@@ -471,14 +470,16 @@ mod tests {
 
     #[test]
     fn numbers_are_made_canonical() {
-        for (sent, kept) in [("00042", "42"), ("1.50", "1.5"), ("1.5E2", "150"), ("-0", "0"), ("+3", "3")] {
-            let item = read(&format!(r#"{{"n":{{"N":"{sent}"}}}}"#)).unwrap().checked().unwrap();
-            assert_eq!(written(item.view()), format!(r#"{{"n":{{"N":"{kept}"}}}}"#));
+        for (text, canonical) in
+            [("00042", "42"), ("1.50", "1.5"), ("1.5E2", "150"), ("-0", "0"), ("+3", "3")]
+        {
+            let item = read(&format!(r#"{{"n":{{"N":"{text}"}}}}"#)).unwrap().checked().unwrap();
+            assert_eq!(written(item.view()), format!(r#"{{"n":{{"N":"{canonical}"}}}}"#));
         }
     }
 
     #[test]
-    fn members_that_are_no_type_are_ignored() {
+    fn unknown_types_are_ignored() {
         let item = read(r#"{"a":{"X":{"Y":[1,2]},"S":"s","N":null}}"#).unwrap().checked().unwrap();
         assert_eq!(item.get("a"), Some(ValueRef::S(b"s")));
     }
@@ -498,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_values_are_told_in_aws_words() {
+    fn invalid_values_have_the_texts_of_aws() {
         let prefix = "One or more parameter values were invalid: ";
         for (value, text) in [
             (r#"{"NULL":"no"}"#, "Null attribute value types must have the value of true"),
@@ -526,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_json_types_come_before_invalid_values() {
+    fn wrong_json_types_are_reported_before_invalid_values() {
         for (value, text) in [
             ("1", "Unexpected value type in payload"),
             ("[]", "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue"),
@@ -545,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_two_levels_are_enough() {
+    fn values_nest_up_to_thirty_two_levels() {
         let nested = |maps: usize| {
             format!("{}{}{}", r#"{"M":{"n":"#.repeat(maps), r#"{"S":"leaf"}"#, "}}".repeat(maps))
         };
@@ -557,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn an_items_empty_name_is_told_first() {
+    fn an_empty_attribute_name_is_reported_first() {
         let json = r#"{"a":{"SS":[]},"":{"S":"x"},"b":{}}"#;
         assert_eq!(read(json).unwrap().checked().unwrap_err().message, "Empty attribute name");
     }
@@ -582,13 +583,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(value in any_value()) {
+        fn values_round_trip(value in any_value()) {
             let item: Item = [("a", value)].into_iter().collect();
             prop_assert_eq!(read(&written(item.view())).unwrap().checked().unwrap(), item);
         }
 
         #[test]
-        fn what_is_written_is_json(value in any_value()) {
+        fn values_are_written_as_json(value in any_value()) {
             let item: Item = [("a", value)].into_iter().collect();
             prop_assert!(serde_json::from_str::<serde_json::Value>(&written(item.view())).is_ok());
         }

@@ -1,13 +1,13 @@
-//! Exceptions → JSON: `{"__type": …, "message": …}` and what some of them carry besides.
+//! Exceptions → JSON: `{"__type": …, "message": …}` and the additional members of some.
 
 use crate::attribute_value;
 use crate::json::Writer;
 use partita_api::exception::CancellationReason;
 use partita_api::{Exception, ExceptionKind};
 
-/// The body of an answer that is no success.
+/// Encodes the body of an error response.
 pub fn encode_exception(exception: &Exception) -> Vec<u8> {
-    let mut json = Writer::behind(0, 160 + exception.message.len());
+    let mut json = Writer::with_prefix(0, 160 + exception.message.len());
     json.object(|json| {
         json.name("__type").string(exception.kind.qualified_name());
         if !exception.message.is_empty() {
@@ -26,8 +26,7 @@ pub fn encode_exception(exception: &Exception) -> Vec<u8> {
     json.finish()
 }
 
-/// AWS capitalises the member for what its serializer, its authorisation and its transactions say, and where an item
-/// comes with it.
+/// AWS capitalises the member for serialization, authorisation and transaction errors, and for errors with an item.
 fn message_member(exception: &Exception) -> &'static str {
     match exception.kind {
         _ if exception.item.is_some() => "Message",

@@ -1,46 +1,46 @@
-//! Encoded items → JSON text: what every read does most, so it is written for speed.
+//! Encoded items → JSON text: the hot path of every read, optimised for speed.
 //!
-//! Hardly any text has a character that JSON escapes. So a value is written as if none had: names and texts are copied
-//! as they are. One look over the result then tells whether that was right: it must have as many quotes as were
-//! meant, and no backslash or control character. If it was not, the value is written once more with all escapes. Nothing
-//! else in this crate writes JSON past the [`Writer`](crate::json::Writer).
+//! Text rarely has a character that JSON escapes. So a value is first written without escapes: names and texts are copied. One
+//! pass over the output then checks the assumption: it must have the expected number of quotes, and no backslash or control
+//! character. Otherwise the value is written again with escapes. Apart from the lines of exports, nothing else in this crate writes
+//! JSON without the [`Writer`](crate::json::Writer).
 
 use crate::json::{quotes_if_plain, write_base64, write_text};
 use partita_value::{ListRef, MapRef, SetRef, ValueRef};
 
-/// `{"name":{"S":"…"},…}`
+/// Writes `{"name":{"S":"…"},…}`.
 pub(crate) fn write_map(out: &mut Vec<u8>, map: MapRef<'_>) {
-    write(out, |walk| walk.map(map), |walk| walk.map(map));
+    write(out, |writer| writer.map(map), |writer| writer.map(map));
 }
 
-/// `{"S":"…"}`
+/// Writes `{"S":"…"}`.
 pub(crate) fn write_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
-    write(out, |walk| walk.value(value), |walk| walk.value(value));
+    write(out, |writer| writer.value(value), |writer| writer.value(value));
 }
 
-/// Without escapes, and if that will not do, with them.
+/// Writes without escapes and, if some are needed, again with them.
 fn write(
     out: &mut Vec<u8>,
-    plainly: impl FnOnce(&mut Walk<'_, false>),
-    escaped: impl FnOnce(&mut Walk<'_, true>),
+    plainly: impl FnOnce(&mut ItemWriter<'_, false>),
+    escaped: impl FnOnce(&mut ItemWriter<'_, true>),
 ) {
     let start = out.len();
-    let mut walk = Walk { out, quotes: 0 };
-    plainly(&mut walk);
-    let quotes = walk.quotes;
+    let mut writer = ItemWriter { out, quotes: 0 };
+    plainly(&mut writer);
+    let quotes = writer.quotes;
     if quotes_if_plain(&out[start..]) != Some(quotes) {
         out.truncate(start);
-        escaped(&mut Walk { out, quotes: 0 });
+        escaped(&mut ItemWriter { out, quotes: 0 });
     }
 }
 
-struct Walk<'o, const ESCAPE: bool> {
+struct ItemWriter<'o, const ESCAPE: bool> {
     out: &'o mut Vec<u8>,
-    /// How many quotes were written around names and texts.
+    /// The number of quotes written around names and texts.
     quotes: usize,
 }
 
-impl<const ESCAPE: bool> Walk<'_, ESCAPE> {
+impl<const ESCAPE: bool> ItemWriter<'_, ESCAPE> {
     fn map(&mut self, map: MapRef<'_>) {
         self.out.push(b'{');
         let mut separator: &[u8] = b"\"";
@@ -80,9 +80,9 @@ impl<const ESCAPE: bool> Walk<'_, ESCAPE> {
                 self.out.push(b'}');
             }
             ValueRef::L(list) => self.list(list),
-            ValueRef::Ss(set) => self.set(b"{\"SS\":[", set, Walk::text),
-            ValueRef::Ns(set) => self.set(b"{\"NS\":[", set, Walk::text),
-            ValueRef::Bs(set) => self.set(b"{\"BS\":[", set, |walk, bytes| write_base64(walk.out, bytes)),
+            ValueRef::Ss(set) => self.set(b"{\"SS\":[", set, ItemWriter::text),
+            ValueRef::Ns(set) => self.set(b"{\"NS\":[", set, ItemWriter::text),
+            ValueRef::Bs(set) => self.set(b"{\"BS\":[", set, |writer, bytes| write_base64(writer.out, bytes)),
         }
     }
 
@@ -95,14 +95,14 @@ impl<const ESCAPE: bool> Walk<'_, ESCAPE> {
         }
     }
 
-    /// Something with two quotes in it.
+    /// Writes a constant with two quotes in it.
     #[inline]
     fn constant(&mut self, text: &[u8]) {
         self.quotes += 2;
         self.out.extend_from_slice(text);
     }
 
-    /// A type and a text: four quotes, those of a name before it not counted.
+    /// Writes a type and a text: four quotes, not counting those of a preceding name.
     #[inline]
     fn scalar<const N: usize>(&mut self, beginning: &[u8; N], text: &[u8]) {
         self.quotes += 4;
@@ -137,14 +137,15 @@ impl<const ESCAPE: bool> Walk<'_, ESCAPE> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::decoded;
-    use partita_api::{Operation, Request};
+    use crate::testing::*;
+    use partita_api::item::put_item::PutItem;
+
+    operation_tests!(PutItem);
 
     fn json(item: &str) -> String {
         let body = format!(r#"{{"TableName":"Table","Item":{item}}}"#);
-        let Request::PutItem(put) = decoded(Operation::PutItem, &body) else { panic!("no put") };
         let mut out = b"before ".to_vec();
-        write_map(&mut out, put.item.view().attributes());
+        write_map(&mut out, decoded(&body).item.view().attributes());
         String::from_utf8(out).unwrap()
     }
 
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_escaped_is_wherever_it_stands() {
+    fn special_characters_are_escaped_everywhere() {
         for special in [r#"\""#, r"\\", r"\n", r"\u0001", r#"\"\""#] {
             for text in [
                 format!(r#"{{"name{special}":{{"S":"x"}}}}"#),

@@ -1,20 +1,21 @@
-//! DynamoDB JSON. The only crate that knows it.
+//! DynamoDB JSON. No other crate reads or writes it.
 //!
 //! A request body becomes a typed request in one pass:
 //!
-//! 1. [`json`]'s reader pulls pieces of JSON out of the bytes; no tree is built.
-//! 2. The operation's file (`put_item.rs`, …) takes its members as sent; a wrong JSON type is a
-//!    `SerializationException`. Attribute values are encoded while they are read ([`attribute_value`]).
-//! 3. [`validation`] checks each member against the service model and tells all that fail together.
+//! 1. The pull reader of [`json`] yields one JSON token at a time; no tree is built.
+//! 2. The operation's file (`put_item.rs`, …) reads its members; a wrong JSON type is a `SerializationException`. Attribute
+//!    values are encoded while they are read ([`attribute_value`]).
+//! 3. [`validation`] checks each member against the service model and reports all failures together.
 //! 4. The operation's file checks the rules between members, in AWS's order.
-//! 5. Expressions are parsed ([`expressions`]), legacy parameters are lowered to the same
-//!    ([`legacy`]), and placeholders that nothing used are refused.
+//! 5. Expressions are parsed ([`item::expressions`]), legacy parameters are lowered to the same types ([`item::legacy`]), and
+//!    unused placeholders are refused.
 //!
-//! A response is written straight into one buffer, items from their encoded bytes.
+//! A response is written directly into one buffer, items from their encoded bytes.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod attribute_value;
+mod encryption;
 mod exception;
 mod item_json;
 mod json;
@@ -49,21 +50,21 @@ use partita_api::stream::get_records::ChangeRecord;
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
 use partita_value::Item;
 
-/// Why a body is no request.
+/// Why a body is not a valid request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rejection {
-    /// No JSON at all: answered before authentication.
+    /// Not JSON: reported before authentication.
     Malformed(Exception),
-    /// Wrong JSON types, failed validation, bad expressions: answered after it.
+    /// Wrong JSON types, failed validation or bad expressions: reported after authentication.
     Invalid(Exception),
 }
 
-/// Decodes and checks a request body for an operation.
+/// Decodes and validates the request body of an operation.
 pub fn decode(operation: Operation, body: &[u8]) -> Result<Request, Rejection> {
     decode_operation(operation, body).map_err(|exception| {
-        // A wrong type ends the reading early; what follows it may be no JSON, which counts first.
-        let no_json = !body.is_empty() && !is_json(body);
-        if exception.kind == ExceptionKind::SerializationException && no_json {
+        // A wrong type ends the reading early. If the rest of the body is not JSON, that is reported instead.
+        let is_malformed = !body.is_empty() && !is_json(body);
+        if exception.kind == ExceptionKind::SerializationException && is_malformed {
             Rejection::Malformed(Exception::serialization(""))
         } else {
             Rejection::Invalid(exception)
@@ -90,7 +91,7 @@ macro_rules! dispatch {
 
 partita_api::operations! { [dispatch] }
 
-/// Whether a body is well-formed JSON, whatever it says.
+/// Returns whether a body is well-formed JSON, of any type.
 pub fn is_json(body: &[u8]) -> bool {
     let read = || {
         let mut reader = Reader::new(body)?;
@@ -100,14 +101,14 @@ pub fn is_json(body: &[u8]) -> bool {
     read().is_ok()
 }
 
-/// The bytes of all items that a response holds: what writing it costs.
-pub fn item_bytes(response: &Response) -> usize {
+/// The total size of the items in a response: an estimate of the cost of encoding it.
+pub fn total_item_size(response: &Response) -> usize {
     let sum = |items: &mut dyn Iterator<Item = &Item>| items.map(Item::size).sum();
     match response {
         Response::BatchExecuteStatement(output) => {
-            let shown = output.responses.iter().filter_map(|response| response.item.as_ref());
+            let items = output.responses.iter().filter_map(|response| response.item.as_ref());
             let errors = output.responses.iter().filter_map(|response| response.error.as_ref());
-            shown.map(Item::size).sum::<usize>() + errors.map(Exception::item_bytes).sum::<usize>()
+            items.map(Item::size).sum::<usize>() + errors.map(Exception::item_bytes).sum::<usize>()
         }
         Response::DeleteItem(output) | Response::PutItem(output) | Response::UpdateItem(output) => {
             sum(&mut output.attributes.iter())
@@ -122,14 +123,14 @@ pub fn item_bytes(response: &Response) -> usize {
     }
 }
 
-/// The body that answers a request.
+/// Encodes the body of a response.
 pub fn encode(response: &Response) -> Vec<u8> {
-    encode_behind(0, response)
+    encode_with_prefix(0, response)
 }
 
-/// The same, behind `room` bytes that are the caller's to fill: a whole answer is then one piece of memory.
-pub fn encode_behind(room: usize, response: &Response) -> Vec<u8> {
-    let mut json = Writer::behind(room, 512);
+/// Encodes the body of a response after `prefix_bytes` bytes for the caller to fill, so that head and body are one allocation.
+pub fn encode_with_prefix(prefix_bytes: usize, response: &Response) -> Vec<u8> {
+    let mut json = Writer::with_prefix(prefix_bytes, 512);
     encode_operation(response, &mut json);
     json.finish()
 }
@@ -140,7 +141,7 @@ mod tests {
     use partita_api::tag::tag_resource::TagResourceOutput;
 
     #[test]
-    fn a_body_that_is_no_json_is_malformed() {
+    fn a_body_that_is_not_json_is_malformed() {
         for body in [&b"hi"[..], b"{", b"{}{}", b"\xff", br#"{"TableName":1"#, br#"{"TableName":"abc"} x"#] {
             let rejection = decode(Operation::GetItem, body).unwrap_err();
             assert_eq!(rejection, Rejection::Malformed(Exception::serialization("")));
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn no_body_at_all_is_invalid() {
+    fn an_empty_body_is_invalid() {
         let rejection = decode(Operation::GetItem, b"").unwrap_err();
         assert!(
             matches!(rejection, Rejection::Invalid(exception) if exception == Exception::serialization(""))
@@ -158,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn operations_that_answer_nothing_have_no_body() {
+    fn operations_without_output_have_no_body() {
         assert!(encode(&Response::TagResource(TagResourceOutput)).is_empty());
     }
 
     #[test]
-    fn a_body_that_is_no_structure_is_invalid() {
+    fn a_body_that_is_not_a_structure_is_invalid() {
         for (body, text) in [
             ("[]", "Start of list found where not expected"),
             ("null", "Unexpected value type in payload"),

@@ -1,7 +1,7 @@
 //! The members of control-plane requests, declared in one place.
 //!
-//! [`structure!`] takes the members of a request or of a structure inside of one, in the order in which AWS validates them: the
-//! field, its type, its name on the wire, and its constraints.
+//! [`structure!`] takes the members of a request or of a nested structure in the order in which AWS validates them: the field,
+//! its type, its name on the wire, and its constraints.
 //!
 //! ```text
 //! structure! {
@@ -14,12 +14,13 @@
 //! }
 //! ```
 //!
-//! It yields the struct with an `Option` for each member, how it is read ([`read_request`]; a wrong JSON type is a
-//! `SerializationException`), and how it is validated ([`Structure::check`]; all failures are collected). A constraint is any
-//! function with the signature of [`required`]. What a type itself demands (a known enum value, the members of a nested
-//! structure) is checked behind the constraints. Rules between members are the operation's own business.
+//! It expands to a struct with an `Option` for each member, the code that reads it ([`read_request`]; a wrong JSON type is a
+//! `SerializationException`), and the code that validates it ([`Structure::check_members`]; all failures are collected). A
+//! constraint is any function with the signature of [`required`]. The constraints of the type itself (a known enum value, the
+//! members of a nested structure) are checked last. [`enum_names!`] declares the values of an enum. Rules between members are left
+//! to the operation.
 //!
-//! Hot operations do not use this form: they read their members by hand.
+//! Operations on the hot path do not use this form: they read their members by hand.
 
 use crate::json::{Reader, Shape};
 use crate::validation::Validation;
@@ -27,12 +28,12 @@ use partita_api::Exception;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Where a member is, as AWS names it: lower camel case, `keySchema.1.member.keyType`.
+/// The path of a member as AWS writes it: lower camel case, `keySchema.1.member.keyType`.
 #[derive(Clone, Copy)]
 pub(crate) enum Path<'p> {
     /// The request itself.
     Request,
-    /// A member, by its name on the wire.
+    /// A member and its name on the wire.
     Member(&'p Path<'p>, &'static str),
     /// An element of a list, counted from 1.
     Element(&'p Path<'p>, usize),
@@ -56,40 +57,40 @@ impl fmt::Display for Path<'_> {
 
 /// A value that a member can have.
 pub(crate) trait Member<'a>: Sized {
-    /// Reads a value of this type; `None` for a null.
+    /// Reads a value of this type; a null is `None`.
     fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception>;
 
-    /// Checks what the type itself demands.
+    /// Checks the constraints of the type itself.
     fn check(&self, _path: &Path<'_>, _validation: &mut Validation) {}
 }
 
 /// A structure of members. [`structure!`] implements it.
 pub(crate) trait Structure<'a>: Default {
-    /// AWS's class, which errors name.
+    /// The class that AWS names in errors.
     const CLASS: &'static str;
 
-    /// Reads the value of a member; skips one that it does not know.
+    /// Reads the value of a member, or skips it if its name is unknown.
     fn read_member(&mut self, reader: &mut Reader<'a>, name: &str) -> Result<(), Exception>;
 
-    /// Checks all members, in the order in which they are declared.
+    /// Checks all members in the order of their declaration.
     fn check_members(&self, path: &Path<'_>, validation: &mut Validation);
 }
 
-/// Reads the members of a whole body.
+/// Reads the members of a request body.
 pub(crate) fn read_request<'a, T: Structure<'a>>(reader: Reader<'a>) -> Result<T, Exception> {
     let mut members = T::default();
     reader.request(|reader, name| members.read_member(reader, name))?;
     Ok(members)
 }
 
-/// Reads the members of a whole body and validates them.
+/// Reads the members of a request body and validates them.
 pub(crate) fn read_valid_request<'a, T: Structure<'a>>(reader: Reader<'a>) -> Result<T, Exception> {
     let members: T = read_request(reader)?;
     validate(&members)?;
     Ok(members)
 }
 
-/// Validates a request that has no rules outside its declaration.
+/// Validates the members of a request as declared.
 pub(crate) fn validate<'a>(members: &impl Structure<'a>) -> Result<(), Exception> {
     let mut validation = Validation::new();
     members.check_members(&Path::Request, &mut validation);
@@ -104,31 +105,25 @@ pub(crate) fn read_structure<'a, T: Structure<'a>>(reader: &mut Reader<'a>) -> R
     Ok(present.then_some(value))
 }
 
-impl<'a> Member<'a> for Cow<'a, str> {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.text()
-    }
+macro_rules! members {
+    ($($type:ty: $read:ident;)*) => {
+        $(impl<'a> Member<'a> for $type {
+            fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
+                reader.$read()
+            }
+        })*
+    };
 }
 
-impl<'a> Member<'a> for bool {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.boolean()
-    }
+members! {
+    Cow<'a, str>: text;
+    Vec<Cow<'a, str>>: text_list;
+    bool: boolean;
+    i32: integer;
+    i64: long;
 }
 
-impl<'a> Member<'a> for i32 {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.integer()
-    }
-}
-
-impl<'a> Member<'a> for i64 {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.long()
-    }
-}
-
-/// A moment in milliseconds since 1970.
+/// A time in milliseconds since 1970.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(crate) struct Millis(pub(crate) i64);
 
@@ -138,13 +133,7 @@ impl<'a> Member<'a> for Millis {
     }
 }
 
-impl<'a> Member<'a> for Vec<Cow<'a, str>> {
-    fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
-        reader.text_list()
-    }
-}
-
-/// A list of structures; a null in it is one without members.
+/// A list of structures, in which a null is a structure without members.
 impl<'a, T: Structure<'a>> Member<'a> for Vec<T> {
     fn read(reader: &mut Reader<'a>) -> Result<Option<Self>, Exception> {
         reader.structures(Shape::List, |reader| {
@@ -163,23 +152,34 @@ impl<'a, T: Structure<'a>> Member<'a> for Vec<T> {
 
 /// The values of an enum member.
 pub(crate) trait Named: Copy + 'static {
-    /// All values by their names, in AWS's order.
+    /// All values with their names, in AWS's order.
     const NAMES: &'static [(&'static str, Self)];
 }
 
-/// An enum member, as sent until it is validated.
+/// Declares the names of the values of an enum, in AWS's order: `enum_names!(KeyType: "HASH" = Hash, "RANGE" = Range);`.
+macro_rules! enum_names {
+    ($type:ident: $($name:literal = $value:ident),*) => {
+        impl $crate::members::Named for $type {
+            const NAMES: &'static [(&'static str, $type)] = &[$(($name, $type::$value)),*];
+        }
+    };
+}
+
+pub(crate) use enum_names;
+
+/// An enum member, which may have an unknown value until it is validated.
 pub(crate) struct Choice<'a, T> {
     text: Cow<'a, str>,
     values: std::marker::PhantomData<T>,
 }
 
 impl<T: Named> Choice<'_, T> {
-    /// The value as sent.
+    /// The value as it is in the request.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The value, unless it is none of the enum's: after validation it is one.
+    /// The value; `None` if it is unknown, which validation rules out.
     pub(crate) fn value(&self) -> Option<T> {
         T::NAMES.iter().find(|(name, _)| *name == self.text).map(|(_, value)| *value)
     }
@@ -201,12 +201,12 @@ pub(crate) fn chosen<T: Named>(choice: &Option<Choice<'_, T>>) -> Option<T> {
     choice.as_ref().and_then(Choice::value)
 }
 
-/// The member must be there.
+/// Requires the member to be present.
 pub(crate) fn required<T>(path: &Path<'_>, value: &Option<T>, validation: &mut Validation) {
     validation.required(path, value);
 }
 
-/// A text has so many characters.
+/// Requires the number of characters to be in a range.
 pub(crate) fn length(
     path: &Path<'_>,
     value: &Option<Cow<'_, str>>,
@@ -219,7 +219,7 @@ pub(crate) fn length(
     }
 }
 
-/// A number is in a range.
+/// Requires a number to be in a range.
 pub(crate) fn range<N: PartialOrd + fmt::Display + Copy>(
     path: &Path<'_>,
     value: &Option<N>,
@@ -231,7 +231,7 @@ pub(crate) fn range<N: PartialOrd + fmt::Display + Copy>(
     validation.at_most(path, *value, max);
 }
 
-/// A number is not below a bound.
+/// Requires a number not to be below a bound.
 pub(crate) fn at_least<N: PartialOrd + fmt::Display + Copy>(
     path: &Path<'_>,
     value: &Option<N>,
@@ -241,22 +241,27 @@ pub(crate) fn at_least<N: PartialOrd + fmt::Display + Copy>(
     validation.at_least(path, *value, min);
 }
 
-/// Declares the members of a request or of a structure inside of one. See the [module](self).
+/// Declares the members of requests and of nested structures. See the [module](self).
 ///
-/// `as "Class"` names AWS's class of a structure inside of a request. `..field: Type;` stands for the members of another
-/// structure, which are checked in its place.
+/// `as "Class"` is AWS's class of a nested structure. `..field: Type;` includes the members of another structure, which are
+/// checked last.
 macro_rules! structure {
+    () => {};
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident<$life:lifetime> $(as $class:literal)? { $($members:tt)* }
+        $($rest:tt)*
     ) => {
         $crate::members::structure! { @parse [$(#[$attribute])*] [$visibility] [$name] [<$life>] [$life] [$($class)?] [] [] $($members)* }
+        $crate::members::structure! { $($rest)* }
     };
     (
         $(#[$attribute:meta])*
         $visibility:vis struct $name:ident $(as $class:literal)? { $($members:tt)* }
+        $($rest:tt)*
     ) => {
         $crate::members::structure! { @parse [$(#[$attribute])*] [$visibility] [$name] [] ['r] [$($class)?] [] [] $($members)* }
+        $crate::members::structure! { $($rest)* }
     };
     // One member with its constraints.
     (@parse $attributes:tt $visibility:tt $name:tt $generics:tt $life:tt $class:tt [$($plain:tt)*] $flat:tt
@@ -266,7 +271,7 @@ macro_rules! structure {
         $crate::members::structure! { @parse $attributes $visibility $name $generics $life $class
             [$($plain)* { [$(#[$doc])*] $field [$type] $member [$($constraint [$($(, $argument)*)?])*] }] $flat $($rest)* }
     };
-    // The members of another structure, at the end.
+    // The members of an included structure, at the end.
     (@parse $attributes:tt $visibility:tt $name:tt $generics:tt $life:tt $class:tt $plain:tt []
         $(#[$doc:meta])* ..$field:ident: $type:ty;
     ) => {
@@ -349,25 +354,19 @@ mod tests {
         Blue,
     }
 
-    impl Named for Colour {
-        const NAMES: &'static [(&'static str, Colour)] = &[("RED", Colour::Red), ("BLUE", Colour::Blue)];
-    }
+    enum_names!(Colour: "RED" = Red, "BLUE" = Blue);
 
     structure! {
         struct Paint<'a> as "Paint" {
             colour: Choice<'a, Colour> = "Colour", required;
             litres: i64 = "SSELitres", at_least(1);
         }
-    }
 
-    structure! {
         struct Walls as "Walls" {
             count: i32 = "Count", range(1, 4);
         }
-    }
 
-    structure! {
-        /// A request with all that a declaration can have.
+        /// A request with every feature of a declaration.
         struct House<'a> {
             name: Cow<'a, str> = "Name", required, length(2, 3);
             built: Millis = "Built";
@@ -407,14 +406,14 @@ mod tests {
                 r#"{"Count": 5, "Paints": [{"Colour": "RED"}, {"SSELitres": 0}, {"Colour": "red"}], "Name": "x"}"#
             ),
             crate::testing::errors(&[
-                ("'x'", "name", "Member must have length greater than or equal to 2"),
-                ("null", "paints.2.member.colour", "Member must not be null"),
-                ("'0'", "paints.2.member.sSELitres", "Member must have value greater than or equal to 1"),
-                ("'red'", "paints.3.member.colour", "Member must satisfy enum value set: [RED, BLUE]"),
-                ("'5'", "count", "Member must have value less than or equal to 4"),
+                ("'x'", "name", "have length greater than or equal to 2"),
+                ("null", "paints.2.member.colour", "not be null"),
+                ("'0'", "paints.2.member.sSELitres", "have value greater than or equal to 1"),
+                ("'red'", "paints.3.member.colour", "satisfy enum value set: [RED, BLUE]"),
+                ("'5'", "count", "have value less than or equal to 4"),
             ])
         );
-        assert_eq!(text("{}"), crate::testing::errors(&[("null", "name", "Member must not be null")]));
+        assert_eq!(text("{}"), crate::testing::errors(&[("null", "name", "not be null")]));
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What a request wants to be told besides its result: the members that ask for it, and the JSON that tells it.
+//! Optional parts of a response (consumed capacity, item collection metrics, old and new values): the members that request
+//! them, and their JSON.
 
 use crate::attribute_value;
 use crate::json::Writer;
@@ -10,22 +11,22 @@ use std::fmt::Display;
 
 pub(crate) fn return_consumed_capacity(
     validation: &mut Validation,
-    sent: Option<&str>,
+    value: Option<&str>,
 ) -> ReturnConsumedCapacity {
     let names = [
         ("INDEXES", ReturnConsumedCapacity::Indexes),
         ("TOTAL", ReturnConsumedCapacity::Total),
         ("NONE", ReturnConsumedCapacity::None),
     ];
-    validation.one_of("returnConsumedCapacity", sent, &names).unwrap_or_default()
+    validation.one_of("returnConsumedCapacity", value, &names).unwrap_or_default()
 }
 
-pub(crate) fn return_item_collection_metrics(validation: &mut Validation, sent: Option<&str>) -> bool {
+pub(crate) fn return_item_collection_metrics(validation: &mut Validation, value: Option<&str>) -> bool {
     let names = [("SIZE", true), ("NONE", false)];
-    validation.one_of("returnItemCollectionMetrics", sent, &names).unwrap_or_default()
+    validation.one_of("returnItemCollectionMetrics", value, &names).unwrap_or_default()
 }
 
-pub(crate) fn return_values(validation: &mut Validation, sent: Option<&str>) -> ReturnValues {
+pub(crate) fn return_values(validation: &mut Validation, value: Option<&str>) -> ReturnValues {
     let names = [
         ("ALL_NEW", ReturnValues::AllNew),
         ("UPDATED_OLD", ReturnValues::UpdatedOld),
@@ -33,19 +34,19 @@ pub(crate) fn return_values(validation: &mut Validation, sent: Option<&str>) -> 
         ("NONE", ReturnValues::None),
         ("UPDATED_NEW", ReturnValues::UpdatedNew),
     ];
-    validation.one_of("returnValues", sent, &names).unwrap_or_default()
+    validation.one_of("returnValues", value, &names).unwrap_or_default()
 }
 
-/// `ReturnValuesOnConditionCheckFailure`: whether the item that failed the condition is told.
+/// `ReturnValuesOnConditionCheckFailure`: whether to return the item that failed the condition.
 pub(crate) fn return_item_on_condition_failure(
     validation: &mut Validation,
     path: impl Display,
-    sent: Option<&str>,
+    value: Option<&str>,
 ) -> bool {
-    validation.one_of(path, sent, &[("ALL_OLD", true), ("NONE", false)]).unwrap_or_default()
+    validation.one_of(path, value, &[("ALL_OLD", true), ("NONE", false)]).unwrap_or_default()
 }
 
-/// The member `ConsumedCapacity` of an operation on one table.
+/// Encodes the member `ConsumedCapacity` of an operation on one table.
 pub(crate) fn encode_consumed_capacity(json: &mut Writer, capacity: Option<&ConsumedCapacity>) {
     if let Some(capacity) = capacity {
         json.name("ConsumedCapacity");
@@ -53,7 +54,7 @@ pub(crate) fn encode_consumed_capacity(json: &mut Writer, capacity: Option<&Cons
     }
 }
 
-/// The member `ConsumedCapacity` of an operation on several tables.
+/// Encodes the member `ConsumedCapacity` of an operation on several tables.
 pub(crate) fn encode_consumed_capacities(json: &mut Writer, capacities: Option<&Vec<ConsumedCapacity>>) {
     if let Some(capacities) = capacities {
         json.name("ConsumedCapacity")
@@ -94,7 +95,7 @@ fn encode_units(json: &mut Writer, units: Units, transaction: Option<Transaction
     }
 }
 
-/// The member `ItemCollectionMetrics` of an operation on one item.
+/// Encodes the member `ItemCollectionMetrics` of an operation on one item.
 pub(crate) fn encode_item_collection(json: &mut Writer, metrics: Option<&ItemCollectionMetrics>) {
     if let Some(metrics) = metrics {
         json.name("ItemCollectionMetrics");
@@ -102,7 +103,7 @@ pub(crate) fn encode_item_collection(json: &mut Writer, metrics: Option<&ItemCol
     }
 }
 
-/// The member `ItemCollectionMetrics` of an operation on several tables.
+/// Encodes the member `ItemCollectionMetrics` of an operation on several tables.
 pub(crate) fn encode_item_collections(
     json: &mut Writer,
     metrics: Option<&Vec<(TableName, Vec<ItemCollectionMetrics>)>>,
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_are_told_apart_where_asked_for() {
+    fn capacity_is_broken_down_by_index_on_request() {
         let capacity =
             ConsumedCapacity { with_indexes: true, transaction: Some(TransactionUnits::Write), ..capacity() };
         assert_eq!(
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_are_told_by_their_key() {
+    fn collections_are_identified_by_their_key() {
         let metrics =
             ItemCollectionMetrics { key: ("pk".into(), Value::string("a")), size_estimate_gb: (0.0, 1.0) };
         assert_eq!(

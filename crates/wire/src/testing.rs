@@ -1,31 +1,54 @@
-//! What the tests of the operations share.
+//! Helpers for the tests of operations.
 
 use crate::{Rejection, decode, encode};
 use partita_api::{Exception, ExceptionKind, Operation, Request, Response};
 
-/// The request that a valid body is.
-pub(crate) fn decoded(operation: Operation, body: &str) -> Request {
-    decode(operation, body.as_bytes()).unwrap_or_else(|rejection| panic!("{body}: {rejection:?}"))
+/// Defines the functions that the tests of an operation call: `decoded` for a valid body, `refused` and `mismatch` for the text of
+/// the ValidationException or SerializationException of an invalid one, and `outcome` for either.
+macro_rules! operation_tests {
+    ($operation:ident) => {
+        #[allow(dead_code, reason = "few tests need all of them")]
+        fn outcome(body: &str) -> Result<$operation, partita_api::Exception> {
+            match $crate::testing::decode_any(partita_api::Operation::$operation, body)? {
+                partita_api::Request::$operation(request) => Ok(request),
+                other => panic!("{body}: {other:?}"),
+            }
+        }
+
+        #[allow(dead_code, reason = "few tests need all of them")]
+        fn decoded(body: &str) -> $operation {
+            outcome(body).unwrap_or_else(|exception| panic!("{body}: {exception:?}"))
+        }
+
+        #[allow(dead_code, reason = "few tests need all of them")]
+        fn refused(body: &str) -> String {
+            $crate::testing::refusal(partita_api::Operation::$operation, body)
+        }
+
+        #[allow(dead_code, reason = "few tests need all of them")]
+        fn mismatch(body: &str) -> String {
+            let exception = outcome(body).unwrap_err();
+            let kind = partita_api::ExceptionKind::SerializationException;
+            assert_eq!(exception.kind, kind, "{}", exception.message);
+            exception.message
+        }
+    };
 }
 
-fn invalid(operation: Operation, body: &str) -> Exception {
-    match decode(operation, body.as_bytes()) {
-        Err(Rejection::Invalid(exception)) => exception,
-        other => panic!("{body}: {other:?}"),
-    }
+pub(crate) use operation_tests;
+
+/// Decodes a body that is well-formed JSON.
+pub(crate) fn decode_any(operation: Operation, body: &str) -> Result<Request, Exception> {
+    decode(operation, body.as_bytes()).map_err(|rejection| match rejection {
+        Rejection::Invalid(exception) => exception,
+        Rejection::Malformed(_) => panic!("{body} is not JSON"),
+    })
 }
 
-/// The text of the ValidationException that a body gets.
+/// The text of the ValidationException for a body.
 pub(crate) fn refusal(operation: Operation, body: &str) -> String {
-    let exception = invalid(operation, body);
+    let exception = decode_any(operation, body).unwrap_err();
     assert_eq!(exception.kind, ExceptionKind::ValidationException, "{}", exception.message);
-    exception.message
-}
-
-/// The text of the SerializationException that a body gets.
-pub(crate) fn mismatch(operation: Operation, body: &str) -> String {
-    let exception = invalid(operation, body);
-    assert_eq!(exception.kind, ExceptionKind::SerializationException, "{}", exception.message);
     exception.message
 }
 
@@ -34,16 +57,16 @@ pub(crate) fn encoded(response: Response) -> String {
     String::from_utf8(encode(&response)).expect("JSON is UTF-8")
 }
 
-/// `2 validation errors detected: …; …`, each error being value, path and constraint.
+/// The message for validation errors, each of which is a value, its path, and what the member must satisfy.
 pub(crate) fn errors(errors: &[(&str, &str, &str)]) -> String {
     let texts: Vec<_> = errors
         .iter()
         .map(|(value, path, constraint)| {
-            format!("Value {value} at '{path}' failed to satisfy constraint: {constraint}")
+            format!("Value {value} at '{path}' failed to satisfy constraint: Member must {constraint}")
         })
         .collect();
     let plural = if errors.len() == 1 { "" } else { "s" };
     format!("{} validation error{plural} detected: {}", errors.len(), texts.join("; "))
 }
 
-pub(crate) const NOT_NULL: &str = "Member must not be null";
+pub(crate) const NOT_NULL: &str = "not be null";

@@ -1,23 +1,23 @@
-//! Checks of single members against the service model: present, long enough, of the right pattern, one
-//! of the enum's names, in range. All that fail are told together, ten at most, in the order checked.
+//! Validation of single members against the service model: presence, length, pattern, enum values, range. Failures are
+//! reported together, ten at most, in the order of the checks.
 
 use partita_api::Exception;
 use partita_value::names;
 use std::fmt::{Display, Write};
 
-/// AWS stops counting here.
-const MOST_ERRORS: usize = 10;
-/// A text that has become longer than this is not made longer still: errors may repeat long names over and over.
-const LONG_TEXT: usize = 65_536;
+/// AWS reports no more errors than this.
+const MAX_ERRORS: usize = 10;
+/// No error is added to a text longer than this: errors may repeat long names over and over.
+const MAX_TEXT_BYTES: usize = 65_536;
 /// The characters of table and index names.
 pub(crate) const NAME_PATTERN: &str = "[a-zA-Z0-9_.-]+";
 
-/// A member that validation has found present. That it is missing here is our mistake, not the client's.
+/// Unwraps a member that validation has found present. If it is missing, that is our bug, not the client's.
 pub(crate) fn present<T>(member: Option<T>) -> Result<T, Exception> {
     member.ok_or_else(|| Exception::internal("A required member was not checked"))
 }
 
-/// Collects what is wrong. Paths are AWS's: lower camel case, `keySchema.1.member.keyType`.
+/// Collects validation errors. Paths are AWS's: lower camel case, `keySchema.1.member.keyType`.
 #[derive(Default)]
 pub(crate) struct Validation {
     count: usize,
@@ -29,14 +29,14 @@ impl Validation {
         Validation::default()
     }
 
-    /// Notes that a member's value does not satisfy a constraint.
+    /// Records that the value of a member does not satisfy a constraint.
     pub(crate) fn fail(&mut self, path: impl Display, value: impl Display, constraint: impl Display) {
-        self.note(format_args!("Value '{value}' at '{path}' failed to satisfy constraint: {constraint}"));
+        self.record(format_args!("Value '{value}' at '{path}' failed to satisfy constraint: {constraint}"));
     }
 
-    /// Notes an error in words of its own.
-    pub(crate) fn note(&mut self, error: impl Display) {
-        if self.count == MOST_ERRORS || self.errors.len() > LONG_TEXT {
+    /// Records an error with a text of its own.
+    pub(crate) fn record(&mut self, error: impl Display) {
+        if self.count == MAX_ERRORS || self.errors.len() > MAX_TEXT_BYTES {
             return;
         }
         self.count += 1;
@@ -45,17 +45,17 @@ impl Validation {
         let _ = write!(self.errors, "{separator}{error}");
     }
 
-    /// Notes a member that is missing, and hands it back.
+    /// Records an error if the member is missing; returns the member.
     pub(crate) fn required<'t, T>(&mut self, path: impl Display, value: &'t Option<T>) -> Option<&'t T> {
         if value.is_none() {
-            self.note(format_args!(
+            self.record(format_args!(
                 "Value null at '{path}' failed to satisfy constraint: Member must not be null"
             ));
         }
         value.as_ref()
     }
 
-    /// The length of a text (in characters), a list or a map.
+    /// Checks the length of a text (in characters), a list or a map.
     pub(crate) fn length(
         &mut self,
         path: impl Display,
@@ -72,7 +72,7 @@ impl Validation {
         }
     }
 
-    /// Notes a text that does not have the pattern it must have.
+    /// Records that a text does not match its pattern.
     pub(crate) fn pattern(&mut self, path: impl Display, value: &str, pattern: &str) {
         self.fail(path, value, format_args!("Member must satisfy regular expression pattern: {pattern}"));
     }
@@ -89,7 +89,7 @@ impl Validation {
         }
     }
 
-    /// A table's or an index's name: its characters, then its length. The value is told as sent.
+    /// Checks the name of a table or an index: its characters, then its length.
     pub(crate) fn resource_name(&mut self, path: impl Display, name: &str, min: usize) {
         if name.is_empty() || !names::has_name_characters(name) {
             self.pattern(&path, name, NAME_PATTERN);
@@ -97,7 +97,7 @@ impl Validation {
         self.length(&path, name, name.chars().count(), min, 255);
     }
 
-    /// The value of an enum member. `names` lists all values in AWS's order.
+    /// Returns the value of an enum member, and records an error if it is unknown. `names` lists all values in AWS's order.
     pub(crate) fn one_of<T: Copy>(
         &mut self,
         path: impl Display,
@@ -110,10 +110,10 @@ impl Validation {
             let all = names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             self.fail(path, value, format_args!("Member must satisfy enum value set: [{all}]"));
         }
-        found.map(|(_, meaning)| *meaning)
+        found.map(|(_, value)| *value)
     }
 
-    /// The exception that tells all errors, where there are any.
+    /// Returns an exception with all recorded errors, if there are any.
     pub(crate) fn finish(self) -> Result<(), Exception> {
         match self.count {
             0 => Ok(()),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_is_told_alone() {
+    fn one_error_is_reported_alone() {
         let mut validation = Validation::new();
         validation.required("tableName", &None::<()>);
         assert_eq!(
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn several_errors_are_told_in_order() {
+    fn several_errors_are_reported_in_order() {
         let mut validation = Validation::new();
         validation.resource_name("tableName", "a!", 3);
         validation.one_of("keySchema.1.member.keyType", Some("X"), &[("HASH", 0), ("RANGE", 1)]);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_ten_are_told() {
+    fn at_most_ten_errors_are_reported() {
         let mut validation = Validation::new();
         (0..20).for_each(|i| validation.fail(format_args!("list.{i}"), "x", "no"));
         let message = message(validation);

@@ -1,4 +1,4 @@
-//! DescribeEndpoints: an empty body; and where to send requests.
+//! DescribeEndpoints: decodes an empty request; encodes the address of the endpoint.
 
 use crate::json::{Reader, Writer};
 use partita_api::account::describe_endpoints::{DescribeEndpoints, DescribeEndpointsOutput};
@@ -11,27 +11,27 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &DescribeEndpointsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Endpoints").array(|json| {
-            json.object(|json| {
-                json.member("Address", &output.address)
-                    .member("CachePeriodInMinutes", &output.cache_period_minutes);
-            });
+        json.objects("Endpoints", [output], |output, json| {
+            json.member("Address", &output.address)
+                .member("CachePeriodInMinutes", &output.cache_period_minutes);
         });
     });
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{decode, encode};
-    use partita_api::account::describe_endpoints::DescribeEndpointsOutput;
-    use partita_api::{Operation, Request, Response};
+    use crate::testing::*;
+    use partita_api::Response;
+    use partita_api::account::describe_endpoints::{DescribeEndpoints, DescribeEndpointsOutput};
+
+    operation_tests!(DescribeEndpoints);
 
     #[test]
-    fn asks_for_nothing_and_answers_an_address() {
-        assert!(matches!(decode(Operation::DescribeEndpoints, b"{}"), Ok(Request::DescribeEndpoints(_))));
+    fn an_empty_request_returns_an_address() {
+        decoded("{}");
         let output = DescribeEndpointsOutput { address: "localhost:8000".into(), cache_period_minutes: 1440 };
         assert_eq!(
-            String::from_utf8(encode(&Response::DescribeEndpoints(output))).unwrap(),
+            encoded(Response::DescribeEndpoints(output)),
             r#"{"Endpoints":[{"Address":"localhost:8000","CachePeriodInMinutes":1440}]}"#
         );
     }

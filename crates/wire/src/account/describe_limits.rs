@@ -1,4 +1,4 @@
-//! DescribeLimits: an empty body; and how much throughput an account and a table may have.
+//! DescribeLimits: decodes an empty request; encodes the throughput limits of the account and of a table.
 
 use crate::json::{Reader, Writer};
 use partita_api::account::describe_limits::{DescribeLimits, DescribeLimitsOutput};
@@ -20,17 +20,19 @@ pub(crate) fn encode(output: &DescribeLimitsOutput, json: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{decode, encode};
-    use partita_api::account::describe_limits::DescribeLimitsOutput;
-    use partita_api::{Operation, Request, Response};
+    use crate::testing::*;
+    use partita_api::Response;
+    use partita_api::account::describe_limits::{DescribeLimits, DescribeLimitsOutput};
+
+    operation_tests!(DescribeLimits);
 
     #[test]
-    fn asks_for_nothing_and_answers_four_numbers() {
-        assert!(matches!(decode(Operation::DescribeLimits, b"{}"), Ok(Request::DescribeLimits(_))));
+    fn an_empty_request_returns_four_limits() {
+        decoded("{}");
         let output =
             DescribeLimitsOutput { account_read: 4, account_write: 3, table_read: 2, table_write: 1 };
         assert_eq!(
-            String::from_utf8(encode(&Response::DescribeLimits(output))).unwrap(),
+            encoded(Response::DescribeLimits(output)),
             r#"{"AccountMaxReadCapacityUnits":4,"AccountMaxWriteCapacityUnits":3,"TableMaxReadCapacityUnits":2,"TableMaxWriteCapacityUnits":1}"#
         );
     }

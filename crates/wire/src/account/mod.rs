@@ -1,3 +1,3 @@
-//! The account and the endpoint: what is not about a table.
+//! The account and the endpoint.
 
 partita_api::operation_modules!(account);

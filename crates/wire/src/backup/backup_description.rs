@@ -1,4 +1,4 @@
-//! Backups: how requests name them, and how they are shown with the table that they are of.
+//! Backups: their ARNs in requests, and their descriptions with the source table.
 
 use crate::exchange::read_arn;
 use crate::json::{Reader, Seconds, Writer};
@@ -8,14 +8,14 @@ use partita_api::backup::{BackupDescription, BackupDetails};
 use partita_api::table::{IndexDescription, TableDescription};
 use partita_value::names::is_resource_name;
 
-/// A body that names one backup.
+/// Reads a request whose only member is the ARN of a backup.
 pub(crate) fn read_backup_arn(reader: Reader<'_>) -> Result<String, Exception> {
     let arn = read_arn(reader, "BackupArn")?;
     check_backup_arn(&arn)?;
     Ok(arn)
 }
 
-/// Refuses what cannot be the ARN of a backup, whether or not there is one.
+/// Refuses what cannot be the ARN of a backup, whether or not the backup exists.
 pub(crate) fn check_backup_arn(arn: &str) -> Result<(), Exception> {
     let parts = arn.strip_prefix("arn:").and_then(|arn| arn.split_once(":table/"));
     let (table, id) = parts.and_then(|(_, backup)| backup.split_once("/backup/")).unwrap_or_default();
@@ -35,7 +35,7 @@ pub(crate) fn encode_description(backup: &BackupDescription, json: &mut Writer) 
     });
 }
 
-/// The members of `BackupDetails`, which a summary has as well.
+/// Encodes the members of `BackupDetails`, which a summary has as well.
 pub(crate) fn encode_details(details: &BackupDetails, json: &mut Writer) {
     json.member("BackupArn", &details.arn)
         .member("BackupName", &details.name)
@@ -54,13 +54,13 @@ fn encode_source(table: &TableDescription, json: &mut Writer) {
     encode_key(&table.key, json);
     json.member("TableCreationDateTime", &table.created_at);
     json.name("ProvisionedThroughput").object(|json| {
-        encode_units(shown_units(table.billing_mode, Some(table.throughput)), json);
+        encode_units(described_units(table.billing_mode, Some(table.throughput)), json);
     });
     encode_on_demand(table.on_demand, json);
     json.member("ItemCount", &table.item_count).member("BillingMode", table.billing_mode.name());
 }
 
-/// What not every table has.
+/// Encodes the settings that not every table has.
 fn encode_features(backup: &BackupDescription, json: &mut Writer) {
     let table = &backup.table;
     encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table, json);
@@ -78,19 +78,15 @@ fn encode_indexes(list: &str, indexes: &[IndexDescription], table: &TableDescrip
     if indexes.is_empty() {
         return;
     }
-    json.name(list).array(|json| {
-        for IndexDescription { definition, global, .. } in indexes {
-            json.object(|json| {
-                json.member("IndexName", &definition.name);
-                encode_key(&definition.key, json);
-                encode_projection(&definition.projection, json);
-                if global.is_some() {
-                    json.name("ProvisionedThroughput").object(|json| {
-                        encode_units(shown_units(table.billing_mode, definition.throughput), json);
-                    });
-                    encode_on_demand(definition.on_demand, json);
-                }
+    json.objects(list, indexes, |IndexDescription { definition, global, .. }, json| {
+        json.member("IndexName", &definition.name);
+        encode_key(&definition.key, json);
+        encode_projection(&definition.projection, json);
+        if global.is_some() {
+            json.name("ProvisionedThroughput").object(|json| {
+                encode_units(described_units(table.billing_mode, definition.throughput), json);
             });
+            encode_on_demand(definition.on_demand, json);
         }
     });
 }
@@ -128,10 +124,9 @@ pub(crate) mod tests {
 
     #[test]
     fn a_backup_of_a_plain_table_has_no_features() {
-        let shown =
-            described(BackupDescription { details: details(), table: Box::new(plain()), time_to_live: None });
+        let backup = BackupDescription { details: details(), table: Box::new(plain()), time_to_live: None };
         assert_eq!(
-            shown,
+            described(backup),
             json!({
                 "BackupDetails": {"BackupArn": ARN, "BackupName": "nightly", "BackupSizeBytes": 9, "BackupStatus": "AVAILABLE",
                     "BackupType": "USER", "BackupCreationDateTime": 1.5},
@@ -144,7 +139,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn features_are_shown_as_they_were() {
+    fn features_are_reported_as_of_the_backup() {
         let state = GlobalIndexState {
             status: ResourceStatus::Active,
             backfilling: false,
@@ -164,19 +159,22 @@ pub(crate) mod tests {
             ..plain()
         };
         let details = BackupDetails { kind: BackupKind::System, expires_millis: Some(2_000), ..details() };
-        let shown = described(BackupDescription {
+        let description = described(BackupDescription {
             details,
             table: Box::new(table),
             time_to_live: Some("expires".into()),
         });
         assert_eq!(
-            (&shown["BackupDetails"]["BackupType"], &shown["BackupDetails"]["BackupExpiryDateTime"]),
+            (
+                &description["BackupDetails"]["BackupType"],
+                &description["BackupDetails"]["BackupExpiryDateTime"]
+            ),
             (&json!("SYSTEM"), &json!(2.0))
         );
-        let source = &shown["SourceTableDetails"];
+        let source = &description["SourceTableDetails"];
         assert_eq!(source["OnDemandThroughput"], json!({"MaxReadRequestUnits": 3}));
         assert_eq!(source["ProvisionedThroughput"], json!({"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}));
-        let features = &shown["SourceTableFeatureDetails"];
+        let features = &description["SourceTableFeatureDetails"];
         let key = json!([{"AttributeName": "h1", "KeyType": "HASH"}, {"AttributeName": "h2", "KeyType": "HASH"},
             {"AttributeName": "r", "KeyType": "RANGE"}]);
         let projection = json!({"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]});

@@ -1,4 +1,4 @@
-//! Continuous backups, as DescribeContinuousBackups and UpdateContinuousBackups show them.
+//! `ContinuousBackupsDescription` → JSON, for DescribeContinuousBackups and UpdateContinuousBackups.
 
 use crate::json::{Seconds, Writer};
 use partita_api::backup::continuous_backups::{ContinuousBackups, Recovery};

@@ -1,4 +1,4 @@
-//! CreateBackup: a body → which table, and what its backup is called; and the backup that was made.
+//! CreateBackup: decodes a table and the name of its backup; encodes the details of the new backup.
 
 use crate::backup::backup_description::encode_details;
 use crate::json::{Reader, Writer};
@@ -33,40 +33,39 @@ pub(crate) fn encode(output: &CreateBackupOutput, json: &mut Writer) {
 mod tests {
     use crate::backup::backup_description::tests::{ARN, details};
     use crate::testing::*;
-    use partita_api::backup::create_backup::CreateBackupOutput;
-    use partita_api::{Operation, Request, Response};
+    use partita_api::Response;
+    use partita_api::backup::create_backup::{CreateBackup, CreateBackupOutput};
+
+    operation_tests!(CreateBackup);
 
     #[test]
-    fn names_a_table_and_a_backup() {
+    fn a_table_and_a_backup_name_are_read() {
         for table in ["Music", "arn:aws:dynamodb:eu-west-1:000000000000:table/Music"] {
             let body = format!(r#"{{"TableName": "{table}", "BackupName": "a.b-c_9"}}"#);
-            let Request::CreateBackup(request) = decoded(Operation::CreateBackup, &body) else {
-                panic!("another operation")
-            };
+            let request = decoded(&body);
             assert_eq!((request.table.as_str(), request.name.as_str()), ("Music", "a.b-c_9"));
         }
     }
 
     #[test]
-    fn names_that_cannot_be_are_told() {
-        let told = |body| refusal(Operation::CreateBackup, body);
+    fn invalid_names_are_refused() {
         assert_eq!(
-            told(r#"{"BackupName": "abc"}"#),
+            refused(r#"{"BackupName": "abc"}"#),
             "The parameter 'TableName' is required but was not present in the request"
         );
-        assert_eq!(told(r#"{"TableName": "abc"}"#), errors(&[("null", "backupName", NOT_NULL)]));
+        assert_eq!(refused(r#"{"TableName": "abc"}"#), errors(&[("null", "backupName", NOT_NULL)]));
         assert_eq!(
-            told(r#"{"TableName": "a b c", "BackupName": "a$"}"#),
+            refused(r#"{"TableName": "a b c", "BackupName": "a$"}"#),
             errors(&[
-                ("'a b c'", "tableName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-                ("'a$'", "backupName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-                ("'a$'", "backupName", "Member must have length greater than or equal to 3"),
+                ("'a b c'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a$'", "backupName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a$'", "backupName", "have length greater than or equal to 3"),
             ])
         );
     }
 
     #[test]
-    fn answers_the_details() {
+    fn the_response_has_the_details() {
         assert_eq!(
             encoded(Response::CreateBackup(CreateBackupOutput { details: details() })),
             format!(

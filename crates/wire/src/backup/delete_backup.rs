@@ -1,4 +1,4 @@
-//! DeleteBackup: a body → the ARN of a backup; and what it was.
+//! DeleteBackup: decodes the ARN of a backup; encodes the description of the deleted backup.
 
 use crate::backup::backup_description::{encode_description, read_backup_arn};
 use crate::json::{Reader, Writer};

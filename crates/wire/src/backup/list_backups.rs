@@ -1,4 +1,4 @@
-//! ListBackups: a body → which backups to list; and a page of them.
+//! ListBackups: decodes a filter and the start of a page; encodes a page of backups.
 
 use crate::backup::backup_description::{check_backup_arn, encode_details};
 use crate::json::{Reader, Writer};
@@ -10,14 +10,14 @@ use partita_api::backup::list_backups::{ListBackups, ListBackupsOutput};
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
-/// The most backups of a page, and how many a request gets that does not say.
+/// The maximum and default number of backups of a page.
 const MAX_BACKUPS: i32 = 100;
 
-/// The kinds of backups that a filter lets through.
+/// The kinds of backups that a filter accepts.
 type BackupFilter = &'static [BackupKind];
 
 impl Named for BackupFilter {
-    /// Nothing here is made by AWS Backup.
+    /// No backup is made by AWS Backup.
     const NAMES: &'static [(&'static str, BackupFilter)] = &[
         ("USER", &[BackupKind::User]),
         ("SYSTEM", &[BackupKind::System]),
@@ -45,8 +45,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         return Err(invalid("Time range lower bound must be less than or equal to upper bound"));
     }
     members.start.as_deref().map(check_backup_arn).transpose()?;
-    // Nothing was made before 1970.
-    let millis = |moment: Millis| u64::try_from(moment.0).unwrap_or(0);
+    // No backup was made before 1970.
+    let millis = |time: Millis| u64::try_from(time.0).unwrap_or(0);
     Ok(Request::ListBackups(ListBackups {
         table,
         limit: members.limit.unwrap_or(MAX_BACKUPS).unsigned_abs() as usize,
@@ -59,15 +59,11 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListBackupsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("BackupSummaries").array(|json| {
-            for backup in &output.backups {
-                json.object(|json| {
-                    json.member("TableName", &backup.table_name)
-                        .member("TableId", &backup.table_id)
-                        .member("TableArn", &backup.table_arn);
-                    encode_details(&backup.details, json);
-                });
-            }
+        json.objects("BackupSummaries", &output.backups, |backup, json| {
+            json.member("TableName", &backup.table_name)
+                .member("TableId", &backup.table_id)
+                .member("TableArn", &backup.table_arn);
+            encode_details(&backup.details, json);
         });
         json.member("LastEvaluatedBackupArn", &output.last);
     });
@@ -78,23 +74,18 @@ mod tests {
     use super::*;
     use crate::backup::backup_description::tests::{ARN, details};
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::backup::BackupSummary;
-    use partita_api::{Operation, Response};
     use partita_value::names::TableName;
 
-    fn list(body: &str) -> ListBackups {
-        match decoded(Operation::ListBackups, body) {
-            Request::ListBackups(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
+    operation_tests!(ListBackups);
 
     #[test]
-    fn a_page_has_a_hundred_backups_of_users_unless_told() {
-        let all = list("{}");
+    fn a_page_has_a_hundred_user_backups_by_default() {
+        let all = decoded("{}");
         assert_eq!((all.table, all.limit, all.behind), (None, 100, None));
         assert_eq!((all.from_millis, all.before_millis, all.kinds), (None, None, vec![BackupKind::User]));
-        let page = list(&format!(
+        let page = decoded(&format!(
             r#"{{"TableName": "abc", "Limit": 7, "TimeRangeLowerBound": -1, "TimeRangeUpperBound": 1.5,
                 "ExclusiveStartBackupArn": "{ARN}", "BackupType": "ALL"}}"#
         ));
@@ -104,35 +95,33 @@ mod tests {
         );
         assert_eq!((page.from_millis, page.before_millis), (Some(0), Some(1_500)));
         assert_eq!(page.kinds, [BackupKind::User, BackupKind::System]);
-        assert!(list(r#"{"BackupType": "AWS_BACKUP"}"#).kinds.is_empty());
-        assert_eq!(list(r#"{"TimeRangeLowerBound": 1, "TimeRangeUpperBound": 1}"#).from_millis, Some(1_000));
+        assert!(decoded(r#"{"BackupType": "AWS_BACKUP"}"#).kinds.is_empty());
+        assert_eq!(
+            decoded(r#"{"TimeRangeLowerBound": 1, "TimeRangeUpperBound": 1}"#).from_millis,
+            Some(1_000)
+        );
     }
 
     #[test]
-    fn members_out_of_bounds_are_told_together() {
-        let told = |body| refusal(Operation::ListBackups, body);
+    fn members_out_of_bounds_are_reported_together() {
         assert_eq!(
-            told(r#"{"Limit": 101, "ExclusiveStartBackupArn": "x", "BackupType": "user"}"#),
+            refused(r#"{"Limit": 101, "ExclusiveStartBackupArn": "x", "BackupType": "user"}"#),
             errors(&[
-                ("'101'", "limit", "Member must have value less than or equal to 100"),
-                ("'x'", "exclusiveStartBackupArn", "Member must have length greater than or equal to 37"),
-                (
-                    "'user'",
-                    "backupType",
-                    "Member must satisfy enum value set: [USER, SYSTEM, AWS_BACKUP, ALL]"
-                ),
+                ("'101'", "limit", "have value less than or equal to 100"),
+                ("'x'", "exclusiveStartBackupArn", "have length greater than or equal to 37"),
+                ("'user'", "backupType", "satisfy enum value set: [USER, SYSTEM, AWS_BACKUP, ALL]"),
             ])
         );
         assert_eq!(
-            told(r#"{"TimeRangeLowerBound": 2, "TimeRangeUpperBound": 1.999}"#),
+            refused(r#"{"TimeRangeLowerBound": 2, "TimeRangeUpperBound": 1.999}"#),
             "One or more parameter values were invalid: Time range lower bound must be less than or equal to upper bound"
         );
         let table = r#"{"ExclusiveStartBackupArn": "arn:aws:dynamodb:eu-west-1:000000000000:table/Music"}"#;
-        assert_eq!(told(table), "Invalid Backup ARN");
+        assert_eq!(refused(table), "Invalid Backup ARN");
     }
 
     #[test]
-    fn the_last_page_does_not_say_where_to_go_on() {
+    fn the_last_page_has_no_continuation() {
         let backups = vec![BackupSummary {
             details: details(),
             table_name: TableName::new("Music"),

@@ -1,6 +1,5 @@
-//! What RestoreTableFromBackup and RestoreTableToPointInTime share: the new table's name, and the settings in which it
-//! differs from the table it comes from. Whether indexes are those of that table, and what suits its billing mode, the
-//! engine knows.
+//! The members that RestoreTableFromBackup and RestoreTableToPointInTime share: the settings in which the new table differs from
+//! its source. The engine checks whether the indexes are those of the source, and what suits its billing mode.
 
 use crate::json::Writer;
 use crate::members::{Choice, chosen, structure};
@@ -15,6 +14,7 @@ use partita_api::table::{BillingMode, OnDemandThroughput, Throughput};
 use std::collections::HashSet;
 
 structure! {
+    /// The overrides of a restore.
     pub(crate) struct RestoreOverrideMembers<'a> {
         billing_mode: Choice<'a, BillingMode> = "BillingModeOverride";
         global_indexes: Vec<GlobalIndexMembers<'a>> = "GlobalSecondaryIndexOverride";
@@ -25,7 +25,7 @@ structure! {
     }
 }
 
-/// Overrides of which each is valid by itself.
+/// Overrides that are valid individually.
 pub(crate) struct ValidOverrides<'m, 'a> {
     billing_mode: Option<BillingMode>,
     global_indexes: Option<Vec<ValidIndex>>,
@@ -51,7 +51,7 @@ impl<'a> RestoreOverrideMembers<'a> {
 }
 
 impl ValidOverrides<'_, '_> {
-    /// A table that is restored to a point in time starts as warm as any.
+    /// A restore to a point in time does not take warm throughput.
     pub(crate) fn refuse_warm(&self) -> Result<(), Exception> {
         match self.global_indexes.iter().flatten().find(|index| index.warm.is_some()) {
             Some(index) => Err(invalid_request(format_args!(
@@ -62,7 +62,7 @@ impl ValidOverrides<'_, '_> {
         }
     }
 
-    /// The rules between the members.
+    /// Checks the rules between the members.
     pub(crate) fn resolve(self) -> Result<RestoreOverrides, Exception> {
         self.check_billing()?;
         self.check_names()?;

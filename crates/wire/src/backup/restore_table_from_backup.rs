@@ -1,4 +1,4 @@
-//! RestoreTableFromBackup: a body → a backup and the table that it becomes; and that table.
+//! RestoreTableFromBackup: decodes a backup and the table to create from it; encodes the table's description.
 
 use crate::backup::backup_description::check_backup_arn;
 use crate::backup::restore_overrides::RestoreOverrideMembers;
@@ -38,31 +38,22 @@ mod tests {
     use crate::backup::backup_description::tests::ARN;
     use crate::table::table_description::tests::plain;
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::backup::restore_table_from_backup::RestoreTableFromBackupOutput;
     use partita_api::table::{BillingMode, IndexProjection, TableDescription, Throughput};
-    use partita_api::{Operation, Response};
+
+    operation_tests!(RestoreTableFromBackup);
 
     fn body(more: &str) -> String {
         format!(r#"{{"TargetTableName": "Copy", "BackupArn": "{ARN}", {more}"Unknown": 1}}"#)
-    }
-
-    fn restore(more: &str) -> RestoreTableFromBackup {
-        match decoded(Operation::RestoreTableFromBackup, &body(more)) {
-            Request::RestoreTableFromBackup(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn told(more: &str) -> String {
-        refusal(Operation::RestoreTableFromBackup, &body(more))
     }
 
     const INDEX: &str = r#""IndexName": "byG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
         "Projection": {"ProjectionType": "KEYS_ONLY"}"#;
 
     #[test]
-    fn names_the_backup_and_the_new_table() {
-        let request = restore("");
+    fn a_backup_and_a_target_table_are_read() {
+        let request = decoded(&body(""));
         assert_eq!((request.target.as_str(), request.backup_arn.as_str()), ("Copy", ARN));
         let overrides = request.overrides;
         assert!(overrides.local_indexes.is_none() && overrides.global_indexes.is_none());
@@ -70,14 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn settings_may_differ_from_the_backup() {
-        let overrides = restore(&format!(
+    fn settings_can_be_overridden() {
+        let overrides = decoded(&body(&format!(
             r#""BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": {{"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}},
                "GlobalSecondaryIndexOverride": [{{{INDEX}, "ProvisionedThroughput": {{"ReadCapacityUnits": 3, "WriteCapacityUnits": 4}},
                    "WarmThroughput": {{"ReadUnitsPerSecond": 5}}}}],
                "LocalSecondaryIndexOverride": [], "SSESpecificationOverride": {{"Enabled": true, "SSEType": "KMS"}},
                "VectorIndexOverride": [{{}}], "#
-        ))
+        )))
         .overrides;
         assert_eq!(overrides.billing_mode, Some(BillingMode::Provisioned));
         assert_eq!(overrides.throughput, Some(Throughput { read: 1, write: 2 }));
@@ -87,9 +78,9 @@ mod tests {
         assert_eq!((indexes[0].name.as_str(), &indexes[0].projection), ("byG", &IndexProjection::KeysOnly));
         assert_eq!(indexes[0].throughput, Some(Throughput { read: 3, write: 4 }));
         assert_eq!(indexes[0].warm.unwrap().read, Some(5));
-        let overrides = restore(
+        let overrides = decoded(&body(
             r#""OnDemandThroughputOverride": {"MaxReadRequestUnits": 9}, "SSESpecificationOverride": {}, "#,
-        )
+        ))
         .overrides;
         assert_eq!(overrides.on_demand.unwrap().max_read, Some(9));
         assert!(!overrides.encryption.unwrap().enabled);
@@ -101,20 +92,12 @@ mod tests {
             "ProvisionedThroughputOverride": {"ReadCapacityUnits": 0}, "SSESpecificationOverride": {"SSEType": "x"}}"#;
         let index = "globalSecondaryIndexOverride.1.member";
         assert_eq!(
-            refusal(Operation::RestoreTableFromBackup, body),
+            refused(body),
             errors(&[
-                (
-                    "'a!'",
-                    "targetTableName",
-                    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
-                ),
-                ("'a!'", "targetTableName", "Member must have length greater than or equal to 3"),
+                ("'a!'", "targetTableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ("'a!'", "targetTableName", "have length greater than or equal to 3"),
                 ("null", "backupArn", NOT_NULL),
-                (
-                    "'x'",
-                    "billingModeOverride",
-                    "Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"
-                ),
+                ("'x'", "billingModeOverride", "satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"),
                 ("null", &format!("{index}.indexName"), NOT_NULL),
                 ("null", &format!("{index}.keySchema"), NOT_NULL),
                 ("null", &format!("{index}.projection"), NOT_NULL),
@@ -122,13 +105,9 @@ mod tests {
                 (
                     "'0'",
                     "provisionedThroughputOverride.readCapacityUnits",
-                    "Member must have value greater than or equal to 1"
+                    "have value greater than or equal to 1"
                 ),
-                (
-                    "'x'",
-                    "sSESpecificationOverride.sSEType",
-                    "Member must satisfy enum value set: [AES256, KMS]"
-                ),
+                ("'x'", "sSESpecificationOverride.sSEType", "satisfy enum value set: [AES256, KMS]"),
             ])
         );
     }
@@ -172,12 +151,12 @@ mod tests {
                 "Invalid Backup ARN",
             ),
         ] {
-            assert_eq!(told(&more), text);
+            assert_eq!(refused(&body(&more)), text);
         }
     }
 
     #[test]
-    fn answers_the_new_table() {
+    fn the_response_describes_the_new_table() {
         let output = RestoreTableFromBackupOutput { table: TableDescription { ..plain() } };
         let text = encoded(Response::RestoreTableFromBackup(output.clone()));
         assert!(text.starts_with(r#"{"TableDescription":{"AttributeDefinitions":"#));

@@ -1,4 +1,4 @@
-//! RestoreTableToPointInTime: a body → a table, a moment and the table that it becomes; and that table.
+//! RestoreTableToPointInTime: decodes a table, a time and the table to create; encodes the new table's description.
 
 use crate::backup::restore_overrides::RestoreOverrideMembers;
 use crate::json::Reader;
@@ -27,7 +27,7 @@ structure! {
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let members: RestoreTableToPointInTimeMembers = read_valid_request(reader)?;
     let source = source(members.source_arn.as_deref(), members.source_name.as_deref())?;
-    let at_millis = moment(members.latest.unwrap_or(false), members.time.map(|time| time.0))?;
+    let at_millis = restore_time(members.latest.unwrap_or(false), members.time.map(|time| time.0))?;
     let overrides = members.overrides.valid();
     overrides.refuse_warm()?;
     let overrides = overrides.resolve()?;
@@ -48,8 +48,8 @@ fn source(arn: Option<&str>, name: Option<&str>) -> Result<TableName, Exception>
     }
 }
 
-/// The moment that the new table shows; none is the latest there is.
-fn moment(latest: bool, time: Option<i64>) -> Result<Option<i64>, Exception> {
+/// The time to restore to; `None` is the latest restorable time.
+fn restore_time(latest: bool, time: Option<i64>) -> Result<Option<i64>, Exception> {
     match (latest, time) {
         (true, Some(_)) => Err(invalid_request(
             "Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore request. Please specify either RestoreDateTime time or UseLatestRestorableTime",
@@ -65,31 +65,21 @@ fn moment(latest: bool, time: Option<i64>) -> Result<Option<i64>, Exception> {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::Operation;
+
+    operation_tests!(RestoreTableToPointInTime);
 
     const ARN: &str = "arn:aws:dynamodb:eu-west-1:000000000000:table/Music";
 
-    fn restore(body: &str) -> RestoreTableToPointInTime {
-        match decoded(Operation::RestoreTableToPointInTime, body) {
-            Request::RestoreTableToPointInTime(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn told(body: &str) -> String {
-        refusal(Operation::RestoreTableToPointInTime, body)
-    }
-
     #[test]
-    fn names_a_table_and_a_moment() {
-        let latest = restore(
+    fn a_table_and_a_time_are_read() {
+        let latest = decoded(
             r#"{"SourceTableName": "Music", "TargetTableName": "Copy", "UseLatestRestorableTime": true}"#,
         );
         assert_eq!(
             (latest.source.as_str(), latest.target.as_str(), latest.at_millis),
             ("Music", "Copy", None)
         );
-        let earlier = restore(&format!(
+        let earlier = decoded(&format!(
             r#"{{"SourceTableArn": "{ARN}", "TargetTableName": "Copy", "UseLatestRestorableTime": false,
                 "RestoreDateTime": 1700000000.5, "BillingModeOverride": "PAY_PER_REQUEST", "VectorIndexOverride": []}}"#
         ));
@@ -100,37 +90,37 @@ mod tests {
     #[test]
     fn members_are_checked_together() {
         assert_eq!(
-            told(r#"{"SourceTableArn": "", "SourceTableName": "ab"}"#),
+            refused(r#"{"SourceTableArn": "", "SourceTableName": "ab"}"#),
             errors(&[
-                ("''", "sourceTableArn", "Member must have length greater than or equal to 1"),
-                ("'ab'", "sourceTableName", "Member must have length greater than or equal to 3"),
+                ("''", "sourceTableArn", "have length greater than or equal to 1"),
+                ("'ab'", "sourceTableName", "have length greater than or equal to 3"),
                 ("null", "targetTableName", NOT_NULL),
             ])
         );
     }
 
     #[test]
-    fn one_table_and_one_moment() {
+    fn exactly_one_table_and_one_time_are_required() {
         let target = r#""TargetTableName": "Copy", "UseLatestRestorableTime": true"#;
         assert_eq!(
-            told(&format!(r#"{{{target}, "SourceTableArn": "{ARN}", "SourceTableName": "Music"}}"#)),
+            refused(&format!(r#"{{{target}, "SourceTableArn": "{ARN}", "SourceTableName": "Music"}}"#)),
             "One or more parameter values were invalid: Must provide exactly one of: sourceTableArn, sourceTableName"
         );
         assert_eq!(
-            told(&format!("{{{target}}}")),
+            refused(&format!("{{{target}}}")),
             "The parameter 'TableName' is required but was not present in the request"
         );
         assert_eq!(
-            told(&format!(r#"{{{target}, "SourceTableArn": "Music"}}"#)),
+            refused(&format!(r#"{{{target}, "SourceTableArn": "Music"}}"#)),
             "One or more parameter values were invalid: sourceTableArn is not a valid ARN"
         );
         assert_eq!(
-            told(&format!(r#"{{{target}, "SourceTableName": "Music", "RestoreDateTime": 1}}"#)),
+            refused(&format!(r#"{{{target}, "SourceTableName": "Music", "RestoreDateTime": 1}}"#)),
             "Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore request. Please specify either RestoreDateTime time or UseLatestRestorableTime"
         );
         for time in ["", r#", "UseLatestRestorableTime": false"#] {
             assert_eq!(
-                told(&format!(r#"{{"SourceTableName": "Music", "TargetTableName": "Copy"{time}}}"#)),
+                refused(&format!(r#"{{"SourceTableName": "Music", "TargetTableName": "Copy"{time}}}"#)),
                 "Invalid Request: Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both"
             );
         }
@@ -142,15 +132,15 @@ mod tests {
             "GlobalSecondaryIndexOverride": [{"IndexName": "byG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                 "Projection": {"ProjectionType": "ALL"}, "WarmThroughput": {"ReadUnitsPerSecond": 1}}]}"#;
         assert_eq!(
-            told(body),
+            refused(body),
             "Invalid Request: WarmThroughput is not supported for index byG when restoring a table to a point in time"
         );
     }
 
     #[test]
-    fn moments_are_numbers() {
+    fn times_are_numbers() {
         assert_eq!(
-            mismatch(Operation::RestoreTableToPointInTime, r#"{"RestoreDateTime": "2026-11-16T00:00:00Z"}"#),
+            mismatch(r#"{"RestoreDateTime": "2026-11-16T00:00:00Z"}"#),
             "STRING_VALUE cannot be converted to Date"
         );
     }

@@ -1,4 +1,4 @@
-//! UpdateContinuousBackups: a body → whether a table can be restored to a point in time, and how far back.
+//! UpdateContinuousBackups: decodes whether point-in-time recovery is enabled and its period; encodes the new state.
 
 use crate::backup::continuous_backups;
 use crate::json::{Reader, Writer};
@@ -17,9 +17,7 @@ structure! {
         table: TableReference<'a> = "TableName";
         specification: RecoverySpecification = "PointInTimeRecoverySpecification", required;
     }
-}
 
-structure! {
     struct RecoverySpecification as "PointInTimeRecoverySpecification" {
         enabled: bool = "PointInTimeRecoveryEnabled", required;
         days: i32 = "RecoveryPeriodInDays", range(1, MAX_DAYS);
@@ -49,17 +47,18 @@ pub(crate) fn encode(output: &UpdateContinuousBackupsOutput, json: &mut Writer) 
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::Operation;
+
+    operation_tests!(UpdateContinuousBackups);
 
     fn body(specification: &str) -> String {
         format!(r#"{{"TableName": "abc", "PointInTimeRecoverySpecification": {specification}}}"#)
     }
 
     #[test]
-    fn turns_recovery_on_and_off() {
-        let update = |specification| match decoded(Operation::UpdateContinuousBackups, &body(specification)) {
-            Request::UpdateContinuousBackups(request) => (request.enabled, request.period_days),
-            other => panic!("{other:?}"),
+    fn recovery_is_enabled_and_disabled() {
+        let update = |specification| {
+            let request = decoded(&body(specification));
+            (request.enabled, request.period_days)
         };
         assert_eq!(update(r#"{"PointInTimeRecoveryEnabled": true}"#), (true, None));
         assert_eq!(
@@ -70,25 +69,24 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told() {
-        let told = |body: &str| refusal(Operation::UpdateContinuousBackups, body);
-        assert_eq!(told("{}"), "The parameter 'TableName' is required but was not present in the request");
+    fn invalid_members_are_refused() {
+        assert_eq!(refused("{}"), "The parameter 'TableName' is required but was not present in the request");
         let path = "pointInTimeRecoverySpecification";
-        assert_eq!(told(r#"{"TableName": "abc"}"#), errors(&[("null", path, NOT_NULL)]));
+        assert_eq!(refused(r#"{"TableName": "abc"}"#), errors(&[("null", path, NOT_NULL)]));
         let days = format!("{path}.recoveryPeriodInDays");
         assert_eq!(
-            told(&body(r#"{"RecoveryPeriodInDays": 36}"#)),
+            refused(&body(r#"{"RecoveryPeriodInDays": 36}"#)),
             errors(&[
                 ("null", &format!("{path}.pointInTimeRecoveryEnabled"), NOT_NULL),
-                ("'36'", &days, "Member must have value less than or equal to 35"),
+                ("'36'", &days, "have value less than or equal to 35"),
             ])
         );
         assert_eq!(
-            told(&body(r#"{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 0}"#)),
-            errors(&[("'0'", &days, "Member must have value greater than or equal to 1")])
+            refused(&body(r#"{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 0}"#)),
+            errors(&[("'0'", &days, "have value greater than or equal to 1")])
         );
         assert_eq!(
-            told(&body(r#"{"PointInTimeRecoveryEnabled": false, "RecoveryPeriodInDays": 7}"#)),
+            refused(&body(r#"{"PointInTimeRecoveryEnabled": false, "RecoveryPeriodInDays": 7}"#)),
             "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
         );
     }

@@ -1,4 +1,4 @@
-//! A bulk operation, as the operations on bulk operations show it.
+//! `BulkOperationDescription` → JSON.
 
 use crate::exchange::{encode_failure, encode_location};
 use crate::json::{Seconds, Writer};
@@ -9,10 +9,8 @@ pub(crate) fn encode(operation: &BulkOperation, json: &mut Writer) {
     json.object(|json| {
         json.name("BulkOperationDescription").object(|json| {
             encode_summary_members(operation, json);
-            json.name("TableDetails").array(|json| {
-                json.object(|json| {
-                    json.member("TableName", &operation.table_name).member("TableId", &operation.table_id);
-                });
+            json.objects("TableDetails", [operation], |operation, json| {
+                json.member("TableName", &operation.table_name).member("TableId", &operation.table_id);
             });
             json.member("ClientToken", &operation.client_token);
             encode_input(&operation.input, json);
@@ -29,7 +27,7 @@ pub(crate) fn encode(operation: &BulkOperation, json: &mut Writer) {
     });
 }
 
-/// The members that a list shows of an operation.
+/// Encodes the members that a summary has as well.
 pub(crate) fn encode_summary_members(operation: &BulkOperation, json: &mut Writer) {
     json.member("BulkOperationArn", &operation.arn)
         .member("BulkOperationStatus", operation.status.name())
@@ -51,21 +49,16 @@ fn encode_output(output: &BulkOutput, json: &mut Writer) {
         let target = &output.target;
         encode_location(&target.bucket, &target.bucket_owner, &target.prefix, json);
         json.member("S3SseAlgorithm", &target.sse_algorithm).member("S3SseKmsKeyId", &target.kms_key);
-        json.name("OutputType").array(|json| {
-            output.types.iter().for_each(|kind| json.string(kind.name()));
-        });
+        json.strings("OutputType", output.types.iter().map(|kind| kind.name()));
     });
 }
 
 fn encode_usage(operation: &BulkOperation, json: &mut Writer) {
-    let usage = &operation.usage;
-    json.name("BulkOperationUsage").array(|json| {
-        json.object(|json| {
-            json.member("TableName", &operation.table_name).member("BulkPutBytes", &usage.total());
-            json.name("Table").object(|json| json.name("BulkPutBytes").integer(usage.table));
-            encode_index_usage("LocalSecondaryIndexes", &usage.local_indexes, json);
-            encode_index_usage("GlobalSecondaryIndexes", &usage.global_indexes, json);
-        });
+    json.objects("BulkOperationUsage", [&operation.usage], |usage, json| {
+        json.member("TableName", &operation.table_name).member("BulkPutBytes", &usage.total());
+        json.name("Table").object(|json| json.name("BulkPutBytes").integer(usage.table));
+        encode_index_usage("LocalSecondaryIndexes", &usage.local_indexes, json);
+        encode_index_usage("GlobalSecondaryIndexes", &usage.global_indexes, json);
     });
 }
 
@@ -119,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_has_what_is_known() {
+    fn a_description_omits_unknown_members() {
         let output = DescribeBulkOperationOutput { operation: Box::new(operation()) };
         let json = encoded(Response::DescribeBulkOperation(output));
         for part in [

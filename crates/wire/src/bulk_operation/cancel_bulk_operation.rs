@@ -1,4 +1,4 @@
-//! CancelBulkOperation: a body → the ARN of a bulk operation; and that it is ending.
+//! CancelBulkOperation: decodes the ARN of a bulk operation; encodes its new status.
 
 use crate::exchange::read_arn;
 use crate::json::{Reader, Writer};
@@ -19,17 +19,16 @@ pub(crate) fn encode(output: &CancelBulkOperationOutput, json: &mut Writer) {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
-    use partita_api::Operation;
+    use partita_api::bulk_operation::cancel_bulk_operation::CancelBulkOperation;
+
+    operation_tests!(CancelBulkOperation);
 
     #[test]
-    fn an_operation_must_be_named() {
+    fn an_arn_is_required() {
+        assert_eq!(refused("{}"), errors(&[("null", "bulkOperationArn", NOT_NULL)]));
         assert_eq!(
-            refusal(Operation::CancelBulkOperation, "{}"),
-            errors(&[("null", "bulkOperationArn", NOT_NULL)])
-        );
-        assert_eq!(
-            refusal(Operation::CancelBulkOperation, r#"{"BulkOperationArn":"x"}"#),
-            errors(&[("'x'", "bulkOperationArn", "Member must have length greater than or equal to 37")])
+            refused(r#"{"BulkOperationArn":"x"}"#),
+            errors(&[("'x'", "bulkOperationArn", "have length greater than or equal to 37")])
         );
     }
 }

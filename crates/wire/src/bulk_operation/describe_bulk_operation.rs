@@ -1,4 +1,4 @@
-//! DescribeBulkOperation: a body → the ARN of a bulk operation; and its progress.
+//! DescribeBulkOperation: decodes the ARN of a bulk operation; encodes its description.
 
 use crate::bulk_operation::bulk_operation_description;
 use crate::exchange::read_arn;

@@ -1,4 +1,4 @@
-//! ListBulkOperations: a body → a page of bulk operations; and their summaries.
+//! ListBulkOperations: decodes the start and size of a page; encodes a page of summaries.
 
 use crate::bulk_operation::bulk_operation_description::encode_summary_members;
 use crate::exchange::{encode_next_token, id_of_token};
@@ -28,7 +28,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::ListBulkOperations(ListBulkOperations { page }))
 }
 
-/// A token has groups of sixteen hexadecimal digits.
+/// Requires a token to be groups of sixteen hexadecimal digits.
 fn token_digits(path: &Path<'_>, token: &Option<Cow<'_, str>>, validation: &mut Validation) {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_token =
@@ -40,11 +40,7 @@ fn token_digits(path: &Path<'_>, token: &Option<Cow<'_, str>>, validation: &mut 
 
 pub(crate) fn encode(output: &ListBulkOperationsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("BulkOperationsSummaryList").array(|json| {
-            for operation in &output.operations {
-                json.object(|json| encode_summary_members(operation, json));
-            }
-        });
+        json.objects("BulkOperationsSummaryList", &output.operations, encode_summary_members);
         encode_next_token(output.next.as_ref(), json);
     });
 }
@@ -52,24 +48,20 @@ pub(crate) fn encode(output: &ListBulkOperationsOutput, json: &mut Writer) {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
-    use partita_api::{Operation, Request};
+    use partita_api::bulk_operation::list_bulk_operations::ListBulkOperations;
 
-    fn limit(body: &str) -> usize {
-        match decoded(Operation::ListBulkOperations, body) {
-            Request::ListBulkOperations(request) => request.page.limit,
-            other => panic!("{other:?}"),
-        }
-    }
+    operation_tests!(ListBulkOperations);
 
     #[test]
-    fn pages_have_ten_unless_told() {
+    fn pages_have_ten_operations_by_default() {
+        let limit = |body| decoded(body).page.limit;
         assert_eq!((limit("{}"), limit(r#"{"MaxResults":25}"#)), (10, 25));
         let body = r#"{"MaxResults":26,"NextToken":"00"}"#;
         assert_eq!(
-            refusal(Operation::ListBulkOperations, body),
+            refused(body),
             errors(&[
-                ("'26'", "maxResults", "Member must have value less than or equal to 25"),
-                ("'00'", "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"),
+                ("'26'", "maxResults", "have value less than or equal to 25"),
+                ("'00'", "nextToken", "satisfy regular expression pattern: ([0-9a-f]{16})+"),
             ])
         );
     }

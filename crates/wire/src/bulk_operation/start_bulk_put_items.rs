@@ -1,6 +1,7 @@
-//! StartBulkPutItems: a body → files, the table they go to and the report about them; and the operation that was started.
+//! StartBulkPutItems: decodes the source files, the table and the output for failed items; encodes the started operation.
 
 use crate::bulk_operation::bulk_operation_description;
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
 use crate::exchange::*;
 use crate::json::{Reader, Writer};
 use crate::members::*;
@@ -13,7 +14,7 @@ use partita_api::exchange::{InputCompression, InputFormat, ObjectSource, ObjectT
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
-/// The slowest pace of an operation.
+/// The lowest write rate of an operation.
 const MIN_WRITE_UNITS: i64 = 1_024;
 
 /// The formats of bulk operations: those of imports, except CSV.
@@ -25,15 +26,8 @@ impl Named for BulkFormat {
         &[("DYNAMODB_JSON", BulkFormat(InputFormat::DynamoDbJson)), ("ION", BulkFormat(InputFormat::Ion))];
 }
 
-impl Named for PerformanceTier {
-    const NAMES: &'static [(&'static str, PerformanceTier)] =
-        &[("STANDARD", PerformanceTier::Standard), ("ACCELERATED", PerformanceTier::Accelerated)];
-}
-
-impl Named for OutputType {
-    const NAMES: &'static [(&'static str, OutputType)] =
-        &[("ERROR", OutputType::Error), ("CONDITION_CHECK_FAILURE", OutputType::ConditionCheckFailure)];
-}
+enum_names!(PerformanceTier: "STANDARD" = Standard, "ACCELERATED" = Accelerated);
+enum_names!(OutputType: "ERROR" = Error, "CONDITION_CHECK_FAILURE" = ConditionCheckFailure);
 
 structure! {
     struct StartBulkPutItemsMembers<'a> {
@@ -44,9 +38,8 @@ structure! {
         max_write_units: i64 = "MaxWriteRequestUnits", at_least(MIN_WRITE_UNITS);
         tier: Choice<'a, PerformanceTier> = "PerformanceTier";
     }
-}
 
-structure! {
+    /// The files to read.
     struct InputMembers<'a> as "InputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
@@ -54,14 +47,13 @@ structure! {
         format: Choice<'a, BulkFormat> = "InputFormat", required;
         compression: Choice<'a, InputCompression> = "InputCompressionType";
     }
-}
 
-structure! {
+    /// Where to write the items that were not put.
     struct OutputMembers<'a> as "OutputS3Configuration" {
         bucket: Cow<'a, str> = "S3Bucket", bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
-        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        sse_algorithm: Choice<'a, EncryptionType> = "S3SseAlgorithm";
         kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
         types: Vec<Cow<'a, str>> = "OutputType", required, output_types;
     }
@@ -102,9 +94,9 @@ impl InputMembers<'_> {
 }
 
 impl OutputMembers<'_> {
-    /// The types of output, each once.
+    /// The types of output, without duplicates.
     fn types(&self) -> Vec<OutputType> {
-        let known = |sent: &Cow<'_, str>| OutputType::NAMES.iter().find(|(name, _)| name == sent);
+        let known = |text: &Cow<'_, str>| OutputType::NAMES.iter().find(|(name, _)| name == text);
         let known = self.types.iter().flatten().filter_map(known);
         let mut types: Vec<OutputType> = known.map(|(_, kind)| *kind).collect();
         types.sort();
@@ -112,7 +104,7 @@ impl OutputMembers<'_> {
         types
     }
 
-    /// The rules that the service model does not have.
+    /// Checks the rules that the service model does not have.
     fn resolve(self) -> Result<BulkOutput, Exception> {
         let types = self.types();
         let Some(bucket) = self.bucket else {
@@ -121,7 +113,7 @@ impl OutputMembers<'_> {
         if types.is_empty() {
             return Err(invalid("OutputType must contain at least one value"));
         }
-        if self.kms_key.is_some() && chosen(&self.sse_algorithm) != Some(ObjectEncryption::Kms) {
+        if self.kms_key.is_some() && chosen(&self.sse_algorithm) != Some(EncryptionType::Kms) {
             return Err(invalid("S3SseKmsKeyId can only be specified if S3SseAlgorithm is KMS"));
         }
         let target = ObjectTarget {
@@ -145,22 +137,12 @@ mod tests {
     use partita_api::bulk_operation::start_bulk_put_items::StartBulkPutItems;
     use partita_api::bulk_operation::{OutputType, PerformanceTier};
     use partita_api::exchange::{InputCompression, InputFormat};
-    use partita_api::{Operation, Request};
 
-    fn start(body: &str) -> StartBulkPutItems {
-        match decoded(Operation::StartBulkPutItems, body) {
-            Request::StartBulkPutItems(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::StartBulkPutItems, body)
-    }
+    operation_tests!(StartBulkPutItems);
 
     #[test]
-    fn what_is_left_out_has_defaults() {
-        let request = start(
+    fn omitted_members_have_defaults() {
+        let request = decoded(
             r#"{"TableName":"arn:aws:dynamodb:us-east-1:123456789012:table/Music",
                 "InputS3Configuration":{"S3Bucket":"in","InputFormat":"ION"},
                 "OutputS3Configuration":{"S3Bucket":"out","OutputType":["ERROR"]}}"#,
@@ -172,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_read() {
-        let request = start(
+    fn every_member_is_read() {
+        let request = decoded(
             r#"{"TableName":"Music","ClientToken":"t","MaxWriteRequestUnits":1024,"PerformanceTier":"ACCELERATED",
                 "InputS3Configuration":{"S3Bucket":"in","S3BucketOwner":"123456789012","S3KeyPrefix":"a/","InputFormat":"DYNAMODB_JSON","InputCompressionType":"ZSTD"},
                 "OutputS3Configuration":{"S3Bucket":"out","S3BucketOwner":"123456789012","S3KeyPrefix":"b","S3SseAlgorithm":"KMS","S3SseKmsKeyId":"k",
@@ -186,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_together() {
+    fn errors_are_reported_together() {
         assert_eq!(
             refused("{}"),
             errors(&[
@@ -202,36 +184,28 @@ mod tests {
                     "OutputS3Configuration":{"S3SseAlgorithm":"X","OutputType":["ERROR","ALL"]}}"#
             ),
             errors(&[
-                ("'$'", "clientToken", "Member must satisfy regular expression pattern: ^[^\\$]+$"),
+                ("'$'", "clientToken", "satisfy regular expression pattern: ^[^\\$]+$"),
                 ("null", "inputS3Configuration.s3Bucket", NOT_NULL),
-                (
-                    "'CSV'",
-                    "inputS3Configuration.inputFormat",
-                    "Member must satisfy enum value set: [DYNAMODB_JSON, ION]"
-                ),
+                ("'CSV'", "inputS3Configuration.inputFormat", "satisfy enum value set: [DYNAMODB_JSON, ION]"),
                 (
                     "'LZ4'",
                     "inputS3Configuration.inputCompressionType",
-                    "Member must satisfy enum value set: [GZIP, ZSTD, NONE]"
+                    "satisfy enum value set: [GZIP, ZSTD, NONE]"
                 ),
-                (
-                    "'X'",
-                    "outputS3Configuration.s3SseAlgorithm",
-                    "Member must satisfy enum value set: [AES256, KMS]"
-                ),
+                ("'X'", "outputS3Configuration.s3SseAlgorithm", "satisfy enum value set: [AES256, KMS]"),
                 (
                     "'ALL'",
                     "outputS3Configuration.outputType.2.member",
-                    "Member must satisfy enum value set: [ERROR, CONDITION_CHECK_FAILURE]"
+                    "satisfy enum value set: [ERROR, CONDITION_CHECK_FAILURE]"
                 ),
-                ("'1023'", "maxWriteRequestUnits", "Member must have value greater than or equal to 1024"),
-                ("'FAST'", "performanceTier", "Member must satisfy enum value set: [STANDARD, ACCELERATED]"),
+                ("'1023'", "maxWriteRequestUnits", "have value greater than or equal to 1024"),
+                ("'FAST'", "performanceTier", "satisfy enum value set: [STANDARD, ACCELERATED]"),
             ])
         );
     }
 
     #[test]
-    fn outputs_have_rules_of_their_own() {
+    fn outputs_have_rules_beyond_the_model() {
         let with = |output: &str| {
             refused(&format!(
                 r#"{{"TableName":"Music","InputS3Configuration":{{"S3Bucket":"in","InputFormat":"ION"}},"OutputS3Configuration":{output}}}"#

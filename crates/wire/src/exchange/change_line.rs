@@ -1,24 +1,23 @@
-//! `{"Metadata":{…},"Keys":{…},"NewImage":{…},"OldImage":{…}}`: a changed item as a line of a file, as incremental exports
-//! have them.
+//! `{"Metadata":{…},"Keys":{…},"NewImage":{…},"OldImage":{…}}`: a changed item as a line of an incremental export.
 
 use crate::item_json;
 use partita_value::ItemRef;
 use std::io::Write;
 
-/// What became of an item.
+/// A change to an item.
 #[derive(Clone, Copy)]
 pub struct ChangeLine<'a> {
-    /// When it was written, in microseconds since 1970.
+    /// The time of the write, in microseconds since 1970.
     pub written_micros: u64,
     pub keys: ItemRef<'a>,
-    /// The item as it is now; none if it is gone.
+    /// The current item; `None` if it was deleted.
     pub new_image: Option<ItemRef<'a>>,
-    /// The item as it was, if there was one and it is to be told.
+    /// The previous item, if it existed and the export includes old images.
     pub old_image: Option<ItemRef<'a>>,
 }
 
 impl<'a> ChangeLine<'a> {
-    /// The items of the line by their names, in order.
+    /// The items of the line with their names, in order.
     pub fn images(&self) -> impl Iterator<Item = (&'static str, ItemRef<'a>)> {
         let images = [("Keys", Some(self.keys)), ("NewImage", self.new_image), ("OldImage", self.old_image)];
         images.into_iter().filter_map(|(name, image)| image.map(|image| (name, image)))
@@ -55,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn images_that_are_not_there_are_left_out() {
+    fn absent_images_are_omitted() {
         let item: Item = [("pk", AttributeValue::Null)].into_iter().collect();
         let start =
             r#"{"Metadata":{"WriteTimestampMicros":{"N":"1712345678901234"}},"Keys":{"pk":{"S":"k\""}}"#;

@@ -1,5 +1,5 @@
-//! `{"Item":{…}}`: an item as a line of a file, as exports have them. Bulk operations also read conditions beside it, with
-//! the members that PutItem has.
+//! `{"Item":{…}}`: an item as a line of an export. Bulk operations also read a condition alongside it, with the members of
+//! PutItem.
 
 use crate::attribute_value::{Attributes, encode_item};
 use crate::item::expressions::Expressions;
@@ -10,7 +10,7 @@ use partita_api::Exception;
 use partita_expression::{Condition, ExpressionKind};
 use partita_value::{Item, ItemRef, MapRef, ValueRef};
 
-/// A put as a record of a file.
+/// A put, read from a record of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutLine {
     pub item: Item,
@@ -19,35 +19,35 @@ pub struct PutLine {
 
 const EXPRESSIONS: &[ExpressionKind] = &[ExpressionKind::Condition];
 
-/// The put of a line, checked as PutItem checks it.
+/// Decodes the put of a line, with the checks of PutItem.
 pub fn decode_put_line(line: &[u8]) -> Result<PutLine, Exception> {
-    let mut sent = None;
+    let mut item = None;
     let mut expressions = Expressions::new(EXPRESSIONS);
     Reader::new(line)?.request(|reader, name| {
         match name {
-            "Item" => sent = Attributes::read_member(reader)?,
+            "Item" => item = Attributes::read_member(reader)?,
             _ if expressions.read(reader, name)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
-    let item = sent.ok_or_else(|| Exception::validation("The line has no Item"))?.checked()?;
+    let item = item.ok_or_else(|| Exception::validation("The line has no Item"))?.checked()?;
     check_size(&item)?;
     expressions.check_use(&[])?;
     Ok(PutLine { item, condition: expressions.parse()?.condition })
 }
 
-/// The condition beside an item of a record in another format than JSON, whose members are given as values.
+/// Decodes the condition alongside the item of a record that is not JSON, given the record's members as values.
 pub fn condition_of_members(members: MapRef<'_>) -> Result<Option<Condition>, Exception> {
     let text = match members.get("ConditionExpression") {
         None => None,
         Some(ValueRef::S(text)) => Some(String::from_utf8_lossy(text)),
-        Some(_) => return Err(Exception::validation("The ConditionExpression is no text")),
+        Some(_) => return Err(Exception::validation("The ConditionExpression is not a string")),
     };
     let map = |name: &str| match members.get(name) {
         None => Ok(None),
         Some(ValueRef::M(map)) => Ok(Some(map)),
-        Some(_) => Err(Exception::validation(format!("The {name} are no struct"))),
+        Some(_) => Err(Exception::validation(format!("{name} is not a struct"))),
     };
     let texts = text.map(|text| (ExpressionKind::Condition, text)).into_iter().collect();
     let (names, values) = (map("ExpressionAttributeNames")?, map("ExpressionAttributeValues")?);
@@ -62,23 +62,23 @@ pub fn encode_item_line(item: ItemRef<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// A record that a bulk operation did not put, and why.
+/// A record that a bulk operation failed to put.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FailedPut<'a> {
     pub object: &'a str,
-    /// Which record of the object, from 1 on; none if it is the object itself that cannot be read.
+    /// The number of the record in the object, from 1; `None` if the object itself cannot be read.
     pub number: Option<u64>,
     pub code: &'a str,
     pub message: &'a str,
     pub item: Option<ItemRef<'a>>,
-    /// The item that is there, and has failed the condition.
+    /// The existing item, which failed the condition.
     pub existing: Option<ItemRef<'a>>,
-    /// The record as it stands in the object, if it is no item.
+    /// The text of the record, if it is not an item.
     pub text: Option<&'a str>,
 }
 
 pub fn encode_failed_put(failed: &FailedPut<'_>, out: &mut Vec<u8>) {
-    let mut json = Writer::behind(0, 512);
+    let mut json = Writer::with_prefix(0, 512);
     json.object(|json| {
         json.name("S3Key").string(failed.object);
         if let Some(number) = failed.number {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn lines_without_a_valid_item_are_refused() {
         for line in
             ["", "{}", "[]", "{\"Item\":{\"a\":{\"N\":\"x\"}}}", "{\"Item\":{\"a\":1}}", "{\"Item\":{}} x"]
         {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_stand_beside_the_item() {
+    fn conditions_are_members_alongside_the_item() {
         let line = r##"{"Item":{"a":{"S":"x"}},"ConditionExpression":"attribute_not_exists(#a) OR #a < :v","ExpressionAttributeNames":{"#a":"a"},"ExpressionAttributeValues":{":v":{"S":"b"}}}"##;
         let condition = decode_put_line(line.as_bytes()).unwrap().condition.unwrap();
         assert!(condition.matches(None).unwrap());
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_puts_are_lines() {
+    fn failed_puts_are_written_as_lines() {
         let item = decode_put_line(br#"{"Item":{"a":{"S":"x"}}}"#).unwrap().item;
         let mut out = Vec::new();
         let failed = FailedPut { object: "in/a", code: "C", message: "m", ..FailedPut::default() };

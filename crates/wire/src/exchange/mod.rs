@@ -1,43 +1,23 @@
-//! What the operations of exports, imports, bulk operations and backups share: names of buckets, ARNs, tokens, pages of lists.
+//! Members that exports, imports, bulk operations and backups share: buckets, ARNs, tokens, pages of lists.
 
 pub mod change_line;
 pub mod item_line;
 
 use crate::json::{Reader, Writer};
-use crate::members::{Named, Path, length, range, required};
+use crate::members::{Path, enum_names, length, range, required};
 use crate::validation::{Validation, present};
 use partita_api::Exception;
 use partita_api::exchange::{ExchangeFailure, InputCompression, ListPage};
 use std::borrow::Cow;
 
-/// The most results of a page, and how many a request gets that does not say.
+/// The maximum and default number of results of a page.
 const MAX_RESULTS: i32 = 25;
-/// The longest prefix of keys in a bucket.
+/// The maximum length of a key prefix in a bucket.
 pub(crate) const PREFIX_CHARACTERS: usize = 1_024;
-/// The longest name of a key that AWS's Key Management Service takes.
-pub(crate) const KMS_KEY_CHARACTERS: usize = 2_048;
 
-impl Named for InputCompression {
-    const NAMES: &'static [(&'static str, InputCompression)] = &[
-        ("GZIP", InputCompression::Gzip),
-        ("ZSTD", InputCompression::Zstd),
-        ("NONE", InputCompression::None),
-    ];
-}
+enum_names!(InputCompression: "GZIP" = Gzip, "ZSTD" = Zstd, "NONE" = None);
 
-/// How objects that are written are encrypted.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum ObjectEncryption {
-    Aes256,
-    Kms,
-}
-
-impl Named for ObjectEncryption {
-    const NAMES: &'static [(&'static str, ObjectEncryption)] =
-        &[("AES256", ObjectEncryption::Aes256), ("KMS", ObjectEncryption::Kms)];
-}
-
-/// The name of a bucket.
+/// Requires a valid bucket name.
 pub(crate) fn bucket_name(path: &Path<'_>, bucket: &Option<Cow<'_, str>>, validation: &mut Validation) {
     let Some(bucket) = bucket else { return };
     let edges = [bucket.chars().next(), bucket.chars().last()];
@@ -51,7 +31,7 @@ pub(crate) fn bucket_name(path: &Path<'_>, bucket: &Option<Cow<'_, str>>, valida
     validation.length(path, bucket, bucket.chars().count(), 0, 255);
 }
 
-/// The account that owns a bucket.
+/// Requires a valid account id.
 pub(crate) fn account_id(path: &Path<'_>, owner: &Option<Cow<'_, str>>, validation: &mut Validation) {
     let is_account = |owner: &str| owner.len() == 12 && owner.bytes().all(|b| b.is_ascii_digit());
     if let Some(owner) = owner.as_deref().filter(|owner| !is_account(owner)) {
@@ -59,14 +39,14 @@ pub(crate) fn account_id(path: &Path<'_>, owner: &Option<Cow<'_, str>>, validati
     }
 }
 
-/// A client token of an export, an import or a bulk operation.
+/// Requires a valid client token of an export, an import or a bulk operation.
 pub(crate) fn client_token(path: &Path<'_>, token: &Option<Cow<'_, str>>, validation: &mut Validation) {
     if let Some(token) = token.as_deref().filter(|token| token.is_empty() || token.contains('$')) {
         validation.pattern(path, token, "^[^\\$]+$");
     }
 }
 
-/// Reads a body that names one of these by the ARN in a member.
+/// Reads a request whose only member is an ARN.
 pub(crate) fn read_arn(reader: Reader<'_>, member: &'static str) -> Result<String, Exception> {
     let mut arn = None;
     reader.request(|reader, name| {
@@ -85,7 +65,7 @@ pub(crate) fn read_arn(reader: Reader<'_>, member: &'static str) -> Result<Strin
     present(arn).map(Cow::into_owned)
 }
 
-/// Reads a body that requests a page of a list; `limit_member` is what AWS calls the limit here.
+/// Reads a request for a page of a list; `limit_member` is the name of the limit, which differs between operations.
 pub(crate) fn read_page(reader: Reader<'_>, limit_member: &'static str) -> Result<ListPage, Exception> {
     let (mut table_arn, mut limit, mut token) = (None, None, None);
     reader.request(|reader, name| {
@@ -106,7 +86,7 @@ pub(crate) fn read_page(reader: Reader<'_>, limit_member: &'static str) -> Resul
     Ok(ListPage { table_arn: table_arn.map(Cow::into_owned), limit, behind })
 }
 
-/// A token as AWS's model wants it: at least 112 hexadecimal digits, in groups of sixteen.
+/// Encodes a token that conforms to AWS's model: at least 112 hexadecimal digits, in groups of sixteen.
 pub(crate) fn encode_next_token(id: Option<&String>, json: &mut Writer) {
     let Some(id) = id else { return };
     let hex: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
@@ -122,7 +102,7 @@ pub(crate) fn id_of_token(token: &str) -> Result<String, Exception> {
     String::from_utf8(bytes).map_err(|_| invalid())
 }
 
-/// The members that say where objects are.
+/// Encodes the location of objects.
 pub(crate) fn encode_location(
     bucket: &str,
     owner: &Option<String>,
@@ -143,8 +123,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_come_back() {
-        let mut json = Writer::behind(0, 64);
+    fn tokens_round_trip() {
+        let mut json = Writer::with_prefix(0, 64);
         json.object(|json| encode_next_token(Some(&"01712345678901-abcdef12".to_owned()), json));
         let text = String::from_utf8(json.finish()).unwrap();
         let token = text.trim_start_matches("{\"NextToken\":\"").trim_end_matches("\"}");

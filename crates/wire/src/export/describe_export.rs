@@ -1,4 +1,4 @@
-//! DescribeExport: a body → the ARN of an export; and its progress.
+//! DescribeExport: decodes the ARN of an export; encodes its description.
 
 use crate::exchange::read_arn;
 use crate::export::export_description;

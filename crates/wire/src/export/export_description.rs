@@ -1,4 +1,4 @@
-//! An export, as the operations on exports show it.
+//! `ExportDescription` → JSON.
 
 use crate::exchange::encode_failure;
 use crate::json::{Seconds, Writer};
@@ -31,7 +31,7 @@ pub(crate) fn encode(export: &Export, json: &mut Writer) {
                 .member("ExportType", export.scope.name());
             encode_scope(export.scope, json);
             if let Some(filter) = &export.filter {
-                // It was read as JSON before it was stored.
+                // It was validated as JSON before it was stored.
                 json.name("FilterSpecification").written_by(|out| out.extend_from_slice(filter.as_bytes()));
             }
         });
@@ -91,7 +91,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_full_export_shows_its_moment() {
+    fn a_full_export_reports_its_time() {
         assert_eq!(
             described(export(ExportScope::Full, None)),
             json!({"ExportArn": "a", "ExportStatus": "IN_PROGRESS", "StartTime": 1.0, "TableArn": "t", "TableId": "i", "ExportTime": 0.5,
@@ -100,15 +100,15 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_incremental_export_shows_its_window_and_its_filter() {
+    fn an_incremental_export_reports_its_window_and_filter() {
         let filter = r#"{"FilterExpression":"a = :v","ExpressionAttributeValues":{":v":{"S":"x"}}}"#;
-        let shown = described(export(incremental(), Some(filter)));
-        assert_eq!(shown["ExportType"], json!("INCREMENTAL_EXPORT"));
-        assert_eq!(shown.get("ExportTime"), None);
+        let description = described(export(incremental(), Some(filter)));
+        assert_eq!(description["ExportType"], json!("INCREMENTAL_EXPORT"));
+        assert_eq!(description.get("ExportTime"), None);
         assert_eq!(
-            shown["IncrementalExportSpecification"],
+            description["IncrementalExportSpecification"],
             json!({"ExportFromTime": 1.5, "ExportToTime": 2.0, "ExportViewType": "NEW_IMAGE"})
         );
-        assert_eq!(shown["FilterSpecification"], serde_json::from_str::<Value>(filter).unwrap());
+        assert_eq!(description["FilterSpecification"], serde_json::from_str::<Value>(filter).unwrap());
     }
 }

@@ -1,7 +1,7 @@
-//! `FilterSpecification` of an export: which items it takes and which of their attributes, in the expressions of a Query.
+//! `FilterSpecification` of an export: a filter of items and a projection, in the expressions of a Query.
 //!
-//! It is kept with the export as text, which the export shows again and reads anew, as it may go on after a restart. The text is written
-//! anew, too: whatever else was sent is not kept.
+//! It is stored with the export as text, which descriptions repeat and an export that resumes after a restart parses again. The
+//! text is re-encoded before it is stored, so that it has no unknown members.
 
 use crate::item::expressions::Expressions;
 use crate::item::legacy;
@@ -12,7 +12,7 @@ use crate::table::table_settings::invalid_request;
 use partita_api::Exception;
 use partita_expression::{Condition, KeyCondition, Projection};
 
-/// A filter, ready to be applied to items.
+/// A parsed filter.
 #[derive(Debug)]
 pub struct ExportFilter {
     pub key_condition: Option<KeyCondition>,
@@ -20,7 +20,7 @@ pub struct ExportFilter {
     pub projection: Option<Projection>,
 }
 
-/// The filter that an export was started with, from the text that was kept of it.
+/// Decodes the stored filter of an export.
 pub fn decode_export_filter(json: &str) -> Result<ExportFilter, Exception> {
     let mut reader = Reader::new(json.as_bytes())?;
     let members = FilterMembers::read(&mut reader)?;
@@ -51,7 +51,7 @@ impl<'a> Member<'a> for FilterMembers<'a> {
 }
 
 impl FilterMembers<'_> {
-    /// What is kept of it.
+    /// The text to store.
     pub(crate) fn text(&self) -> String {
         let mut json = Writer::default();
         self.expressions.encode(&mut json);
@@ -93,43 +93,43 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_the_filter_and_nothing_else() {
-        let kept = |json: &str| {
+    fn only_the_filter_is_stored() {
+        let stored = |json: &str| {
             FilterMembers::read(&mut Reader::new(json.as_bytes()).unwrap()).unwrap().unwrap().text()
         };
-        let sent = r##"{ "FilterExpression":"old", "Unknown":["x"], "FilterExpression":"#s > :n AND b = :l",
+        let body = r##"{ "FilterExpression":"old", "Unknown":["x"], "FilterExpression":"#s > :n AND b = :l",
             "ExpressionAttributeNames":{"#s":"a \"b\""},
             "ExpressionAttributeValues":{":n":{"N":"1.0", "Unknown":"x"}, ":l":{"L":[{"B":"AQ=="}]}} }"##;
         let text = r##"{"FilterExpression":"#s > :n AND b = :l","ExpressionAttributeNames":{"#s":"a \"b\""},"ExpressionAttributeValues":{":n":{"N":"1"},":l":{"L":[{"B":"AQ=="}]}}}"##;
-        assert_eq!(kept(sent), text);
-        assert_eq!(kept(text), text);
-        let [sent, text] = [sent, text].map(|json| format!("{:?}", decode_export_filter(json).unwrap()));
-        assert_eq!(sent, text);
+        assert_eq!(stored(body), text);
+        assert_eq!(stored(text), text);
+        let [body, text] = [body, text].map(|json| format!("{:?}", decode_export_filter(json).unwrap()));
+        assert_eq!(body, text);
     }
 
     #[test]
-    fn what_is_no_filter_is_told() {
-        let told = |json: &str| decode_export_filter(json).unwrap_err().message;
+    fn invalid_filters_are_refused() {
+        let refused = |json: &str| decode_export_filter(json).unwrap_err().message;
         for json in ["{}", "null", r#"{"FilterExpression":null}"#] {
             assert_eq!(
-                told(json),
+                refused(json),
                 "Invalid Request: Invalid FilterSpecification: The specification can not be empty"
             );
         }
         assert_eq!(
-            told(r##"{"ExpressionAttributeNames":{"#a":"a"}}"##),
+            refused(r##"{"ExpressionAttributeNames":{"#a":"a"}}"##),
             "ExpressionAttributeNames can only be specified when using expressions"
         );
         assert_eq!(
-            told(r##"{"FilterExpression":"a = b","ExpressionAttributeNames":{"#a":"a"}}"##),
+            refused(r##"{"FilterExpression":"a = b","ExpressionAttributeNames":{"#a":"a"}}"##),
             "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}"
         );
         assert_eq!(
-            told(r#"{"FilterExpression":"a ="}"#),
+            refused(r#"{"FilterExpression":"a ="}"#),
             "Invalid FilterExpression: Syntax error; token: \"<EOF>\", near: \"=\""
         );
         assert_eq!(
-            told(
+            refused(
                 r#"{"KeyConditionExpression":"a = :v AND b = :v AND c = :v","ExpressionAttributeValues":{":v":{"S":"v"}}}"#
             ),
             "Conditions can be of length 1 or 2 only"

@@ -1,10 +1,11 @@
-//! ExportTableToPointInTime: a body → which table goes where; and the export that was started.
+//! ExportTableToPointInTime: decodes a table, a target and a scope; encodes the description of the started export.
 
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
 use crate::exchange::*;
 use crate::export::export_description;
 use crate::export::export_filter::FilterMembers;
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Millis, Named, chosen, length, read_valid_request, required, structure};
+use crate::members::{Choice, Millis, chosen, enum_names, length, read_valid_request, required, structure};
 use crate::table::table_settings::{invalid, invalid_request};
 use crate::validation::present;
 use partita_api::exchange::ObjectTarget;
@@ -20,20 +21,9 @@ enum ExportType {
     Incremental,
 }
 
-impl Named for ExportType {
-    const NAMES: &'static [(&'static str, ExportType)] =
-        &[("FULL_EXPORT", ExportType::Full), ("INCREMENTAL_EXPORT", ExportType::Incremental)];
-}
-
-impl Named for ExportFormat {
-    const NAMES: &'static [(&'static str, ExportFormat)] =
-        &[("DYNAMODB_JSON", ExportFormat::DynamoDbJson), ("ION", ExportFormat::Ion)];
-}
-
-impl Named for ExportView {
-    const NAMES: &'static [(&'static str, ExportView)] =
-        &[("NEW_IMAGE", ExportView::NewImage), ("NEW_AND_OLD_IMAGES", ExportView::NewAndOldImages)];
-}
+enum_names!(ExportType: "FULL_EXPORT" = Full, "INCREMENTAL_EXPORT" = Incremental);
+enum_names!(ExportFormat: "DYNAMODB_JSON" = DynamoDbJson, "ION" = Ion);
+enum_names!(ExportView: "NEW_IMAGE" = NewImage, "NEW_AND_OLD_IMAGES" = NewAndOldImages);
 
 structure! {
     struct ExportMembers<'a> {
@@ -42,7 +32,7 @@ structure! {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         bucket_owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3Prefix", length(0, PREFIX_CHARACTERS);
-        sse_algorithm: Choice<'a, ObjectEncryption> = "S3SseAlgorithm";
+        sse_algorithm: Choice<'a, EncryptionType> = "S3SseAlgorithm";
         kms_key: Cow<'a, str> = "S3SseKmsKeyId", length(1, KMS_KEY_CHARACTERS);
         format: Choice<'a, ExportFormat> = "ExportFormat";
         export_type: Choice<'a, ExportType> = "ExportType";
@@ -50,9 +40,7 @@ structure! {
         time: Millis = "ExportTime";
         filter: FilterMembers<'a> = "FilterSpecification";
     }
-}
 
-structure! {
     struct IncrementalSpecification<'a> as "IncrementalExportSpecification" {
         from: Millis = "ExportFromTime";
         to: Millis = "ExportToTime";
@@ -88,7 +76,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-/// A specification belongs to an incremental export, and to no other.
+/// A specification is required for an incremental export, and refused for any other.
 fn incremental(
     export_type: Option<ExportType>,
     specification: Option<&IncrementalSpecification<'_>>,
@@ -121,93 +109,85 @@ pub(crate) fn encode(output: &ExportTableToPointInTimeOutput, json: &mut Writer)
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode};
+    use crate::testing::*;
     use partita_api::export::ExportView;
     use partita_api::export::export_table_to_point_in_time::{ExportTableToPointInTime, IncrementalExport};
-    use partita_api::{Operation, Request};
 
-    fn export(body: &str) -> Result<ExportTableToPointInTime, String> {
-        match decode(Operation::ExportTableToPointInTime, body.as_bytes()) {
-            Ok(Request::ExportTableToPointInTime(request)) => Ok(request),
-            Err(Rejection::Invalid(exception)) => Err(exception.message),
-            other => panic!("{other:?}"),
-        }
-    }
+    operation_tests!(ExportTableToPointInTime);
 
     const ARN: &str = "arn:aws:dynamodb:us-east-1:123456789012:table/Music";
 
     #[test]
-    fn names_a_table_and_a_bucket() {
-        let request = export(&format!(r#"{{"TableArn":"{ARN}","S3Bucket":"my.bucket-1"}}"#)).unwrap();
+    fn a_table_and_a_bucket_are_read() {
+        let request = decoded(&format!(r#"{{"TableArn":"{ARN}","S3Bucket":"my.bucket-1"}}"#));
         assert_eq!((request.table.as_str(), request.target.bucket.as_str()), ("Music", "my.bucket-1"));
         assert!(request.incremental.is_none() && request.at_millis.is_none() && request.filter.is_none());
     }
 
     #[test]
-    fn buckets_that_cannot_be_are_told() {
+    fn invalid_buckets_are_refused() {
         for bucket in ["..", "../x", "a", "-a", "a/b", "a-", "ü2"] {
-            let told = export(&format!(r#"{{"TableArn":"{ARN}","S3Bucket":"{bucket}"}}"#)).unwrap_err();
-            assert!(told.contains("at 's3Bucket' failed to satisfy constraint"), "{bucket}: {told}");
+            let message = refused(&format!(r#"{{"TableArn":"{ARN}","S3Bucket":"{bucket}"}}"#));
+            assert!(message.contains("at 's3Bucket' failed to satisfy constraint"), "{bucket}: {message}");
         }
-        assert!(
-            export("{}").unwrap_err().starts_with("2 validation errors detected: Value null at 'tableArn'")
-        );
+        assert!(refused("{}").starts_with("2 validation errors detected: Value null at 'tableArn'"));
         assert_eq!(
-            export(r#"{"TableArn":"Music","S3Bucket":"bucket"}"#).unwrap_err(),
+            refused(r#"{"TableArn":"Music","S3Bucket":"bucket"}"#),
             "One or more parameter values were invalid: tableArn is not a valid ARN"
         );
     }
 
-    fn with(more: &str) -> Result<ExportTableToPointInTime, String> {
-        export(&format!(r#"{{"TableArn":"{ARN}","S3Bucket":"bucket",{more}}}"#))
+    fn with(more: &str) -> String {
+        format!(r#"{{"TableArn":"{ARN}","S3Bucket":"bucket",{more}}}"#)
     }
 
     #[test]
-    fn a_full_export_may_be_of_a_moment_and_filtered() {
+    fn a_full_export_may_have_a_time_and_a_filter() {
         let filter = r#"{"FilterExpression":"a > :n","ExpressionAttributeValues":{":n":{"N":"1"}}}"#;
         let request =
-            with(&format!(r#""ExportTime":1700000000.5,"FilterSpecification": {filter} "#)).unwrap();
+            decoded(&with(&format!(r#""ExportTime":1700000000.5,"FilterSpecification": {filter} "#)));
         assert_eq!(request.at_millis, Some(1_700_000_000_500));
         assert_eq!(request.filter.as_deref(), Some(filter));
         assert_eq!(
-            with(r#""FilterSpecification":{}"#).unwrap_err(),
+            refused(&with(r#""FilterSpecification":{}"#)),
             "Invalid Request: Invalid FilterSpecification: The specification can not be empty"
         );
         assert_eq!(
-            with(r#""FilterSpecification":{"FilterExpression":"a > :n"}"#).unwrap_err(),
+            refused(&with(r#""FilterSpecification":{"FilterExpression":"a > :n"}"#)),
             "Invalid FilterExpression: An expression attribute value used in expression is not defined; attribute value: :n"
         );
         assert_eq!(
-            with(r#""FilterSpecification":{"FilterExpression":1}"#).unwrap_err(),
+            mismatch(&with(r#""FilterSpecification":{"FilterExpression":1}"#)),
             "NUMBER_VALUE cannot be converted to String"
         );
     }
 
     #[test]
-    fn an_incremental_export_is_of_the_changes_between_two_times() {
+    fn an_incremental_export_covers_the_changes_between_two_times() {
         let incremental = |specification: &str| {
             let members = r#""ExportType":"INCREMENTAL_EXPORT","IncrementalExportSpecification""#;
-            with(&format!("{members}:{specification}")).map(|request| request.incremental.unwrap())
+            with(&format!("{members}:{specification}"))
         };
+        let valid = |specification| decoded(&incremental(specification)).incremental.unwrap();
+        let invalid = |specification| refused(&incremental(specification));
         assert_eq!(
-            incremental(r#"{"ExportFromTime":1.25}"#).unwrap(),
+            valid(r#"{"ExportFromTime":1.25}"#),
             IncrementalExport { from_millis: 1_250, to_millis: None, view: ExportView::NewAndOldImages }
         );
         assert_eq!(
-            incremental(r#"{"ExportFromTime":1,"ExportToTime":2,"ExportViewType":"NEW_IMAGE"}"#).unwrap(),
+            valid(r#"{"ExportFromTime":1,"ExportToTime":2,"ExportViewType":"NEW_IMAGE"}"#),
             IncrementalExport { from_millis: 1_000, to_millis: Some(2_000), view: ExportView::NewImage }
         );
         assert_eq!(
-            incremental(r#"{"ExportViewType":"NEW_IMAGE"}"#).unwrap_err(),
+            invalid(r#"{"ExportViewType":"NEW_IMAGE"}"#),
             "Invalid Request: ExportFromTime must be provided in IncrementalExportSpecification"
         );
         assert!(
-            incremental(r#"{"ExportViewType":"NEW_IMAGES"}"#)
-                .unwrap_err()
+            invalid(r#"{"ExportViewType":"NEW_IMAGES"}"#)
                 .contains("at 'incrementalExportSpecification.exportViewType'")
         );
         assert_eq!(
-            incremental(r#"{"ExportFromTime":1},"ExportTime":2"#).unwrap_err(),
+            invalid(r#"{"ExportFromTime":1},"ExportTime":2"#),
             "Invalid Request: When Export Type is Incremental Export, Export Time should not be provided"
         );
     }
@@ -228,7 +208,7 @@ mod tests {
                 "Invalid Request: Incremental Export Specification expected when export type is set as Incremental Export",
             ),
         ] {
-            assert_eq!(with(more).unwrap_err(), text);
+            assert_eq!(refused(&with(more)), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! ListExports: a body → a page of exports, of one table or of all; and their summaries.
+//! ListExports: decodes the start and size of a page, of one table or of all; encodes a page of summaries.
 
 use crate::exchange::{encode_next_token, read_page};
 use crate::json::{Reader, Writer};
@@ -11,14 +11,10 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListExportsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("ExportSummaries").array(|json| {
-            for export in &output.exports {
-                json.object(|json| {
-                    json.member("ExportArn", &export.arn)
-                        .member("ExportStatus", export.status.name())
-                        .member("ExportType", export.scope.name());
-                });
-            }
+        json.objects("ExportSummaries", &output.exports, |export, json| {
+            json.member("ExportArn", &export.arn)
+                .member("ExportStatus", export.status.name())
+                .member("ExportType", export.scope.name());
         });
         encode_next_token(output.next.as_ref(), json);
     });
@@ -33,7 +29,7 @@ mod tests {
     use partita_api::export::ExportScope;
 
     #[test]
-    fn summaries_tell_the_kind_of_export() {
+    fn summaries_have_the_export_type() {
         let exports = vec![export(ExportScope::Full, None), export(incremental(), None)];
         assert_eq!(
             encoded(Response::ListExports(ListExportsOutput { exports, next: None })),

@@ -1,4 +1,4 @@
-//! DescribeImport: a body → the ARN of an import; and its progress.
+//! DescribeImport: decodes the ARN of an import; encodes its description.
 
 use crate::exchange::read_arn;
 use crate::import::import_description;

@@ -1,4 +1,4 @@
-//! An import, as the operations on imports show it.
+//! `ImportTableDescription` → JSON.
 
 use crate::exchange::{encode_failure, encode_location};
 use crate::json::{Seconds, Writer};
@@ -41,7 +41,7 @@ fn encode_csv(csv: &CsvOptions, json: &mut Writer) {
         json.name("Csv").object(|json| {
             json.member("Delimiter", &csv.delimiter.map(String::from));
             if let Some(header) = &csv.header {
-                json.name("HeaderList").array(|json| header.iter().for_each(|name| json.string(name)));
+                json.strings("HeaderList", header.iter().map(String::as_str));
             }
         });
     });

@@ -1,6 +1,6 @@
-//! ImportTable: a body → files and the table that they make; and the import that was started.
+//! ImportTable: decodes the source files and the table to create; encodes the description of the started import.
 //!
-//! `TableCreationParameters` are the members of CreateTable and are read as such. The import shows them again.
+//! `TableCreationParameters` are decoded like a CreateTable request. Descriptions of the import repeat them.
 
 use crate::exchange::*;
 use crate::import::import_description;
@@ -15,10 +15,7 @@ use partita_api::{Exception, ExceptionKind, Request};
 use partita_value::limits;
 use std::borrow::Cow;
 
-impl Named for InputFormat {
-    const NAMES: &'static [(&'static str, InputFormat)] =
-        &[("DYNAMODB_JSON", InputFormat::DynamoDbJson), ("ION", InputFormat::Ion), ("CSV", InputFormat::Csv)];
-}
+enum_names!(InputFormat: "DYNAMODB_JSON" = DynamoDbJson, "ION" = Ion, "CSV" = Csv);
 
 structure! {
     struct ImportTableMembers<'a> {
@@ -29,23 +26,18 @@ structure! {
         options: FormatOptions<'a> = "InputFormatOptions";
         table: TableParameters<'a> = "TableCreationParameters", required;
     }
-}
 
-structure! {
+    /// The files to import.
     struct SourceMembers<'a> as "S3BucketSource" {
         bucket: Cow<'a, str> = "S3Bucket", required, bucket_name;
         owner: Cow<'a, str> = "S3BucketOwner", account_id;
         prefix: Cow<'a, str> = "S3KeyPrefix", length(0, PREFIX_CHARACTERS);
     }
-}
 
-structure! {
     struct FormatOptions<'a> as "InputFormatOptions" {
         csv: CsvMembers<'a> = "Csv";
     }
-}
 
-structure! {
     struct CsvMembers<'a> as "CsvOptions" {
         delimiter: Cow<'a, str> = "Delimiter", csv_delimiter;
         header: Vec<Cow<'a, str>> = "HeaderList", csv_header;
@@ -123,7 +115,7 @@ fn csv_header(path: &Path<'_>, header: &Option<Vec<Cow<'_, str>>>, validation: &
     }
 }
 
-/// Names are part of an item, so together they are no longer than one may be.
+/// Names are part of an item, so together they must not exceed the maximum size of one.
 fn check_header_size(csv: Option<&CsvMembers<'_>>) -> Result<(), Exception> {
     let names = csv.and_then(|csv| csv.header.as_deref()).unwrap_or_default();
     match names.iter().map(|name| name.len()).sum::<usize>() > limits::ITEM_BYTES {
@@ -150,13 +142,13 @@ mod tests {
         );
         match decode(Reader::new(body.as_bytes()).unwrap()) {
             Ok(Request::ImportTable(import)) => Ok(import),
-            Ok(_) => panic!("another request"),
+            Ok(other) => panic!("{other:?}"),
             Err(exception) => Err(exception.message),
         }
     }
 
     #[test]
-    fn the_table_is_kept_without_what_nobody_knows() {
+    fn unknown_table_parameters_are_not_stored() {
         assert_eq!(
             decoded("").unwrap().table_parameters,
             r#"{"TableName":"Target","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}"#

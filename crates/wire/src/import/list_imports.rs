@@ -1,4 +1,4 @@
-//! ListImports: a body → a page of imports, of one table or of all; and their summaries.
+//! ListImports: decodes the start and size of a page, of one table or of all; encodes a page of summaries.
 
 use crate::exchange::{encode_next_token, read_page};
 use crate::import::import_description::encode_source;
@@ -12,18 +12,14 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListImportsOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("ImportSummaryList").array(|json| {
-            for import in &output.imports {
-                json.object(|json| {
-                    json.member("ImportArn", &import.arn)
-                        .member("ImportStatus", import.status.name())
-                        .member("TableArn", &import.table_arn);
-                    encode_source(&import.source, json);
-                    json.member("InputFormat", import.format.name())
-                        .member("StartTime", &Seconds(import.started_millis))
-                        .member("EndTime", &import.ended_millis.map(Seconds));
-                });
-            }
+        json.objects("ImportSummaryList", &output.imports, |import, json| {
+            json.member("ImportArn", &import.arn)
+                .member("ImportStatus", import.status.name())
+                .member("TableArn", &import.table_arn);
+            encode_source(&import.source, json);
+            json.member("InputFormat", import.format.name())
+                .member("StartTime", &Seconds(import.started_millis))
+                .member("EndTime", &import.ended_millis.map(Seconds));
         });
         encode_next_token(output.next.as_ref(), json);
     });

@@ -1,4 +1,4 @@
-//! BatchGetItem: JSON → request, answer → JSON.
+//! BatchGetItem: JSON → request, response → JSON.
 
 use crate::attribute_value::{self, Attributes};
 use crate::item::expressions::Expressions;
@@ -20,9 +20,9 @@ use std::collections::HashSet;
 
 const CLASS: &str = "KeysAndAttributes";
 
-/// What is wanted of one table, as members.
+/// The members of the entry of one table.
 #[derive(Debug)]
-struct KeysAndAttributes<'a> {
+struct KeysAndAttributesMembers<'a> {
     keys: Option<Vec<Attributes>>,
     attributes_to_get: Option<Vec<Cow<'a, str>>>,
     consistent_read: Option<bool>,
@@ -31,19 +31,19 @@ struct KeysAndAttributes<'a> {
 
 fn read_tables<'a>(
     reader: &mut Reader<'a>,
-) -> Result<Option<Vec<TableEntry<'a, KeysAndAttributes<'a>>>>, Exception> {
+) -> Result<Option<Vec<TableEntry<'a, KeysAndAttributesMembers<'a>>>>, Exception> {
     let mut tables = Vec::new();
     let present = reader.map(Shape::Map(CLASS), |reader, table| {
         let start = reader.offset();
-        let wanted = read_table(reader)?;
-        tables.push(TableEntry { table, json: reader.since(start), wanted });
+        let value = read_table(reader)?;
+        tables.push(TableEntry { table, json: reader.since(start), value });
         Ok(())
     })?;
     Ok(present.then_some(tables))
 }
 
-fn read_table<'a>(reader: &mut Reader<'a>) -> Result<KeysAndAttributes<'a>, Exception> {
-    let mut members = KeysAndAttributes {
+fn read_table<'a>(reader: &mut Reader<'a>) -> Result<KeysAndAttributesMembers<'a>, Exception> {
+    let mut members = KeysAndAttributesMembers {
         keys: None,
         attributes_to_get: None,
         consistent_read: None,
@@ -70,18 +70,18 @@ fn read_keys(reader: &mut Reader<'_>) -> Result<Option<Vec<Attributes>>, Excepti
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut tables = None;
-    let mut wish = None;
+    let mut capacity = None;
     reader.request(|reader, member| {
         match member {
             "RequestItems" => tables = read_tables(reader)?,
-            "ReturnConsumedCapacity" => wish = reader.text()?,
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
     request_items::validate(&mut validation, &tables);
     tables.iter().flatten().for_each(|entry| validate_table(&mut validation, entry));
     validation.finish()?;
@@ -93,12 +93,12 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::BatchGetItem(BatchGetItem { tables, return_consumed_capacity }))
 }
 
-fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, KeysAndAttributes<'_>>) {
+fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, KeysAndAttributesMembers<'_>>) {
     let path = format_args!("requestItems.{}.member", entry.table);
-    if let Some(keys) = validation.required(format_args!("{path}.keys"), &entry.wanted.keys) {
+    if let Some(keys) = validation.required(format_args!("{path}.keys"), &entry.value.keys) {
         if keys.len() > limits::BATCH_GET_KEYS {
-            // AWS words this one differently: member names as the API spells them, and no value.
-            validation.note(format_args!(
+            // AWS has another text here: member names in the spelling of the API, and no value.
+            validation.record(format_args!(
                 "Value at 'RequestItems.{}.member.Keys' failed to satisfy constraint: \
                  Member must have length less than or equal to {}",
                 entry.table,
@@ -107,16 +107,16 @@ fn validate_table(validation: &mut Validation, entry: &TableEntry<'_, KeysAndAtt
         }
         validation.length(format_args!("{path}.keys"), "[]", keys.len(), 1, usize::MAX);
     }
-    let names = entry.wanted.attributes_to_get.as_deref();
+    let names = entry.value.attributes_to_get.as_deref();
     legacy::validate_attributes_to_get(validation, format_args!("{path}.attributesToGet"), names);
 }
 
-/// One table's part of the request; `count` adds up the keys of all tables.
+/// The keys of one table; `count` is the number of keys of all tables so far.
 fn table_keys(
-    entry: TableEntry<'_, KeysAndAttributes<'_>>,
+    entry: TableEntry<'_, KeysAndAttributesMembers<'_>>,
     count: &mut usize,
 ) -> Result<TableKeys, Exception> {
-    let KeysAndAttributes { keys, attributes_to_get, consistent_read, expressions } = entry.wanted;
+    let KeysAndAttributesMembers { keys, attributes_to_get, consistent_read, expressions } = entry.value;
     expressions.check_use(&[("AttributesToGet", attributes_to_get.is_some())])?;
     legacy::check_attributes_to_get(attributes_to_get.as_deref())?;
     let projection = expressions.parse()?.projection;
@@ -139,10 +139,10 @@ fn table_keys(
     })
 }
 
-fn checked_keys(members: Vec<Attributes>, count: &mut usize) -> Result<Vec<Item>, Exception> {
-    let mut keys = Vec::with_capacity(members.len());
-    let mut seen = HashSet::with_capacity(members.len());
-    for key in members {
+fn checked_keys(unchecked: Vec<Attributes>, count: &mut usize) -> Result<Vec<Item>, Exception> {
+    let mut keys = Vec::with_capacity(unchecked.len());
+    let mut seen = HashSet::with_capacity(unchecked.len());
+    for key in unchecked {
         let key = key.checked()?;
         if !seen.insert(key.clone()) {
             return Err(Exception::validation(DUPLICATE_KEYS));
@@ -170,7 +170,7 @@ pub(crate) fn encode(output: &BatchGetItemOutput, json: &mut Writer) {
     });
 }
 
-/// Keys that were not read, so that the client can send them again as they are.
+/// Encodes keys that were not read in the form of a request, so that the client can send them again.
 fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
     json.name(table.table.as_requested()).object(|json| {
         json.name("Keys").array(|json| {
@@ -200,28 +200,24 @@ fn encode_unprocessed(json: &mut Writer, table: &UnprocessedKeys) {
 mod tests {
     use super::*;
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::item::batch_get_item::TableItems;
-    use partita_api::{Operation, Response};
     use partita_value::{AttributeValue, names::TableName};
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::BatchGetItem, body)
-    }
+    operation_tests!(BatchGetItem);
 
     fn keys(range: std::ops::Range<usize>) -> String {
         range.map(|i| format!(r#"{{"pk":{{"N":"{i}"}}}}"#)).collect::<Vec<_>>().join(",")
     }
 
     #[test]
-    fn keys_of_several_tables() {
+    fn keys_of_several_tables_are_read() {
         let body = r##"{"RequestItems":{
             "Music":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"b"}}],"ConsistentRead":true,
                 "ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"name"}},
             "Films":{"Keys":[{"pk":{"S":"a"}}],"AttributesToGet":["x"]}},"ReturnConsumedCapacity":"TOTAL"}"##;
-        let Request::BatchGetItem(request) = decoded(Operation::BatchGetItem, body) else {
-            panic!("no batch")
-        };
-        let [music, films] = request.tables.as_slice() else { panic!("two tables") };
+        let request = decoded(body);
+        let [music, films] = request.tables.as_slice() else { panic!("expected two tables") };
         assert_eq!((music.table.as_str(), music.keys.len(), music.consistent_read), ("Music", 2, true));
         assert!(music.projection.is_some() && films.projection.is_some());
         assert_eq!(music.wording.projection_expression.as_deref(), Some("#n"));
@@ -230,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn there_must_be_tables_and_keys() {
+    fn tables_and_keys_are_required() {
         assert_eq!(refused("{}"), errors(&[("null", "requestItems", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"RequestItems":{}}"#),
@@ -242,18 +238,14 @@ mod tests {
         );
         assert_eq!(
             refused(r#"{"RequestItems":{"abc":{"Keys":[]}}}"#),
-            errors(&[(
-                "'[]'",
-                "requestItems.abc.member.keys",
-                "Member must have length greater than or equal to 1"
-            )])
+            errors(&[("'[]'", "requestItems.abc.member.keys", "have length greater than or equal to 1")])
         );
     }
 
     #[test]
     fn a_hundred_keys_are_the_limit() {
         let body = |keys: &str| format!(r#"{{"RequestItems":{{"abc":{{"Keys":[{keys}]}}}}}}"#);
-        decoded(Operation::BatchGetItem, &body(&keys(0..100)));
+        decoded(&body(&keys(0..100)));
         assert_eq!(
             refused(&body(&keys(0..101))),
             "1 validation error detected: Value at 'RequestItems.abc.member.Keys' failed to satisfy constraint: Member must have length less than or equal to 100"
@@ -267,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_is_wanted_once() {
+    fn duplicate_keys_are_refused() {
         let body = r#"{"RequestItems":{"abc":{"Keys":[{"pk":{"N":"1"}},{"pk":{"N":"1.0"}}]}}}"#;
         assert_eq!(refused(body), "Provided list of item keys contains duplicates");
     }
@@ -283,7 +275,6 @@ mod tests {
 
     #[test]
     fn wrong_json_types_are_serialization_exceptions() {
-        let mismatch = |body| mismatch(Operation::BatchGetItem, body);
         let cast = "class sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl cannot be cast to class java.lang.Class (sun.reflect.generics.reflectiveObjects.ParameterizedTypeImpl and java.lang.Class are in module java.base of loader 'bootstrap')";
         assert_eq!(mismatch(r#"{"RequestItems":{"abc":{"Keys":["a"]}}}"#), cast);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! BatchWriteItem: JSON → request, answer → JSON.
+//! BatchWriteItem: JSON → request, response → JSON.
 
 use crate::attribute_value::{Attributes, ValueError};
 use crate::item::item_size::check_size;
@@ -13,7 +13,7 @@ use partita_value::limits;
 
 const CLASS: &str = "WriteRequest";
 
-/// One write as members: each request may be missing, and so may what it must have.
+/// The members of one write. Both requests are optional, and the member inside either may be missing.
 #[derive(Debug, Default)]
 struct WriteRequestMembers {
     put: Option<Option<Attributes>>,
@@ -26,8 +26,8 @@ fn read_tables<'a>(
     let mut tables = Vec::new();
     let present = reader.map(Shape::ListMap(CLASS), |reader, table| {
         let start = reader.offset();
-        let wanted = reader.structures(Shape::ListInMap, read_write)?.unwrap_or_default();
-        tables.push(TableEntry { table, json: reader.since(start), wanted });
+        let value = reader.structures(Shape::ListInMap, read_write)?.unwrap_or_default();
+        tables.push(TableEntry { table, json: reader.since(start), value });
         Ok(())
     })?;
     Ok(present.then_some(tables))
@@ -46,7 +46,7 @@ fn read_write(reader: &mut Reader<'_>) -> Result<WriteRequestMembers, Exception>
     Ok(members)
 }
 
-/// `{"PutRequest": {"Item": …}}` or `{"DeleteRequest": {"Key": …}}`.
+/// Reads `{"PutRequest": {"Item": …}}` or `{"DeleteRequest": {"Key": …}}`.
 fn read_request(
     reader: &mut Reader<'_>,
     class: &'static str,
@@ -65,34 +65,33 @@ fn read_request(
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut tables = None;
-    let mut capacity_wish = None;
-    let mut metrics_wish = None;
+    let mut capacity = None;
+    let mut metrics = None;
     reader.request(|reader, member| {
         match member {
             "RequestItems" => tables = read_tables(reader)?,
-            "ReturnConsumedCapacity" => capacity_wish = reader.text()?,
-            "ReturnItemCollectionMetrics" => metrics_wish = reader.text()?,
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
+            "ReturnItemCollectionMetrics" => metrics = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity =
-        reporting::return_consumed_capacity(&mut validation, capacity_wish.as_deref());
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
     let return_item_collection_metrics =
-        reporting::return_item_collection_metrics(&mut validation, metrics_wish.as_deref());
+        reporting::return_item_collection_metrics(&mut validation, metrics.as_deref());
     request_items::validate(&mut validation, &tables);
     validate_writes(&mut validation, tables.as_deref().unwrap_or(&[]));
     validation.finish()?;
 
     let tables = present(tables)?;
     request_items::check_tables(&tables, "BatchWriteItem")?;
-    if tables.iter().map(|entry| entry.wanted.len()).sum::<usize>() > limits::BATCH_WRITE_REQUESTS {
+    if tables.iter().map(|entry| entry.value.len()).sum::<usize>() > limits::BATCH_WRITE_REQUESTS {
         return Err(Exception::validation("Too many items requested for the BatchWriteItem call"));
     }
     let tables = tables.into_iter().map(|entry| {
-        let writes = entry.wanted.into_iter().map(checked_write).collect::<Result<_, _>>()?;
+        let writes = entry.value.into_iter().map(checked_write).collect::<Result<_, _>>()?;
         Ok((table_name::resolve(&entry.table), writes))
     });
     Ok(Request::BatchWriteItem(BatchWriteItem {
@@ -104,7 +103,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 fn validate_writes(validation: &mut Validation, tables: &[TableEntry<'_, Vec<WriteRequestMembers>>]) {
     const MAX: usize = limits::BATCH_WRITE_REQUESTS;
-    if tables.iter().any(|entry| !(1..=MAX).contains(&entry.wanted.len())) {
+    if tables.iter().any(|entry| !(1..=MAX).contains(&entry.value.len())) {
         let constraint = format_args!(
             "Map value must satisfy constraint: [Member must have length less than or equal to {MAX}, \
              Member must have length greater than or equal to 1]"
@@ -112,7 +111,7 @@ fn validate_writes(validation: &mut Validation, tables: &[TableEntry<'_, Vec<Wri
         validation.fail("requestItems", request_items::echo(tables), constraint);
     }
     for entry in tables {
-        for (index, members) in entry.wanted.iter().enumerate() {
+        for (index, members) in entry.value.iter().enumerate() {
             let path = format_args!("requestItems.{}.member.{}.member", entry.table, index + 1);
             if let Some(key) = &members.delete {
                 validation.required(format_args!("{path}.deleteRequest.key"), key);
@@ -132,7 +131,7 @@ fn checked_write(members: WriteRequestMembers) -> Result<BatchWrite, Exception> 
             Ok(BatchWrite::Put(item))
         }
         (None, Some(key)) => key.checked().map(BatchWrite::Delete),
-        // AWS says this of a write request that is not exactly one of the two.
+        // AWS's text for a write request that is not exactly one of the two.
         _ => Err((&ValueError::SeveralTypes).into()),
     }
 }
@@ -149,11 +148,9 @@ pub(crate) fn encode(output: &BatchWriteItemOutput, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{Operation, Response};
+    use partita_api::Response;
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::BatchWriteItem, body)
-    }
+    operation_tests!(BatchWriteItem);
 
     fn writes(count: usize) -> String {
         let write = |i| format!(r#"{{"PutRequest":{{"Item":{{"pk":{{"N":"{i}"}}}}}}}}"#);
@@ -164,17 +161,15 @@ mod tests {
     fn puts_and_deletes() {
         let body = r#"{"RequestItems":{"Music":[{"PutRequest":{"Item":{"pk":{"S":"a"},"v":{"N":"1"}}}},
             {"DeleteRequest":{"Key":{"pk":{"S":"b"}}}}]},"ReturnItemCollectionMetrics":"SIZE"}"#;
-        let Request::BatchWriteItem(request) = decoded(Operation::BatchWriteItem, body) else {
-            panic!("no batch")
-        };
-        let [(table, writes)] = request.tables.as_slice() else { panic!("one table") };
+        let request = decoded(body);
+        let [(table, writes)] = request.tables.as_slice() else { panic!("expected one table") };
         assert_eq!(table.as_str(), "Music");
         assert!(matches!(writes.as_slice(), [BatchWrite::Put(_), BatchWrite::Delete(_)]));
         assert!(request.return_item_collection_metrics);
     }
 
     #[test]
-    fn there_must_be_tables_and_writes() {
+    fn tables_and_writes_are_required() {
         assert_eq!(refused("{}"), errors(&[("null", "requestItems", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"RequestItems":{}}"#),
@@ -198,7 +193,7 @@ mod tests {
     #[test]
     fn twenty_five_writes_are_the_limit() {
         let body = |count| format!(r#"{{"RequestItems":{{"abc":[{}]}}}}"#, writes(count));
-        decoded(Operation::BatchWriteItem, &body(25));
+        decoded(&body(25));
         for count in [0, 26] {
             assert_eq!(
                 refused(&body(count)),
@@ -215,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_checked_one_after_the_other() {
+    fn items_are_checked_in_order() {
         let large = "x".repeat(409_600);
         let body = format!(
             r#"{{"RequestItems":{{"abc":[{{"PutRequest":{{"Item":{{"a":{{"S":"{large}"}}}}}}}}]}}}}"#
@@ -227,7 +222,6 @@ mod tests {
 
     #[test]
     fn wrong_json_types_are_serialization_exceptions() {
-        let mismatch = |body| mismatch(Operation::BatchWriteItem, body);
         assert_eq!(
             mismatch(r#"{"RequestItems":[]}"#),
             "Unrecognized collection type java.util.Map<java.lang.String, java.util.List<com.amazonaws.dynamodb.v20120810.WriteRequest>>"
@@ -242,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_says_that_all_was_processed() {
+    fn the_response_has_no_unprocessed_items() {
         let output = BatchWriteItemOutput::default();
         assert_eq!(encoded(Response::BatchWriteItem(output)), r#"{"UnprocessedItems":{}}"#);
     }

@@ -3,7 +3,7 @@
 pub(crate) use crate::item::item_write::encode;
 
 use crate::attribute_value::Attributes;
-use crate::item::item_write::{self, ItemWrite};
+use crate::item::item_write::{self, ItemWriteMembers};
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
@@ -12,7 +12,7 @@ use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut write = ItemWrite::new(&[ExpressionKind::Condition]);
+    let mut write = ItemWriteMembers::new(&[ExpressionKind::Condition]);
     let mut key = None;
     reader.request(|reader, member| match member {
         "Key" => {
@@ -52,26 +52,24 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
+    use partita_api::item::delete_item::DeleteItem;
     use partita_api::reporting::ReturnValues;
-    use partita_api::{Operation, Request};
     use partita_value::ValueRef;
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::DeleteItem, body)
-    }
+    operation_tests!(DeleteItem);
 
     #[test]
     fn a_delete_with_a_condition() {
         let body = r#"{"TableName":"Music","Key":{"pk":{"N":"1.0"}},"ReturnValues":"ALL_OLD",
             "ConditionExpression":"a = :a","ExpressionAttributeValues":{":a":{"S":"x"}}}"#;
-        let Request::DeleteItem(request) = decoded(Operation::DeleteItem, body) else { panic!("no delete") };
+        let request = decoded(body);
         assert_eq!(request.key.get("pk"), Some(ValueRef::N(b"1")));
         assert!(request.condition.is_some());
         assert_eq!(request.return_values, ReturnValues::AllOld);
     }
 
     #[test]
-    fn missing_members_are_told_together() {
+    fn missing_members_are_reported_together() {
         assert_eq!(refused("{}"), errors(&[("null", "tableName", NOT_NULL), ("null", "key", NOT_NULL)]));
     }
 
@@ -95,14 +93,12 @@ mod tests {
             "ConditionalOperator can only be used when Filter or Expected has two or more elements"
         );
         let two = format!(r#"{one},"c":{{"Value":{{"S":"c"}}}}"#);
-        let Request::DeleteItem(request) = decoded(Operation::DeleteItem, &body(&two)) else {
-            panic!("no delete")
-        };
+        let request = decoded(&body(&two));
         assert!(request.condition.unwrap().matches(None).unwrap());
         let body = r#"{"TableName":"abc","Key":{},"ConditionalOperator":"XOR"}"#;
         assert_eq!(
             refused(body),
-            errors(&[("'XOR'", "conditionalOperator", "Member must satisfy enum value set: [OR, AND]")])
+            errors(&[("'XOR'", "conditionalOperator", "satisfy enum value set: [OR, AND]")])
         );
     }
 }

@@ -1,9 +1,7 @@
-//! Expression parameters of any operation: the expressions themselves and what their placeholders stand for.
-//!
-//! Comes in: `ConditionExpression`, `UpdateExpression` and so on, `ExpressionAttributeNames` and
-//! `ExpressionAttributeValues` as sent. Goes out: expressions parsed once, for the engine to evaluate.
+//! Expression parameters of any operation: the expressions (`ConditionExpression`, `UpdateExpression`, …) and their placeholders
+//! (`ExpressionAttributeNames` and `ExpressionAttributeValues`). They are parsed once, for the engine to evaluate.
 
-use crate::attribute_value::{SentValue, check_name, encode_value};
+use crate::attribute_value::{UncheckedValue, check_name, encode_value};
 use crate::json::{Entries, Reader, Shape, Writer};
 use partita_api::Exception;
 use partita_expression::{
@@ -16,16 +14,16 @@ use std::borrow::Cow;
 /// The expression parameters of one request, or of one part of it.
 #[derive(Debug)]
 pub(crate) struct Expressions<'a> {
-    /// What the operation takes, in the order AWS lists it in errors.
+    /// The expressions of the operation, in the order in which AWS lists them in errors.
     kinds: &'static [ExpressionKind],
     texts: Vec<(ExpressionKind, Cow<'a, str>)>,
     names: Option<Entries<'a, Cow<'a, str>>>,
-    values: Option<Entries<'a, SentValue>>,
+    values: Option<Entries<'a, UncheckedValue>>,
 }
 
-/// The expressions of a request, ready to be evaluated.
+/// The parsed expressions of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedExpressions {
     pub(crate) update: Option<Update>,
     pub(crate) condition: Option<Condition>,
     pub(crate) key_condition: Option<KeyCondition>,
@@ -48,7 +46,7 @@ impl<'a> Expressions<'a> {
         Expressions { kinds, texts: Vec::new(), names: None, values: None }
     }
 
-    /// The same parameters where they did not come as JSON.
+    /// Parameters that were not read from JSON.
     pub(crate) fn of_values(
         kinds: &'static [ExpressionKind],
         texts: Vec<(ExpressionKind, Cow<'a, str>)>,
@@ -57,10 +55,10 @@ impl<'a> Expressions<'a> {
     ) -> Result<Expressions<'a>, Exception> {
         let name = |(placeholder, name): (&'a [u8], ValueRef<'a>)| match name {
             ValueRef::S(name) => Ok((String::from_utf8_lossy(placeholder), String::from_utf8_lossy(name))),
-            _ => Err(Exception::validation("ExpressionAttributeNames contains a name that is no text")),
+            _ => Err(Exception::validation("ExpressionAttributeNames contains a name that is not a string")),
         };
         let value = |(placeholder, value): (&'a [u8], ValueRef<'a>)| {
-            (String::from_utf8_lossy(placeholder), SentValue::of(value))
+            (String::from_utf8_lossy(placeholder), UncheckedValue::of(value))
         };
         let names = names.map(|names| names.into_iter().map(name).collect()).transpose()?;
         Ok(Expressions {
@@ -71,7 +69,7 @@ impl<'a> Expressions<'a> {
         })
     }
 
-    /// Reads a member if it is one of these parameters; says whether it was.
+    /// Reads a member if it is one of these parameters, and returns whether it is.
     pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<bool, Exception> {
         match member {
             "ExpressionAttributeNames" => self.names = reader.text_map()?,
@@ -101,22 +99,22 @@ impl<'a> Expressions<'a> {
         self.text(kind).is_some()
     }
 
-    /// The names as sent.
+    /// The attribute names in the order of the request.
     pub(crate) fn names(&self) -> &[(Cow<'a, str>, Cow<'a, str>)] {
         self.names.as_deref().unwrap_or(&[])
     }
 
-    /// The values as sent.
-    pub(crate) fn values(&self) -> &[(Cow<'a, str>, SentValue)] {
+    /// The attribute values in the order of the request.
+    pub(crate) fn values(&self) -> &[(Cow<'a, str>, UncheckedValue)] {
         self.values.as_deref().unwrap_or(&[])
     }
 
-    /// Expressions stand alone: not beside legacy parameters, and no placeholders without them.
-    /// `legacy` lists the operation's legacy parameters in AWS's order, and whether each was sent.
+    /// Refuses expressions alongside legacy parameters, and placeholders without expressions. `legacy` lists the legacy parameters
+    /// of the operation in AWS's order, and whether each is present.
     pub(crate) fn check_use(&self, legacy: &[(&str, bool)]) -> Result<(), Exception> {
         let used: Vec<_> =
             self.kinds.iter().filter(|kind| self.has(**kind)).map(|kind| member_name(*kind)).collect();
-        let legacy: Vec<_> = legacy.iter().filter(|(_, sent)| *sent).map(|(name, _)| *name).collect();
+        let legacy: Vec<_> = legacy.iter().filter(|(_, present)| *present).map(|(name, _)| *name).collect();
         if !used.is_empty() && !legacy.is_empty() {
             return Err(mixed_parameters(&legacy, &used).into());
         }
@@ -131,12 +129,12 @@ impl<'a> Expressions<'a> {
     }
 
     /// Parses all expressions. Every placeholder must be well formed, defined and used.
-    pub(crate) fn parse(&self) -> Result<Parsed, Exception> {
+    pub(crate) fn parse(&self) -> Result<ParsedExpressions, Exception> {
         let names = self.bound_names()?;
         let values = self.bound_values()?;
         self.check_substitutions()?;
         let mut usage = Usage::new();
-        let mut parsed = Parsed::default();
+        let mut parsed = ParsedExpressions::default();
         if let Some(text) = self.text(ExpressionKind::Update) {
             parsed.update = Some(Update::parse(text, &names, &values, &mut usage)?);
         }
@@ -160,12 +158,12 @@ impl<'a> Expressions<'a> {
         if let Some(error) = usage.unused_names(&names).or_else(|| usage.unused_values(&values)) {
             return Err(error.into());
         }
-        // Whether it is a condition on keys counts only once all expressions are well formed.
+        // Whether it is a valid condition on keys is checked only after all expressions are parsed.
         parsed.key_condition = key_condition.as_ref().map(KeyCondition::from_condition).transpose()?;
         Ok(parsed)
     }
 
-    /// The parameters as a request has them, and nothing else that was sent with them.
+    /// Encodes the parameters in the form of a request, without other members.
     pub(crate) fn encode(&self, json: &mut Writer) {
         json.object(|json| {
             for kind in self.kinds {
@@ -189,27 +187,27 @@ impl<'a> Expressions<'a> {
     }
 
     fn bound_names(&self) -> Result<ExpressionNames, Exception> {
-        let Some(sent) = &self.names else { return Ok(ExpressionNames::new()) };
-        for (placeholder, _) in sent {
+        let Some(entries) = &self.names else { return Ok(ExpressionNames::new()) };
+        for (placeholder, _) in entries {
             ExpressionNames::check_placeholder(placeholder)?;
         }
-        for (placeholder, name) in sent {
+        for (placeholder, name) in entries {
             check_name(name).map_err(|error| {
                 Exception::validation(format!(
                     "ExpressionAttributeNames contains invalid value: {error} for key {placeholder}"
                 ))
             })?;
         }
-        let entries = sorted(sent).map(|(placeholder, name)| (placeholder.to_string(), name.to_string()));
+        let entries = sorted(entries).map(|(placeholder, name)| (placeholder.to_string(), name.to_string()));
         Ok(ExpressionNames::from_entries(entries)?)
     }
 
     fn bound_values(&self) -> Result<ExpressionValues, Exception> {
-        let Some(sent) = &self.values else { return Ok(ExpressionValues::new()) };
-        for (placeholder, _) in sent {
+        let Some(entries) = &self.values else { return Ok(ExpressionValues::new()) };
+        for (placeholder, _) in entries {
             ExpressionValues::check_placeholder(placeholder)?;
         }
-        for (placeholder, value) in sent {
+        for (placeholder, value) in entries {
             if let Some(error) = value.error() {
                 return Err(Exception::validation(format!(
                     "ExpressionAttributeValues contains invalid value: {error} for key {placeholder}"
@@ -217,7 +215,7 @@ impl<'a> Expressions<'a> {
             }
         }
         let entries =
-            sorted(sent).map(|(placeholder, value)| (placeholder.to_string(), value.value().clone()));
+            sorted(entries).map(|(placeholder, value)| (placeholder.to_string(), value.value().clone()));
         Ok(ExpressionValues::from_entries(entries)?)
     }
 
@@ -233,16 +231,16 @@ impl<'a> Expressions<'a> {
     }
 }
 
-fn read_values<'a>(reader: &mut Reader<'a>) -> Result<Option<Entries<'a, SentValue>>, Exception> {
+fn read_values<'a>(reader: &mut Reader<'a>) -> Result<Option<Entries<'a, UncheckedValue>>, Exception> {
     let mut values = Vec::new();
     let present = reader.map(Shape::Map("AttributeValue"), |reader, placeholder| {
-        values.push((placeholder, SentValue::read_element(reader)?));
+        values.push((placeholder, UncheckedValue::read_element(reader)?));
         Ok(())
     })?;
     Ok(present.then_some(values))
 }
 
-/// Entries by placeholder, those with the same in the order given: maps take them so without moving others.
+/// Entries in a stable order by placeholder, so that maps take them without moving others.
 fn sorted<'s, T>(entries: &'s [(Cow<'_, str>, T)]) -> impl Iterator<Item = (&'s str, &'s T)> {
     let mut entries: Vec<_> =
         entries.iter().map(|(placeholder, entry)| (placeholder.as_ref(), entry)).collect();
@@ -329,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn members_the_operation_does_not_take_are_not_read() {
+    fn members_unknown_to_the_operation_are_skipped() {
         let expressions =
             read(r#"{"UpdateExpression":7,"ExpressionAttributeValues":7}"#, &[ExpressionKind::Projection]);
         assert!(expressions.parse().unwrap().update.is_none());

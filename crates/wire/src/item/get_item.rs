@@ -1,4 +1,4 @@
-//! GetItem: JSON → request, answer → JSON.
+//! GetItem: JSON → request, response → JSON.
 
 use crate::attribute_value::{self, Attributes};
 use crate::item::expressions::Expressions;
@@ -12,7 +12,6 @@ use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 use std::borrow::Cow;
 
-/// The members as members.
 struct GetItemMembers<'a> {
     table: Option<Cow<'a, str>>,
     key: Option<Attributes>,
@@ -50,8 +49,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let members = read(reader)?;
     table_name::check("tableName", members.table.as_ref())?;
     let mut validation = Validation::new();
-    let wish = members.return_consumed_capacity.as_deref();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish);
+    let capacity = members.return_consumed_capacity.as_deref();
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity);
     let names = members.attributes_to_get.as_deref();
     legacy::validate_attributes_to_get(&mut validation, "attributesToGet", names);
     validation.required("tableName", &members.table);
@@ -85,24 +84,15 @@ pub(crate) fn encode(output: &GetItemOutput, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::capacity::ReturnConsumedCapacity;
-    use partita_api::{Operation, Response};
     use partita_value::{AttributeValue, Item};
 
-    fn get(body: &str) -> GetItem {
-        match decoded(Operation::GetItem, body) {
-            Request::GetItem(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::GetItem, body)
-    }
+    operation_tests!(GetItem);
 
     #[test]
     fn a_plain_get() {
-        let request = get(r#"{"TableName":"Music","Key":{"pk":{"S":"a"}},"ConsistentRead":null}"#);
+        let request = decoded(r#"{"TableName":"Music","Key":{"pk":{"S":"a"}},"ConsistentRead":null}"#);
         assert!(request.projection.is_none() && !request.consistent_read);
         assert_eq!(request.return_consumed_capacity, ReturnConsumedCapacity::None);
     }
@@ -115,7 +105,7 @@ mod tests {
                 .collect();
         for projection in [r#""AttributesToGet":["a","c"]"#, r#""ProjectionExpression":"a, c""#] {
             let request =
-                get(&format!(r#"{{"TableName":"abc","Key":{{}},"ConsistentRead":true,{projection}}}"#));
+                decoded(&format!(r#"{{"TableName":"abc","Key":{{}},"ConsistentRead":true,{projection}}}"#));
             assert!(request.consistent_read);
             let projected = request.projection.unwrap().apply(item.view());
             assert!(
@@ -125,16 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_in_order() {
+    fn errors_are_reported_in_order() {
         assert_eq!(
             refused(r#"{"AttributesToGet":[],"ReturnConsumedCapacity":"hi"}"#),
             errors(&[
-                (
-                    "'hi'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
-                ("'[]'", "attributesToGet", "Member must have length greater than or equal to 1"),
+                ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+                ("'[]'", "attributesToGet", "have length greater than or equal to 1"),
                 ("null", "tableName", NOT_NULL),
                 ("null", "key", NOT_NULL),
             ])
@@ -151,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_has_an_item_if_there_is_one() {
+    fn the_response_has_the_item_if_it_exists() {
         assert_eq!(encoded(Response::GetItem(GetItemOutput::default())), "{}");
         let item: Item = [("pk", AttributeValue::S("ä\"".into()))].into_iter().collect();
         let output = GetItemOutput { item: Some(item), consumed_capacity: None };

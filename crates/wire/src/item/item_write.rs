@@ -1,9 +1,9 @@
-//! What PutItem, UpdateItem and DeleteItem have in common: the table, the condition in either form, and what
-//! the client wants to be told.
+//! The members that PutItem, UpdateItem and DeleteItem share (the table, the condition in either form, and what to return), and
+//! their response.
 
 use crate::attribute_value;
 use crate::item::expressions::Expressions;
-use crate::item::legacy::{self, SentCondition};
+use crate::item::legacy::{self, LegacyConditionMembers};
 use crate::json::{Reader, Writer};
 use crate::reporting;
 use crate::table::table_name;
@@ -15,12 +15,12 @@ use partita_api::reporting::ReturnValues;
 use partita_expression::{Condition, ExpressionKind, LogicalOperator};
 use std::borrow::Cow;
 
-/// The shared members, as sent.
+/// The shared members.
 #[derive(Debug)]
-pub(crate) struct ItemWrite<'a> {
+pub(crate) struct ItemWriteMembers<'a> {
     pub(crate) table: Option<Cow<'a, str>>,
     pub(crate) expressions: Expressions<'a>,
-    expected: Option<Vec<SentCondition<'a>>>,
+    expected: Option<Vec<LegacyConditionMembers<'a>>>,
     conditional_operator: Option<Cow<'a, str>>,
     return_values: Option<Cow<'a, str>>,
     return_on_failure: Option<Cow<'a, str>>,
@@ -28,9 +28,9 @@ pub(crate) struct ItemWrite<'a> {
     return_item_collection_metrics: Option<Cow<'a, str>>,
 }
 
-impl<'a> ItemWrite<'a> {
-    pub(crate) fn new(kinds: &'static [ExpressionKind]) -> ItemWrite<'a> {
-        ItemWrite {
+impl<'a> ItemWriteMembers<'a> {
+    pub(crate) fn new(kinds: &'static [ExpressionKind]) -> ItemWriteMembers<'a> {
+        ItemWriteMembers {
             table: None,
             expressions: Expressions::new(kinds),
             expected: None,
@@ -42,7 +42,7 @@ impl<'a> ItemWrite<'a> {
         }
     }
 
-    /// Reads a member that the operation does not know itself; skips it if nobody does.
+    /// Reads a shared member, or skips it if it is unknown.
     pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<(), Exception> {
         match member {
             "TableName" => self.table = reader.text()?,
@@ -58,7 +58,7 @@ impl<'a> ItemWrite<'a> {
         Ok(())
     }
 
-    /// The table's name, whose errors are told alone.
+    /// Checks the name of the table, whose errors are reported alone.
     pub(crate) fn check_table(&self) -> Result<(), Exception> {
         table_name::check("tableName", self.table.as_ref())
     }
@@ -80,7 +80,7 @@ impl<'a> ItemWrite<'a> {
         reporting::return_item_on_condition_failure(validation, path, self.return_on_failure.as_deref())
     }
 
-    /// The legacy condition's operators; what joins its parts.
+    /// Validates the operators of the legacy condition; returns the one that joins its parts.
     pub(crate) fn validate_expected(&self, validation: &mut Validation) -> Option<LogicalOperator> {
         let joined_by =
             legacy::validate_conditional_operator(validation, self.conditional_operator.as_deref());
@@ -88,7 +88,7 @@ impl<'a> ItemWrite<'a> {
         joined_by
     }
 
-    /// Either expressions or legacy parameters. `updates` tells whether `AttributeUpdates` were sent.
+    /// Refuses expressions alongside legacy parameters. `updates` is whether `AttributeUpdates` is present.
     pub(crate) fn check_use(
         &self,
         joined_by: Option<LogicalOperator>,
@@ -102,7 +102,7 @@ impl<'a> ItemWrite<'a> {
         legacy::check_conditional_operator(joined_by, self.expected.as_deref())
     }
 
-    /// The legacy condition.
+    /// Takes the legacy condition.
     pub(crate) fn expected(
         &mut self,
         joined_by: Option<LogicalOperator>,

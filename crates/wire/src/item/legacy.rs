@@ -1,9 +1,7 @@
-//! The parameters from before there were expressions: `Expected`, `ScanFilter`, `QueryFilter`,
-//! `KeyConditions`, `AttributeUpdates`, `ConditionalOperator` and `AttributesToGet`.
-//!
-//! Come in as sent; go out as the same conditions, updates and projections that expressions are parsed to.
+//! The legacy parameters that expressions replaced: `Expected`, `ScanFilter`, `QueryFilter`, `KeyConditions`, `AttributeUpdates`,
+//! `ConditionalOperator` and `AttributesToGet`. They become the same conditions, updates and projections as expressions.
 
-use crate::attribute_value::{SentValue, check_name};
+use crate::attribute_value::{UncheckedValue, check_name};
 use crate::json::{Reader, Shape};
 use crate::validation::Validation;
 use partita_api::{Exception, messages};
@@ -36,14 +34,14 @@ fn invalid(text: impl std::fmt::Display) -> Exception {
     Exception::validation(format!("{INVALID}{text}"))
 }
 
-/// One attribute's entry of `Expected`, `ScanFilter`, `QueryFilter` or `KeyConditions`, as sent.
+/// An entry of `Expected`, `ScanFilter`, `QueryFilter` or `KeyConditions`.
 #[derive(Debug)]
-pub(crate) struct SentCondition<'a> {
+pub(crate) struct LegacyConditionMembers<'a> {
     attribute: Cow<'a, str>,
     operator: Option<Cow<'a, str>>,
-    values: Option<Vec<SentValue>>,
+    values: Option<Vec<UncheckedValue>>,
     /// Only in `Expected`.
-    value: Option<SentValue>,
+    value: Option<UncheckedValue>,
     /// Only in `Expected`.
     exists: Option<bool>,
 }
@@ -51,17 +49,17 @@ pub(crate) struct SentCondition<'a> {
 /// Reads `ScanFilter`, `QueryFilter` or `KeyConditions`.
 pub(crate) fn read_conditions<'a>(
     reader: &mut Reader<'a>,
-) -> Result<Option<Vec<SentCondition<'a>>>, Exception> {
+) -> Result<Option<Vec<LegacyConditionMembers<'a>>>, Exception> {
     read_entries(reader, "Condition", |reader, _, _| reader.skip())
 }
 
 /// Reads `Expected`.
 pub(crate) fn read_expected<'a>(
     reader: &mut Reader<'a>,
-) -> Result<Option<Vec<SentCondition<'a>>>, Exception> {
+) -> Result<Option<Vec<LegacyConditionMembers<'a>>>, Exception> {
     read_entries(reader, "ExpectedAttributeValue", |reader, condition, member| {
         match member {
-            "Value" => condition.value = SentValue::read_member(reader)?,
+            "Value" => condition.value = UncheckedValue::read_member(reader)?,
             "Exists" => condition.exists = reader.boolean()?,
             _ => reader.skip()?,
         }
@@ -72,12 +70,12 @@ pub(crate) fn read_expected<'a>(
 fn read_entries<'a>(
     reader: &mut Reader<'a>,
     class: &'static str,
-    mut other: impl FnMut(&mut Reader<'a>, &mut SentCondition<'a>, &str) -> Result<(), Exception>,
-) -> Result<Option<Vec<SentCondition<'a>>>, Exception> {
+    mut other: impl FnMut(&mut Reader<'a>, &mut LegacyConditionMembers<'a>, &str) -> Result<(), Exception>,
+) -> Result<Option<Vec<LegacyConditionMembers<'a>>>, Exception> {
     let mut conditions = Vec::new();
     let present = reader.map(Shape::Map(class), |reader, attribute| {
         let mut condition =
-            SentCondition { attribute, operator: None, values: None, value: None, exists: None };
+            LegacyConditionMembers { attribute, operator: None, values: None, value: None, exists: None };
         reader.structure(Shape::Element(class), |reader, member| {
             match member {
                 "ComparisonOperator" => condition.operator = reader.text()?,
@@ -92,20 +90,20 @@ fn read_entries<'a>(
     Ok(present.then_some(conditions))
 }
 
-fn read_value_list(reader: &mut Reader<'_>) -> Result<Option<Vec<SentValue>>, Exception> {
+fn read_value_list(reader: &mut Reader<'_>) -> Result<Option<Vec<UncheckedValue>>, Exception> {
     let mut values = Vec::new();
     let present = reader.list(Shape::List, |reader| {
-        values.push(SentValue::read_element(reader)?);
+        values.push(UncheckedValue::read_element(reader)?);
         Ok(())
     })?;
     Ok(present.then_some(values))
 }
 
-/// Checks the operators against the service model. Only `Expected` may go without them.
+/// Checks the operators against the service model. They are optional in `Expected` only.
 pub(crate) fn validate_conditions(
     validation: &mut Validation,
     member: &str,
-    conditions: Option<&[SentCondition<'_>]>,
+    conditions: Option<&[LegacyConditionMembers<'_>]>,
 ) {
     for condition in conditions.unwrap_or(&[]) {
         let path = format_args!("{member}.{}.member.comparisonOperator", condition.attribute);
@@ -116,7 +114,7 @@ pub(crate) fn validate_conditions(
     }
 }
 
-/// `ConditionalOperator` against the service model.
+/// Checks `ConditionalOperator` against the service model.
 pub(crate) fn validate_conditional_operator(
     validation: &mut Validation,
     operator: Option<&str>,
@@ -128,7 +126,7 @@ pub(crate) fn validate_conditional_operator(
 /// A `ConditionalOperator` joins at least two conditions.
 pub(crate) fn check_conditional_operator(
     operator: Option<LogicalOperator>,
-    conditions: Option<&[SentCondition<'_>]>,
+    conditions: Option<&[LegacyConditionMembers<'_>]>,
 ) -> Result<(), Exception> {
     match (operator, conditions.map_or(0, <[_]>::len)) {
         (Some(_), 0) => {
@@ -141,21 +139,21 @@ pub(crate) fn check_conditional_operator(
     }
 }
 
-/// `Expected` as a condition; an empty one asks for nothing.
+/// Converts `Expected` to a condition; an empty one is none.
 pub(crate) fn expected(
-    conditions: Option<Vec<SentCondition<'_>>>,
+    conditions: Option<Vec<LegacyConditionMembers<'_>>>,
     joined_by: Option<LogicalOperator>,
 ) -> Result<Option<Condition>, Exception> {
-    let conditions = conditions.unwrap_or_default().into_iter().map(SentCondition::expectation);
+    let conditions = conditions.unwrap_or_default().into_iter().map(LegacyConditionMembers::expectation);
     joined(conditions.collect::<Result<_, _>>()?, joined_by)
 }
 
-/// `ScanFilter` or `QueryFilter` as a condition.
+/// Converts `ScanFilter` or `QueryFilter` to a condition.
 pub(crate) fn filter(
-    conditions: Option<Vec<SentCondition<'_>>>,
+    conditions: Option<Vec<LegacyConditionMembers<'_>>>,
     joined_by: Option<LogicalOperator>,
 ) -> Result<Option<Condition>, Exception> {
-    let conditions = conditions.unwrap_or_default().into_iter().map(SentCondition::comparison);
+    let conditions = conditions.unwrap_or_default().into_iter().map(LegacyConditionMembers::comparison);
     joined(conditions.collect::<Result<_, _>>()?, joined_by)
 }
 
@@ -169,19 +167,19 @@ fn joined(
     Ok(Some(Condition::from_legacy(conditions, joined_by.unwrap_or(LogicalOperator::And))?))
 }
 
-/// `KeyConditions`: one or two attributes. An index may have more; only the engine knows.
+/// Converts `KeyConditions`, which have one or two attributes. The key of an index may have more, which the engine checks.
 pub(crate) fn key_conditions(
-    conditions: Vec<SentCondition<'_>>,
+    conditions: Vec<LegacyConditionMembers<'_>>,
     on_index: bool,
 ) -> Result<KeyCondition, Exception> {
     let conditions: Vec<_> =
-        conditions.into_iter().map(SentCondition::comparison).collect::<Result<_, _>>()?;
+        conditions.into_iter().map(LegacyConditionMembers::comparison).collect::<Result<_, _>>()?;
     let key_condition = KeyCondition::from_legacy(conditions)?;
     check_key_conditions(&key_condition, on_index)?;
     Ok(key_condition)
 }
 
-/// Only keys of global indexes have more than two attributes.
+/// Checks the number of key conditions. Only keys of global indexes have more than two attributes.
 pub(crate) fn check_key_conditions(condition: &KeyCondition, on_index: bool) -> Result<(), Exception> {
     match condition.terms.len() {
         1 | 2 => Ok(()),
@@ -190,15 +188,15 @@ pub(crate) fn check_key_conditions(condition: &KeyCondition, on_index: bool) -> 
     }
 }
 
-impl SentCondition<'_> {
-    /// A filter or key condition: an operator and its operands.
+impl LegacyConditionMembers<'_> {
+    /// Converts a filter or key condition: an operator and its operands.
     fn comparison(self) -> Result<LegacyCondition, Exception> {
         let operands = checked_values(self.values.unwrap_or_default())?;
         let operator = named_operator(self.operator.as_deref());
         Ok(LegacyCondition { attribute: self.attribute.into_owned(), operator, operands })
     }
 
-    /// What is expected of an attribute: a comparison, a value, or to be absent.
+    /// Converts an expectation: a comparison, a value, or absence.
     fn expectation(self) -> Result<LegacyCondition, Exception> {
         let attribute = &self.attribute;
         if self.values.is_some() && self.value.is_some() {
@@ -230,8 +228,7 @@ impl SentCondition<'_> {
                 operator.name()
             )));
         }
-        let sent = self.values.unwrap_or_else(|| self.value.into_iter().collect());
-        let operands = checked_values(sent)?;
+        let operands = checked_values(self.values.unwrap_or_else(|| self.value.into_iter().collect()))?;
         Ok(LegacyCondition { attribute: self.attribute.into_owned(), operator, operands })
     }
 
@@ -256,33 +253,35 @@ impl SentCondition<'_> {
     }
 }
 
-fn checked_values(values: Vec<SentValue>) -> Result<Vec<Value>, Exception> {
-    values.into_iter().map(SentValue::checked).collect()
+fn checked_values(values: Vec<UncheckedValue>) -> Result<Vec<Value>, Exception> {
+    values.into_iter().map(UncheckedValue::checked).collect()
 }
 
-/// The operator of this name; names were validated before.
+/// The operator of this name, which validation has checked.
 fn named_operator(name: Option<&str>) -> LegacyOperator {
     name.and_then(LegacyOperator::from_name).unwrap_or(LegacyOperator::Eq)
 }
 
-/// One attribute's entry of `AttributeUpdates`, as sent.
+/// An entry of `AttributeUpdates`.
 #[derive(Debug)]
-pub(crate) struct SentUpdate<'a> {
+pub(crate) struct LegacyUpdateMembers<'a> {
     attribute: Cow<'a, str>,
     action: Option<Cow<'a, str>>,
-    value: Option<SentValue>,
+    value: Option<UncheckedValue>,
 }
 
 /// Reads `AttributeUpdates`.
-pub(crate) fn read_updates<'a>(reader: &mut Reader<'a>) -> Result<Option<Vec<SentUpdate<'a>>>, Exception> {
+pub(crate) fn read_updates<'a>(
+    reader: &mut Reader<'a>,
+) -> Result<Option<Vec<LegacyUpdateMembers<'a>>>, Exception> {
     const CLASS: &str = "AttributeValueUpdate";
     let mut updates = Vec::new();
     let present = reader.map(Shape::Map(CLASS), |reader, attribute| {
-        let mut update = SentUpdate { attribute, action: None, value: None };
+        let mut update = LegacyUpdateMembers { attribute, action: None, value: None };
         reader.structure(Shape::Element(CLASS), |reader, member| {
             match member {
                 "Action" => update.action = reader.text()?,
-                "Value" => update.value = SentValue::read_member(reader)?,
+                "Value" => update.value = UncheckedValue::read_member(reader)?,
                 _ => reader.skip()?,
             }
             Ok(())
@@ -303,25 +302,25 @@ enum Action {
 const ACTIONS: &[(&str, Action)] = &[("ADD", Action::Add), ("DELETE", Action::Delete), ("PUT", Action::Put)];
 
 /// Checks the actions against the service model.
-pub(crate) fn validate_updates(validation: &mut Validation, updates: Option<&[SentUpdate<'_>]>) {
+pub(crate) fn validate_updates(validation: &mut Validation, updates: Option<&[LegacyUpdateMembers<'_>]>) {
     for update in updates.unwrap_or(&[]) {
         let path = format_args!("attributeUpdates.{}.member.action", update.attribute);
         validation.one_of(path, update.action.as_deref(), ACTIONS);
     }
 }
 
-/// `AttributeUpdates` as an update; an empty one changes nothing.
-pub(crate) fn updates(updates: Option<Vec<SentUpdate<'_>>>) -> Result<Option<Update>, Exception> {
+/// Converts `AttributeUpdates` to an update; an empty one is none.
+pub(crate) fn updates(updates: Option<Vec<LegacyUpdateMembers<'_>>>) -> Result<Option<Update>, Exception> {
     let actions: Vec<_> =
         updates.unwrap_or_default().into_iter().map(update_action).collect::<Result<_, _>>()?;
     Ok((!actions.is_empty()).then(|| Update::from_attribute_updates(actions)))
 }
 
-fn update_action(update: SentUpdate<'_>) -> Result<(String, AttributeAction), Exception> {
+fn update_action(update: LegacyUpdateMembers<'_>) -> Result<(String, AttributeAction), Exception> {
     check_name(&update.attribute).map_err(|error| Exception::from(&error))?;
     let action = ACTIONS.iter().find(|(name, _)| Some(*name) == update.action.as_deref());
     let action = action.map_or(Action::Put, |(_, action)| *action);
-    let value = update.value.map(SentValue::checked).transpose()?;
+    let value = update.value.map(UncheckedValue::checked).transpose()?;
     let action = match (action, value) {
         (Action::Delete, value) => AttributeAction::Delete(value),
         (_, None) => {
@@ -334,7 +333,7 @@ fn update_action(update: SentUpdate<'_>) -> Result<(String, AttributeAction), Ex
     Ok((update.attribute.into_owned(), action))
 }
 
-/// `AttributesToGet` against the service model.
+/// Checks `AttributesToGet` against the service model.
 pub(crate) fn validate_attributes_to_get(
     validation: &mut Validation,
     path: impl std::fmt::Display,
@@ -345,7 +344,7 @@ pub(crate) fn validate_attributes_to_get(
     }
 }
 
-/// `AttributesToGet` names each attribute once, and none that cannot be.
+/// Refuses invalid and duplicate names in `AttributesToGet`.
 pub(crate) fn check_attributes_to_get(names: Option<&[Cow<'_, str>]>) -> Result<(), Exception> {
     let mut sorted: Vec<_> = names.unwrap_or(&[]).iter().collect();
     for name in &sorted {
@@ -358,7 +357,7 @@ pub(crate) fn check_attributes_to_get(names: Option<&[Cow<'_, str>]>) -> Result<
     }
 }
 
-/// `AttributesToGet` as a projection.
+/// Converts `AttributesToGet` to a projection.
 pub(crate) fn attributes_to_get(names: Option<Vec<Cow<'_, str>>>) -> Option<Projection> {
     names.map(|names| Projection::from_attributes(names.into_iter().map(Cow::into_owned).collect()))
 }

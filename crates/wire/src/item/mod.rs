@@ -1,4 +1,4 @@
-//! Items: reading and writing them, and the expressions and legacy parameters of such requests.
+//! Reads and writes of items, and the expressions and legacy parameters of such requests.
 
 partita_api::operation_modules!(item);
 pub mod expressions;

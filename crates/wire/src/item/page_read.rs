@@ -1,9 +1,9 @@
-//! What Query and Scan have in common: the table or index, the filter in either form, the projection, and
-//! where a page begins and ends. The answer of both.
+//! The members that Query and Scan share (the table or index, the filter in either form, the projection, and the start and limit
+//! of the page), and their response.
 
 use crate::attribute_value::{self, Attributes};
 use crate::item::expressions::Expressions;
-use crate::item::legacy::{self, SentCondition};
+use crate::item::legacy::{self, LegacyConditionMembers};
 use crate::json::{Reader, Writer};
 use crate::reporting;
 use crate::table::table_name;
@@ -19,15 +19,15 @@ use std::borrow::Cow;
 pub(crate) const QUERY_EXPRESSIONS: &[ExpressionKind] =
     &[ExpressionKind::Projection, ExpressionKind::Filter, ExpressionKind::KeyCondition];
 
-/// The shared members, as sent.
+/// The shared members.
 #[derive(Debug)]
-pub(crate) struct PageRead<'a> {
+pub(crate) struct PageReadMembers<'a> {
     /// `QueryFilter` or `ScanFilter`.
     filter_member: &'static str,
     pub(crate) table: Option<Cow<'a, str>>,
     pub(crate) index: Option<Cow<'a, str>>,
     pub(crate) expressions: Expressions<'a>,
-    pub(crate) filter: Option<Vec<SentCondition<'a>>>,
+    pub(crate) filter: Option<Vec<LegacyConditionMembers<'a>>>,
     pub(crate) conditional_operator: Option<Cow<'a, str>>,
     pub(crate) attributes_to_get: Option<Vec<Cow<'a, str>>>,
     select: Option<Cow<'a, str>>,
@@ -37,9 +37,9 @@ pub(crate) struct PageRead<'a> {
     return_consumed_capacity: Option<Cow<'a, str>>,
 }
 
-impl<'a> PageRead<'a> {
-    pub(crate) fn new(filter_member: &'static str, kinds: &'static [ExpressionKind]) -> PageRead<'a> {
-        PageRead {
+impl<'a> PageReadMembers<'a> {
+    pub(crate) fn new(filter_member: &'static str, kinds: &'static [ExpressionKind]) -> PageReadMembers<'a> {
+        PageReadMembers {
             filter_member,
             table: None,
             index: None,
@@ -55,7 +55,7 @@ impl<'a> PageRead<'a> {
         }
     }
 
-    /// Reads a member that the operation does not know itself; skips it if nobody does.
+    /// Reads a shared member, or skips it if it is unknown.
     pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<(), Exception> {
         match member {
             "TableName" => self.table = reader.text()?,
@@ -106,7 +106,7 @@ impl<'a> PageRead<'a> {
         legacy::validate_attributes_to_get(validation, "attributesToGet", self.attributes_to_get.as_deref());
     }
 
-    /// Either expressions or legacy parameters. `key_conditions` tells whether those clash as well.
+    /// Refuses expressions alongside legacy parameters. `key_conditions` is whether `KeyConditions` conflicts with them as well.
     pub(crate) fn check_use(
         &self,
         joined_by: Option<LogicalOperator>,
@@ -121,7 +121,7 @@ impl<'a> PageRead<'a> {
         legacy::check_conditional_operator(joined_by, self.filter.as_deref())
     }
 
-    /// The legacy filter.
+    /// Takes the legacy filter.
     pub(crate) fn filter(
         &mut self,
         joined_by: Option<LogicalOperator>,
@@ -129,14 +129,14 @@ impl<'a> PageRead<'a> {
         legacy::filter(self.filter.take(), joined_by)
     }
 
-    /// What `Select` asks for must agree with the projection and the index.
+    /// Checks that `Select` agrees with the projection and the index.
     pub(crate) fn check_select(&self, select: Option<Select>) -> Result<(), Exception> {
         let projection = match (&self.attributes_to_get, self.expressions.has(ExpressionKind::Projection)) {
             (Some(_), _) => Some("AttributesToGet"),
             (None, true) => Some("ProjectionExpression"),
             (None, false) => None,
         };
-        let wanted = match select {
+        let selected = match select {
             None => return Ok(()),
             Some(Select::AllAttributes) => "ALL_ATTRIBUTES",
             Some(Select::AllProjectedAttributes) => "ALL_PROJECTED_ATTRIBUTES",
@@ -145,11 +145,11 @@ impl<'a> PageRead<'a> {
         };
         match (select, projection) {
             (Some(Select::SpecificAttributes), None) => Err(Exception::validation(format!(
-                "Must specify the AttributesToGet or ProjectionExpression when choosing to get {wanted}"
+                "Must specify the AttributesToGet or ProjectionExpression when choosing to get {selected}"
             ))),
             (Some(Select::SpecificAttributes), Some(_)) => Ok(()),
             (_, Some(projection)) => Err(Exception::validation(format!(
-                "Cannot specify the {projection} when choosing to get {wanted}"
+                "Cannot specify the {projection} when choosing to get {selected}"
             ))),
             (Some(Select::AllProjectedAttributes), None) if self.index.is_none() => {
                 Err(Exception::validation(
@@ -160,13 +160,13 @@ impl<'a> PageRead<'a> {
         }
     }
 
-    /// The projection in either form.
+    /// Returns the projection in either form.
     pub(crate) fn projection(&mut self, parsed: Option<Projection>) -> Option<Projection> {
         parsed.or(legacy::attributes_to_get(self.attributes_to_get.take()))
     }
 }
 
-/// A page of items and where the next one begins.
+/// Encodes a page of items and the start key of the next page.
 pub(crate) fn encode(output: &QueryOutput, json: &mut Writer) {
     let page = &output.page;
     json.object(|json| {

@@ -4,7 +4,7 @@ pub(crate) use crate::item::item_write::encode;
 
 use crate::attribute_value::Attributes;
 use crate::item::item_size::check_size;
-use crate::item::item_write::{self, ItemWrite};
+use crate::item::item_write::{self, ItemWriteMembers};
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
@@ -13,7 +13,7 @@ use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut write = ItemWrite::new(&[ExpressionKind::Condition]);
+    let mut write = ItemWriteMembers::new(&[ExpressionKind::Condition]);
     let mut item = None;
     reader.request(|reader, member| match member {
         "Item" => {
@@ -54,26 +54,17 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::capacity::{ConsumedCapacity, ReturnConsumedCapacity, Units};
     use partita_api::item::put_item::{PutItem, PutItemOutput};
     use partita_api::reporting::ReturnValues;
-    use partita_api::{Operation, Request, Response};
     use partita_value::{AttributeValue, Item, ValueRef, names::TableName};
 
-    fn put(body: &str) -> PutItem {
-        match decoded(Operation::PutItem, body) {
-            Request::PutItem(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::PutItem, body)
-    }
+    operation_tests!(PutItem);
 
     #[test]
     fn a_plain_put() {
-        let request = put(r#" { "TableName" : "Music", "Item": {"pk": {"S": "a"}}, "Unknown": [1] } "#);
+        let request = decoded(r#" { "TableName" : "Music", "Item": {"pk": {"S": "a"}}, "Unknown": [1] } "#);
         assert_eq!(request.table.as_str(), "Music");
         assert_eq!(request.item.get("pk"), Some(ValueRef::S(b"a")));
         assert!(request.condition.is_none());
@@ -83,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_put_with_everything() {
-        let request = put(
+        let request = decoded(
             r##"{"TableName":"arn:aws:dynamodb:eu-west-1:000000000000:table/Music","Item":{"pk":{"S":"a"}},
                 "ConditionExpression":"attribute_not_exists(#p) OR v < :v","ExpressionAttributeNames":{"#p":"pk"},
                 "ExpressionAttributeValues":{":v":{"N":"1"}},"ReturnValues":"ALL_OLD",
@@ -98,31 +89,27 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_unknown_values_are_told_together() {
+    fn missing_and_unknown_values_are_reported_together() {
         assert_eq!(refused("{}"), errors(&[("null", "tableName", NOT_NULL), ("null", "item", NOT_NULL)]));
         let body = r#"{"TableName":"abc","ReturnConsumedCapacity":"hi","ReturnItemCollectionMetrics":"hi","ReturnValues":"hi"}"#;
         assert_eq!(
             refused(body),
             errors(&[
-                (
-                    "'hi'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
+                ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
                 ("null", "item", NOT_NULL),
                 (
                     "'hi'",
                     "returnValues",
-                    "Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+                    "satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
                 ),
-                ("'hi'", "returnItemCollectionMetrics", "Member must satisfy enum value set: [SIZE, NONE]"),
+                ("'hi'", "returnItemCollectionMetrics", "satisfy enum value set: [SIZE, NONE]"),
             ])
         );
     }
 
     #[test]
-    fn a_bad_table_name_is_told_alone() {
-        let constraint = "Member must have length greater than or equal to 1";
+    fn a_bad_table_name_is_reported_alone() {
+        let constraint = "have length greater than or equal to 1";
         assert_eq!(
             refused(r#"{"TableName":"","ReturnValues":"hi","Item":{}}"#),
             errors(&[("''", "tableName", constraint)])
@@ -130,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_between_members_come_in_order() {
+    fn rules_between_members_are_checked_in_order() {
         let mixed = "Can not use both expression and non-expression parameters in the same request: Non-expression parameters: {Expected} Expression parameters: {ConditionExpression}";
         let body = r#"{"TableName":"abc","Item":{"a":{}},"Expected":{"pk":{}},"ConditionExpression":""}"#;
         assert_eq!(refused(body), mixed);
@@ -161,13 +148,12 @@ mod tests {
     fn items_are_at_most_400_kilobytes() {
         let body =
             |bytes: usize| format!(r#"{{"TableName":"abc","Item":{{"a":{{"S":"{}"}}}}}}"#, "x".repeat(bytes));
-        assert_eq!(put(&body(409_599)).item.size(), 409_600);
+        assert_eq!(decoded(&body(409_599)).item.size(), 409_600);
         assert_eq!(refused(&body(409_600)), "Item size has exceeded the maximum allowed size");
     }
 
     #[test]
     fn wrong_json_types_are_serialization_exceptions() {
-        let mismatch = |body| mismatch(Operation::PutItem, body);
         assert_eq!(mismatch(r#"{"TableName":23}"#), "NUMBER_VALUE cannot be converted to String");
         assert_eq!(mismatch(r#"{"Item":"x"}"#), "Unexpected field type");
         assert_eq!(
@@ -189,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_hold_what_was_asked_for() {
+    fn responses_have_what_was_requested() {
         assert_eq!(encoded(Response::PutItem(PutItemOutput::default())), "{}");
         let capacity = ConsumedCapacity {
             table_name: TableName::new("Music"),

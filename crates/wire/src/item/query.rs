@@ -1,7 +1,7 @@
-//! Query: JSON → request, answer → JSON.
+//! Query: JSON → request, response → JSON.
 
 use crate::item::legacy;
-use crate::item::page_read::{PageRead, QUERY_EXPRESSIONS};
+use crate::item::page_read::{PageReadMembers, QUERY_EXPRESSIONS};
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
@@ -12,7 +12,7 @@ use partita_expression::ExpressionKind;
 pub(crate) use crate::item::page_read::encode;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut page = PageRead::new("QueryFilter", QUERY_EXPRESSIONS);
+    let mut page = PageReadMembers::new("QueryFilter", QUERY_EXPRESSIONS);
     let mut key_conditions = None;
     let mut scan_index_forward = None;
     reader.request(|reader, member| {
@@ -34,17 +34,17 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let joined_by = page.conditional_operator(&mut validation);
     page.validate_attributes_to_get(&mut validation);
     if page.limit.is_some_and(|limit| limit < 1) {
-        // Unlike Scan, Query names the member as the API spells it and does not repeat the value.
-        validation.note(
+        // Unlike the text of Scan, that of Query has the API's spelling of the member and does not repeat the value.
+        validation.record(
             "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
         );
     }
     legacy::validate_conditions(&mut validation, "keyConditions", key_conditions.as_deref());
     validation.finish()?;
 
-    // Legacy key conditions may stand beside expressions, unless those say the same.
-    let clash = key_conditions.is_some() && page.expressions.has(ExpressionKind::KeyCondition);
-    page.check_use(joined_by, clash)?;
+    // Legacy key conditions are allowed alongside expressions, except alongside a key condition expression.
+    let conflict = key_conditions.is_some() && page.expressions.has(ExpressionKind::KeyCondition);
+    page.check_use(joined_by, conflict)?;
     let legacy_filter = page.filter(joined_by)?;
     legacy::check_attributes_to_get(page.attributes_to_get.as_deref())?;
     let exclusive_start_key =
@@ -83,28 +83,19 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 mod tests {
     use super::*;
     use crate::testing::*;
+    use partita_api::Response;
     use partita_api::item::page::ItemPage;
     use partita_api::item::query::QueryOutput;
     use partita_api::reporting::Select;
-    use partita_api::{Operation, Response};
     use partita_value::{AttributeValue, Item};
 
-    fn query(body: &str) -> Query {
-        match decoded(Operation::Query, body) {
-            Request::Query(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::Query, body)
-    }
+    operation_tests!(Query);
 
     const KEY: &str = r#""KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"a"}}"#;
 
     #[test]
     fn a_query_by_expression() {
-        let request = query(
+        let request = decoded(
             r##"{"TableName":"Music","IndexName":"by.Year","KeyConditionExpression":"pk = :p AND sk > :s",
                 "FilterExpression":"#f <> :s","ProjectionExpression":"pk, #f","Limit":5,"ScanIndexForward":false,
                 "ConsistentRead":true,"ExclusiveStartKey":{"pk":{"S":"a"},"sk":{"N":"1"}},"Select":"SPECIFIC_ATTRIBUTES",
@@ -121,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_query_by_legacy_conditions() {
-        let request = query(
+        let request = decoded(
             r#"{"TableName":"Music","KeyConditions":{"pk":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"a"}]}},
                 "FilterExpression":"a > b","Select":"COUNT"}"#,
         );
@@ -130,32 +121,32 @@ mod tests {
     }
 
     #[test]
-    fn members_are_checked_in_order_and_ten_are_told() {
+    fn members_are_checked_in_order_and_ten_errors_reported() {
         let body = r#"{"ReturnConsumedCapacity":"hi","AttributesToGet":[],"IndexName":"abc;","Select":"hi","Limit":-1,
             "KeyConditions":{"a":{},"b":{"ComparisonOperator":""}},"ConditionalOperator":"AN",
             "QueryFilter":{"a":{},"b":{"ComparisonOperator":""}}}"#;
-        let operators = "Member must satisfy enum value set: [IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, BEGINS_WITH, GE, CONTAINS]";
+        let operators = "satisfy enum value set: [IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, BEGINS_WITH, GE, CONTAINS]";
         let expected = errors(&[
             (
                 "'hi'",
                 "select",
-                "Member must satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
+                "satisfy enum value set: [SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
             ),
-            ("'abc;'", "indexName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
-            ("'hi'", "returnConsumedCapacity", "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+            ("'abc;'", "indexName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+            ("'hi'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
             ("null", "queryFilter.a.member.comparisonOperator", NOT_NULL),
             ("''", "queryFilter.b.member.comparisonOperator", operators),
             ("null", "tableName", NOT_NULL),
-            ("'AN'", "conditionalOperator", "Member must satisfy enum value set: [OR, AND]"),
-            ("'[]'", "attributesToGet", "Member must have length greater than or equal to 1"),
-            ("LIMIT", "limit", "Member must have value greater than or equal to 1"),
+            ("'AN'", "conditionalOperator", "satisfy enum value set: [OR, AND]"),
+            ("'[]'", "attributesToGet", "have length greater than or equal to 1"),
+            ("LIMIT", "limit", "have value greater than or equal to 1"),
             ("null", "keyConditions.a.member.comparisonOperator", NOT_NULL),
         ]);
         assert_eq!(refused(body), expected.replace("Value LIMIT at 'limit'", "Value at 'Limit'"));
     }
 
     #[test]
-    fn rules_between_members_come_in_order() {
+    fn rules_between_members_are_checked_in_order() {
         let body = r#"{"TableName":"abc","QueryFilter":{},"AttributesToGet":["a"],"KeyConditions":{},
             "FilterExpression":"","ProjectionExpression":""}"#;
         assert_eq!(
@@ -201,12 +192,12 @@ mod tests {
             refused(&format!(r#"{{"TableName":"abc",{three}}}"#)),
             "Conditions can be of length 1 or 2 only"
         );
-        let request = query(&format!(r#"{{"TableName":"abc","IndexName":"ghi",{three}}}"#));
+        let request = decoded(&format!(r#"{{"TableName":"abc","IndexName":"ghi",{three}}}"#));
         assert_eq!(request.key_condition.terms.len(), 3);
     }
 
     #[test]
-    fn other_expressions_are_read_before_the_key_condition_is_understood() {
+    fn other_expressions_are_parsed_before_the_key_condition_is_interpreted() {
         let key = r#""KeyConditionExpression":"attribute_exists(pk)""#;
         assert_eq!(
             refused(&format!(r#"{{"TableName":"abc",{key},"FilterExpression":""}}"#)),
@@ -216,7 +207,7 @@ mod tests {
             refused(&format!(r#"{{"TableName":"abc",{key}}}"#)),
             "Invalid operator used in KeyConditionExpression: attribute_exists"
         );
-        let request = query(r#"{"TableName":"abc","KeyConditions":{"pk":{"ComparisonOperator":"NULL"}}}"#);
+        let request = decoded(r#"{"TableName":"abc","KeyConditions":{"pk":{"ComparisonOperator":"NULL"}}}"#);
         assert_eq!(
             request.key_condition.terms[0].comparison,
             partita_expression::KeyComparison::NotIndexable
@@ -246,12 +237,11 @@ mod tests {
         ] {
             assert_eq!(refused(&body(more)), text);
         }
-        query(&body(r#""Select":"ALL_PROJECTED_ATTRIBUTES","IndexName":"index""#));
+        decoded(&body(r#""Select":"ALL_PROJECTED_ATTRIBUTES","IndexName":"index""#));
     }
 
     #[test]
     fn wrong_json_types_are_serialization_exceptions() {
-        let mismatch = |body| mismatch(Operation::Query, body);
         assert_eq!(mismatch(r#"{"Limit":"1"}"#), "STRING_VALUE cannot be converted to Integer");
         assert_eq!(mismatch(r#"{"ConsistentRead":"maybe"}"#), "Unexpected token received from parser");
         assert_eq!(mismatch(r#"{"AttributesToGet":"a"}"#), "Unexpected field type");
@@ -267,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_answered_with_or_without_items() {
+    fn a_page_is_encoded_with_or_without_items() {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
         let page = ItemPage {
             damaged: Vec::new(),

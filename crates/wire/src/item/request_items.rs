@@ -1,4 +1,4 @@
-//! `RequestItems` of BatchGetItem and BatchWriteItem: a map from tables to what is wanted of each.
+//! `RequestItems` of BatchGetItem and BatchWriteItem: a map from tables to keys or writes.
 
 use crate::table::table_name;
 use crate::validation::{NAME_PATTERN, Validation};
@@ -6,16 +6,16 @@ use partita_api::Exception;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What is wanted of one table, as sent.
+/// The entry of one table.
 #[derive(Debug)]
 pub(crate) struct TableEntry<'a, T> {
     pub(crate) table: Cow<'a, str>,
     /// The JSON of the entry, for errors that repeat it.
     pub(crate) json: &'a str,
-    pub(crate) wanted: T,
+    pub(crate) value: T,
 }
 
-/// Checks that there is a map and that its keys are tables' names.
+/// Checks that the map is present and that its keys are names of tables.
 pub(crate) fn validate<T>(validation: &mut Validation, entries: &Option<Vec<TableEntry<'_, T>>>) {
     let Some(entries) = validation.required("requestItems", entries) else { return };
     if entries.iter().any(|entry| table_name::check("", Some(&entry.table)).is_err()) {
@@ -28,13 +28,13 @@ pub(crate) fn validate<T>(validation: &mut Validation, entries: &Option<Vec<Tabl
     }
 }
 
-/// The whole map as AWS repeats it.
+/// The map in the form in which AWS repeats it in errors.
 pub(crate) fn echo<T>(entries: &[TableEntry<'_, T>]) -> String {
     let entries: Vec<_> = entries.iter().map(|entry| format!("{}={}", entry.table, entry.json)).collect();
     format!("{{{}}}", entries.join(", "))
 }
 
-/// There must be a table, and each may be named only once, be it by name or by ARN.
+/// Checks that there is a table, and that none is named twice, by name or by ARN.
 pub(crate) fn check_tables<T>(entries: &[TableEntry<'_, T>], operation: &str) -> Result<(), Exception> {
     if entries.is_empty() {
         return Err(Exception::validation(format!("The requestItems parameter is required for {operation}")));

@@ -1,9 +1,9 @@
-//! Scan: JSON → request. Its answer is Query's.
+//! Scan: JSON → request.
 
 pub(crate) use crate::item::page_read::encode;
 
 use crate::item::legacy;
-use crate::item::page_read::PageRead;
+use crate::item::page_read::PageReadMembers;
 use crate::json::Reader;
 use crate::table::table_name;
 use crate::validation::{Validation, present};
@@ -11,11 +11,11 @@ use partita_api::item::scan::{Scan, Segment};
 use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 
-/// Most segments of one scan.
+/// The maximum number of segments of a scan.
 const MAX_SEGMENTS: i32 = 1_000_000;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut page = PageRead::new("ScanFilter", &[ExpressionKind::Projection, ExpressionKind::Filter]);
+    let mut page = PageReadMembers::new("ScanFilter", &[ExpressionKind::Projection, ExpressionKind::Filter]);
     let mut segment = None;
     let mut total_segments = None;
     let mut past_damage = None;
@@ -70,7 +70,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-/// `Segment` and `TotalSegments` come together, counted from zero.
+/// Checks `Segment`, which counts from zero, and `TotalSegments`, which are required together.
 fn checked_segment(segment: Option<i32>, total: Option<i32>) -> Result<Option<Segment>, Exception> {
     match (segment, total) {
         (None, None) => Ok(None),
@@ -94,22 +94,12 @@ fn checked_segment(segment: Option<i32>, total: Option<i32>) -> Result<Option<Se
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::Operation;
 
-    fn scan(body: &str) -> Scan {
-        match decoded(Operation::Scan, body) {
-            Request::Scan(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::Scan, body)
-    }
+    operation_tests!(Scan);
 
     #[test]
     fn a_plain_scan() {
-        let request = scan(r#"{"TableName":"Music"}"#);
+        let request = decoded(r#"{"TableName":"Music"}"#);
         assert!(
             request.filter.is_none()
                 && request.segment.is_none()
@@ -120,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_segment_with_a_filter() {
-        let request = scan(
+        let request = decoded(
             r#"{"TableName":"Music","Segment":3,"TotalSegments":4,"Limit":10,"FilterExpression":"a = :a",
                 "ExpressionAttributeValues":{":a":{"BOOL":true}}}"#,
         );
@@ -131,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_legacy_filter() {
-        let request = scan(
+        let request = decoded(
             r#"{"TableName":"Music","AttributesToGet":["a"],"ConditionalOperator":"OR","ScanFilter":{
                 "a":{"ComparisonOperator":"NULL"},
                 "b":{"ComparisonOperator":"BETWEEN","AttributeValueList":[{"N":"1"},{"N":"2"}]}}}"#,
@@ -145,16 +135,16 @@ mod tests {
         assert_eq!(
             refused(r#"{"TotalSegments":0,"Segment":-1,"Limit":0}"#),
             errors(&[
-                ("'0'", "totalSegments", "Member must have value greater than or equal to 1"),
+                ("'0'", "totalSegments", "have value greater than or equal to 1"),
                 ("null", "tableName", NOT_NULL),
-                ("'-1'", "segment", "Member must have value greater than or equal to 0"),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
+                ("'-1'", "segment", "have value greater than or equal to 0"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
             ])
         );
     }
 
     #[test]
-    fn segments_come_in_pairs() {
+    fn segment_and_total_segments_are_required_together() {
         let body = |more: &str| format!(r#"{{"TableName":"abc","FilterExpression":"",{more}}}"#);
         assert_eq!(
             refused(&body(r#""Segment":0"#)),
@@ -171,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_compare_what_can_be_compared() {
+    fn filters_need_comparable_operands() {
         let body = |operator: &str, operands: &str| {
             format!(
                 r#"{{"TableName":"abc","ScanFilter":{{"a":{{"ComparisonOperator":"{operator}","AttributeValueList":[{operands}]}}}}}}"#

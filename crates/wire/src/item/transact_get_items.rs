@@ -1,4 +1,4 @@
-//! TransactGetItems: JSON → request, answer → JSON.
+//! TransactGetItems: JSON → request, response → JSON.
 
 use crate::attribute_value::Attributes;
 use crate::item::expressions::Expressions;
@@ -21,7 +21,7 @@ struct GetMembers<'a> {
     expressions: Expressions<'a>,
 }
 
-/// `{"Get": …}`, which may be missing.
+/// Reads `{"Get": …}`, which may be missing.
 fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Option<GetMembers<'a>>, Exception> {
     let mut get = None;
     reader.structure(Shape::Element("TransactGetItem"), |reader, member| {
@@ -51,18 +51,18 @@ fn read_get<'a>(reader: &mut Reader<'a>) -> Result<Option<GetMembers<'a>>, Excep
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut gets = None;
-    let mut wish = None;
+    let mut capacity = None;
     reader.request(|reader, member| {
         match member {
             "TransactItems" => gets = reader.structures_with_json(read_element)?,
-            "ReturnConsumedCapacity" => wish = reader.text()?,
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
     if let Some((gets, json)) = validation.required("transactItems", &gets) {
         validation.length("transactItems", json, gets.len(), 1, limits::TRANSACTION_ITEMS);
         for (index, get) in gets.iter().enumerate() {
@@ -88,53 +88,46 @@ fn checked_get(members: GetMembers<'_>) -> Result<TransactGet, Exception> {
 }
 
 pub(crate) fn encode(output: &TransactGetItemsOutput, json: &mut Writer) {
-    json.object(|json| {
-        encode_responses(&output.responses, json);
-        reporting::encode_consumed_capacities(json, output.consumed_capacity.as_ref());
-    });
+    encode_responses(&output.responses, output.consumed_capacity.as_ref(), json);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{Operation, Response};
+    use partita_api::Response;
     use partita_value::{AttributeValue, Item};
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::TransactGetItems, body)
-    }
+    operation_tests!(TransactGetItems);
 
     #[test]
-    fn gets_of_several_tables() {
+    fn gets_of_several_tables_are_read() {
         let body = r##"{"TransactItems":[{"Get":{"TableName":"Music","Key":{"pk":{"S":"a"}}}},
             {"Get":{"TableName":"Films","Key":{},"ProjectionExpression":"#a","ExpressionAttributeNames":{"#a":"a"}}}]}"##;
-        let Request::TransactGetItems(request) = decoded(Operation::TransactGetItems, body) else {
-            panic!("no gets")
-        };
-        let [first, second] = request.gets.as_slice() else { panic!("two gets") };
+        let request = decoded(body);
+        let [first, second] = request.gets.as_slice() else { panic!("expected two gets") };
         assert_eq!((first.table.as_str(), second.table.as_str()), ("Music", "Films"));
         assert!(first.projection.is_none() && second.projection.is_some());
     }
 
     #[test]
-    fn between_one_and_a_hundred() {
+    fn a_transaction_has_one_to_a_hundred_actions() {
         let get = r#"{"Get":{"TableName":"abc","Key":{}}}"#;
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![get; count].join(","));
         assert_eq!(
             refused(&body(0)),
-            errors(&[("'[]'", "transactItems", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "transactItems", "have length greater than or equal to 1")])
         );
         let message = refused(&body(101));
         assert!(message.starts_with("1 validation error detected: Value '[{"));
         assert!(message.ends_with(
             "}]' at 'transactItems' failed to satisfy constraint: Member must have length less than or equal to 100"
         ));
-        decoded(Operation::TransactGetItems, &body(100));
+        decoded(&body(100));
     }
 
     #[test]
-    fn mistakes_name_their_place() {
+    fn errors_have_the_path_of_the_member() {
         assert_eq!(refused("{}"), errors(&[("null", "transactItems", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"TransactItems":[{},{"Get":{}}]}"#),
@@ -149,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_has_a_place_for_every_get() {
+    fn the_response_has_an_entry_for_every_get() {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
         let output = TransactGetItemsOutput { responses: vec![None, Some(item)], consumed_capacity: None };
         assert_eq!(

@@ -1,7 +1,7 @@
-//! TransactWriteItems: JSON → request, answer → JSON.
+//! TransactWriteItems: JSON → request, response → JSON.
 
 use crate::attribute_value::Attributes;
-use crate::item::expressions::{Expressions, Parsed};
+use crate::item::expressions::{Expressions, ParsedExpressions};
 use crate::item::item_size::check_size;
 use crate::item::transaction::{Fingerprint, check_token};
 use crate::json::{Reader, Shape, Writer};
@@ -23,54 +23,54 @@ use partita_value::limits;
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ActionKind {
     ConditionCheck,
     Put,
     Delete,
     Update,
 }
 
-impl Kind {
-    fn from_member(member: &str) -> Option<Kind> {
+impl ActionKind {
+    fn from_member(member: &str) -> Option<ActionKind> {
         match member {
-            "ConditionCheck" => Some(Kind::ConditionCheck),
-            "Put" => Some(Kind::Put),
-            "Delete" => Some(Kind::Delete),
-            "Update" => Some(Kind::Update),
+            "ConditionCheck" => Some(ActionKind::ConditionCheck),
+            "Put" => Some(ActionKind::Put),
+            "Delete" => Some(ActionKind::Delete),
+            "Update" => Some(ActionKind::Update),
             _ => None,
         }
     }
 
     fn class(self) -> &'static str {
         match self {
-            Kind::ConditionCheck => "ConditionCheck",
-            Kind::Put => "Put",
-            Kind::Delete => "Delete",
-            Kind::Update => "Update",
+            ActionKind::ConditionCheck => "ConditionCheck",
+            ActionKind::Put => "Put",
+            ActionKind::Delete => "Delete",
+            ActionKind::Update => "Update",
         }
     }
 
-    /// The member's name in validation errors.
+    /// The name of the member in validation errors.
     fn path(self) -> &'static str {
         match self {
-            Kind::ConditionCheck => "conditionCheck",
-            Kind::Put => "put",
-            Kind::Delete => "delete",
-            Kind::Update => "update",
+            ActionKind::ConditionCheck => "conditionCheck",
+            ActionKind::Put => "put",
+            ActionKind::Delete => "delete",
+            ActionKind::Update => "update",
         }
     }
 
-    /// The member that says which item: a whole one, or its key.
+    /// The member with the item or its key, and its name in validation errors.
     fn attributes_member(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Put => ("Item", "item"),
+            ActionKind::Put => ("Item", "item"),
             _ => ("Key", "key"),
         }
     }
 
     fn expressions(self) -> &'static [ExpressionKind] {
         match self {
-            Kind::Update => &[ExpressionKind::Update, ExpressionKind::Condition],
+            ActionKind::Update => &[ExpressionKind::Update, ExpressionKind::Condition],
             _ => &[ExpressionKind::Condition],
         }
     }
@@ -79,9 +79,9 @@ impl Kind {
 /// The members of one action.
 #[derive(Debug)]
 struct ActionMembers<'a> {
-    kind: Kind,
+    kind: ActionKind,
     table: Option<Cow<'a, str>>,
-    /// The item of a Put, the key of the others.
+    /// The item of a `Put`, the key of other actions.
     attributes: Option<Attributes>,
     expressions: Expressions<'a>,
     return_on_failure: Option<Cow<'a, str>>,
@@ -90,7 +90,7 @@ struct ActionMembers<'a> {
 /// The members of the request.
 #[derive(Default)]
 struct TransactWriteItemsMembers<'a> {
-    /// Each element with the actions it has, of which there must be one; and the JSON of all.
+    /// The actions of each element, of which there must be one, and the JSON of the list.
     elements: Option<(Vec<Vec<ActionMembers<'a>>>, &'a str)>,
     token: Option<Cow<'a, str>>,
     return_consumed_capacity: Option<Cow<'a, str>>,
@@ -115,7 +115,7 @@ fn read(reader: Reader<'_>) -> Result<TransactWriteItemsMembers<'_>, Exception> 
 fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Vec<ActionMembers<'a>>, Exception> {
     let mut actions = Vec::new();
     reader.structure(Shape::Element("TransactWriteItem"), |reader, member| {
-        match Kind::from_member(member) {
+        match ActionKind::from_member(member) {
             Some(kind) => actions.extend(read_action(reader, kind)?),
             None => reader.skip()?,
         }
@@ -124,7 +124,10 @@ fn read_element<'a>(reader: &mut Reader<'a>) -> Result<Vec<ActionMembers<'a>>, E
     Ok(actions)
 }
 
-fn read_action<'a>(reader: &mut Reader<'a>, kind: Kind) -> Result<Option<ActionMembers<'a>>, Exception> {
+fn read_action<'a>(
+    reader: &mut Reader<'a>,
+    kind: ActionKind,
+) -> Result<Option<ActionMembers<'a>>, Exception> {
     let mut members = ActionMembers {
         kind,
         table: None,
@@ -190,21 +193,21 @@ fn validate_action(
     let (_, attributes) = members.kind.attributes_member();
     validation.required(format_args!("{path}.{attributes}"), &members.attributes);
     validation.required(format_args!("{path}.tableName"), &members.table);
-    for (kind, needed_by, member) in [
-        (ExpressionKind::Condition, Kind::ConditionCheck, "conditionExpression"),
-        (ExpressionKind::Update, Kind::Update, "updateExpression"),
+    for (kind, required_by, member) in [
+        (ExpressionKind::Condition, ActionKind::ConditionCheck, "conditionExpression"),
+        (ExpressionKind::Update, ActionKind::Update, "updateExpression"),
     ] {
-        if members.kind == needed_by {
+        if members.kind == required_by {
             validation.required(format_args!("{path}.{member}"), &members.expressions.text(kind));
         }
     }
-    let wish = members.return_on_failure.as_deref();
+    let value = members.return_on_failure.as_deref();
     let member = format_args!("{path}.returnValuesOnConditionCheckFailure");
-    reporting::return_item_on_condition_failure(validation, member, wish);
+    reporting::return_item_on_condition_failure(validation, member, value);
     Ok(())
 }
 
-/// The one action of an element. Actions are checked one after the other; the first error is reported.
+/// Checks the one action of an element. Elements are checked in order; the first error is reported.
 fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exception> {
     let mut actions = actions.into_iter();
     let (Some(members), None) = (actions.next(), actions.next()) else {
@@ -213,20 +216,20 @@ fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exc
         ));
     };
     members.expressions.check_use(&[])?;
-    let Parsed { condition, update, .. } = members.expressions.parse()?;
+    let ParsedExpressions { condition, update, .. } = members.expressions.parse()?;
     let attributes = present(members.attributes)?.checked()?;
     let table = table_name::resolve(&present(members.table)?);
     let return_item_on_condition_failure = members.return_on_failure.as_deref() == Some("ALL_OLD");
     let (return_values, return_consumed_capacity) = (ReturnValues::None, ReturnConsumedCapacity::None);
     let return_item_collection_metrics = false;
     Ok(match members.kind {
-        Kind::ConditionCheck => TransactWrite::ConditionCheck(ConditionCheck {
+        ActionKind::ConditionCheck => TransactWrite::ConditionCheck(ConditionCheck {
             table,
             key: attributes,
             condition: present(condition)?,
             return_item_on_condition_failure,
         }),
-        Kind::Put => {
+        ActionKind::Put => {
             check_size(&attributes)?;
             TransactWrite::Put(PutItem {
                 table,
@@ -238,7 +241,7 @@ fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exc
                 return_item_collection_metrics,
             })
         }
-        Kind::Delete => TransactWrite::Delete(DeleteItem {
+        ActionKind::Delete => TransactWrite::Delete(DeleteItem {
             table,
             key: attributes,
             condition,
@@ -247,7 +250,7 @@ fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exc
             return_consumed_capacity,
             return_item_collection_metrics,
         }),
-        Kind::Update => TransactWrite::Update(UpdateItem {
+        ActionKind::Update => TransactWrite::Update(UpdateItem {
             table,
             key: attributes,
             update,
@@ -260,8 +263,8 @@ fn checked_element(actions: Vec<ActionMembers<'_>>) -> Result<TransactWrite, Exc
     })
 }
 
-/// A hash of what the transaction does. Neither the order of members nor white space changes it: items
-/// are hashed in their canonical encoding, placeholders in order.
+/// A hash of the actions. It does not depend on white space or the order of members: items are hashed in their canonical encoding,
+/// placeholders in sorted order.
 fn fingerprint(elements: &[Vec<ActionMembers<'_>>]) -> [u8; 16] {
     let mut fingerprint = Fingerprint::default();
     for action in elements.iter().flatten() {
@@ -300,27 +303,18 @@ pub(crate) fn encode(output: &TransactWriteItemsOutput, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{Operation, Response};
+    use partita_api::Response;
 
-    fn transaction(body: &str) -> TransactWriteItems {
-        match decoded(Operation::TransactWriteItems, body) {
-            Request::TransactWriteItems(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::TransactWriteItems, body)
-    }
+    operation_tests!(TransactWriteItems);
 
     fn fingerprint(items: &str) -> [u8; 16] {
         let body = format!(r#"{{"ClientRequestToken":"t","TransactItems":[{items}]}}"#);
-        transaction(&body).client_request_token.expect("a token was sent").fingerprint
+        decoded(&body).client_request_token.expect("the request has a token").fingerprint
     }
 
     #[test]
     fn one_of_every_action() {
-        let request = transaction(
+        let request = decoded(
             r#"{"TransactItems":[
                 {"Put":{"TableName":"Music","Item":{"pk":{"S":"a"}},"ConditionExpression":"attribute_not_exists(pk)",
                     "ReturnValuesOnConditionCheckFailure":"ALL_OLD"}},
@@ -346,15 +340,15 @@ mod tests {
     }
 
     #[test]
-    fn between_one_and_a_hundred() {
+    fn a_transaction_has_one_to_a_hundred_actions() {
         let put = r#"{"Put":{"TableName":"abc","Item":{}}}"#;
         let body = |count: usize| format!(r#"{{"TransactItems":[{}]}}"#, vec![put; count].join(","));
         assert_eq!(
             refused(&body(0)),
-            errors(&[("'[]'", "transactItems", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "transactItems", "have length greater than or equal to 1")])
         );
         assert!(refused(&body(101)).ends_with("Member must have length less than or equal to 100"));
-        assert_eq!(transaction(&body(100)).actions.len(), 100);
+        assert_eq!(decoded(&body(100)).actions.len(), 100);
     }
 
     #[test]
@@ -366,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_their_place() {
+    fn errors_have_the_path_of_the_member() {
         let token = "x".repeat(37);
         let body = format!(
             r#"{{"TransactItems":[{{"Put":{{}}}},{{"Update":{{"TableName":"abc","Key":{{}}}}}},
@@ -383,19 +377,15 @@ mod tests {
                 (
                     "'x'",
                     "transactItems.3.member.conditionCheck.returnValuesOnConditionCheckFailure",
-                    "Member must satisfy enum value set: [ALL_OLD, NONE]"
+                    "satisfy enum value set: [ALL_OLD, NONE]"
                 ),
-                (
-                    &format!("'{token}'"),
-                    "clientRequestToken",
-                    "Member must have length less than or equal to 36"
-                ),
+                (&format!("'{token}'"), "clientRequestToken", "have length less than or equal to 36"),
             ])
         );
     }
 
     #[test]
-    fn the_first_action_with_a_mistake_is_told() {
+    fn the_first_invalid_action_is_reported() {
         let bad_item = r#"{"Put":{"TableName":"abc","Item":{"":{"S":"x"}}}}"#;
         let bad_condition =
             r#"{"Delete":{"TableName":"abc","Key":{"a":{}},"ConditionExpression":"a = = b"}}"#;
@@ -407,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_is_of_what_is_done() {
+    fn the_fingerprint_depends_only_on_the_actions() {
         let update = r##"{"Update":{"TableName":"abc","Key":{"a":{"N":"1"},"b":{"S":"x"}},"UpdateExpression":"SET #c = :c, d = :d",
             "ExpressionAttributeNames":{"#c":"c"},"ExpressionAttributeValues":{":c":{"N":"1"},":d":{"N":"2"}}}}"##;
         let reordered = r##"{"Update": {"ExpressionAttributeValues":{":d":{"N":"2.0"},":c":{"N":"1"}},"UpdateExpression":"SET #c = :c, d = :d",
@@ -421,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_empty_unless_more_was_asked_for() {
+    fn the_response_is_empty_by_default() {
         assert_eq!(encoded(Response::TransactWriteItems(TransactWriteItemsOutput::default())), "{}");
     }
 }

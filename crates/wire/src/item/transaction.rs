@@ -1,8 +1,10 @@
-//! What TransactGetItems, TransactWriteItems and ExecuteTransaction have in common.
+//! Members and parts of responses that TransactGetItems, TransactWriteItems and ExecuteTransaction share.
 
 use crate::attribute_value;
 use crate::json::Writer;
+use crate::reporting;
 use crate::validation::Validation;
+use partita_api::capacity::ConsumedCapacity;
 use partita_value::{Item, ValueRef};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::borrow::Cow;
@@ -17,7 +19,7 @@ pub(crate) fn check_token(validation: &mut Validation, token: &Option<Cow<'_, st
     }
 }
 
-/// A hash by which a repeated transaction is recognised. Parts are hashed with their lengths, so that none runs into the next.
+/// A hash to recognise a repeated transaction. Each part is hashed with its length, so that parts cannot run into each other.
 #[derive(Default)]
 pub(crate) struct Fingerprint(SipHasher13);
 
@@ -39,16 +41,22 @@ impl Fingerprint {
     }
 }
 
-/// The member `Responses`: one for every action, with or without an item.
-pub(crate) fn encode_responses(responses: &[Option<Item>], json: &mut Writer) {
-    json.name("Responses").array(|json| {
-        for item in responses {
-            json.object(|json| {
-                if let Some(item) = item {
-                    json.name("Item");
-                    attribute_value::encode_item(json, item.view());
-                }
-            });
-        }
+/// Encodes a response with an entry for every read, with or without an item.
+pub(crate) fn encode_responses(
+    responses: &[Option<Item>],
+    consumed_capacity: Option<&Vec<ConsumedCapacity>>,
+    json: &mut Writer,
+) {
+    json.object(|json| {
+        json.name("Responses").array(|json| {
+            for item in responses {
+                json.object(|json| {
+                    if let Some(item) = item {
+                        attribute_value::encode_item(json.name("Item"), item.view());
+                    }
+                });
+            }
+        });
+        reporting::encode_consumed_capacities(json, consumed_capacity);
     });
 }

@@ -3,7 +3,7 @@
 pub(crate) use crate::item::item_write::encode;
 
 use crate::attribute_value::Attributes;
-use crate::item::item_write::ItemWrite;
+use crate::item::item_write::ItemWriteMembers;
 use crate::item::legacy;
 use crate::json::Reader;
 use crate::table::table_name;
@@ -13,7 +13,7 @@ use partita_api::{Exception, Request};
 use partita_expression::ExpressionKind;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut write = ItemWrite::new(&[ExpressionKind::Update, ExpressionKind::Condition]);
+    let mut write = ItemWriteMembers::new(&[ExpressionKind::Update, ExpressionKind::Condition]);
     let mut key = None;
     let mut updates = None;
     reader.request(|reader, member| {
@@ -59,23 +59,13 @@ mod tests {
     use crate::testing::*;
     use partita_api::item::update_item::UpdateItem;
     use partita_api::reporting::ReturnValues;
-    use partita_api::{Operation, Request};
     use partita_value::{Item, ValueRef};
 
-    fn update(body: &str) -> UpdateItem {
-        match decoded(Operation::UpdateItem, body) {
-            Request::UpdateItem(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn refused(body: &str) -> String {
-        refusal(Operation::UpdateItem, body)
-    }
+    operation_tests!(UpdateItem);
 
     #[test]
     fn an_update_expression() {
-        let request = update(
+        let request = decoded(
             r##"{"TableName":"Music","Key":{"pk":{"S":"a"}},"UpdateExpression":"SET #c = :c REMOVE d",
                 "ConditionExpression":"attribute_not_exists(#c)","ExpressionAttributeNames":{"#c":"count"},
                 "ExpressionAttributeValues":{":c":{"N":"7"}},"ReturnValues":"UPDATED_NEW"}"##,
@@ -88,7 +78,7 @@ mod tests {
 
     #[test]
     fn attribute_updates() {
-        let request = update(
+        let request = decoded(
             r#"{"TableName":"Music","Key":{"pk":{"S":"a"}},"AttributeUpdates":{
                 "a":{"Value":{"S":"x"}},"b":{"Action":"DELETE"},"c":{"Action":"ADD","Value":{"N":"1"}}}}"#,
         );
@@ -98,15 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_change_is_no_update() {
+    fn an_update_without_changes_is_none() {
         for more in ["", r#","AttributeUpdates":{}"#] {
-            let request = update(&format!(r#"{{"TableName":"Music","Key":{{"pk":{{"S":"a"}}}}{more}}}"#));
+            let request = decoded(&format!(r#"{{"TableName":"Music","Key":{{"pk":{{"S":"a"}}}}{more}}}"#));
             assert!(request.update.is_none());
         }
     }
 
     #[test]
-    fn missing_and_unknown_values_are_told_in_order() {
+    fn missing_and_unknown_values_are_reported_in_order() {
         let body = r#"{"ReturnConsumedCapacity":"hi","ReturnItemCollectionMetrics":"hi","ReturnValues":"hi",
             "AttributeUpdates":{"a":{"Action":"x"}},"Expected":{"e":{"ComparisonOperator":"x"}}}"#;
         let message = refused(body);
@@ -125,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn attribute_updates_need_fitting_values() {
+    fn attribute_updates_need_suitable_values() {
         let body =
             |update: &str| format!(r#"{{"TableName":"abc","Key":{{}},"AttributeUpdates":{{"a":{update}}}}}"#);
         for (update, text) in [
@@ -145,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn expectations_say_one_thing() {
+    fn expectations_are_unambiguous() {
         let body =
             |expected: &str| format!(r#"{{"TableName":"abc","Key":{{}},"Expected":{{"a":{expected}}}}}"#);
         for (expected, text) in [
@@ -184,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn update_expressions_stand_alone() {
+    fn update_expressions_exclude_legacy_parameters() {
         let body = r#"{"TableName":"abc","Key":{},"UpdateExpression":"","AttributeUpdates":{},"Expected":{},"ConditionalOperator":"OR"}"#;
         assert_eq!(
             refused(body),

@@ -1,6 +1,6 @@
-//! How far a string goes before a byte that JSON treats specially. Shared by reader and writer.
+//! Search for the first byte of a string that JSON treats specially. Shared by reader and writer.
 
-/// Bytes looked at in one step: the compiler makes a few vector instructions of it.
+/// Bytes examined in one step, which compiles to a few vector instructions.
 const STEP: usize = 32;
 const BLOCK: usize = 128;
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -12,7 +12,7 @@ pub(super) fn plain_run(bytes: &[u8]) -> usize {
     if is_plain(bytes) { bytes.len() } else { bytes.iter().take_while(|&&byte| !is_special(byte)).count() }
 }
 
-/// Most strings are short and plain: they are judged in one or two words, which may overlap.
+/// Most strings are short and plain: they are checked in one or two words, which may overlap.
 #[inline]
 fn is_plain(bytes: &[u8]) -> bool {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
@@ -26,7 +26,7 @@ fn is_plain(bytes: &[u8]) -> bool {
     }
 }
 
-/// How many quotes there are, if nothing else is special.
+/// The number of quotes, or `None` if another byte is special.
 pub(crate) fn quotes_if_plain(bytes: &[u8]) -> Option<usize> {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     let mut last = [b' '; BLOCK];
@@ -45,7 +45,7 @@ pub(crate) fn quotes_if_plain(bytes: &[u8]) -> Option<usize> {
 fn is_plain_long(bytes: &[u8]) -> bool {
     let (steps, rest) = bytes.as_chunks::<STEP>();
     let (words, _) = rest.as_chunks::<8>();
-    // Without a branch a byte, which is what lets it be vectorised. The last bytes were seen already.
+    // No branch per byte, so that the loop is vectorised. The last bytes were checked by the caller.
     let has_special =
         |step: &[u8; STEP]| step.iter().fold(false, |special, &byte| special | is_special(byte));
     !steps.iter().any(has_special) && words.iter().all(|word| special_bytes(u64::from_le_bytes(*word)) == 0)
@@ -56,7 +56,7 @@ pub(super) fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Not zero if any byte of the word is special.
+/// Non-zero if any byte of the word is special.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;

@@ -1,19 +1,19 @@
-//! A pull reader: the body's bytes come in, one piece of JSON at a time goes out.
+//! A pull reader, which yields one JSON token of the body at a time.
 //!
-//! No tree is built, and text without escapes is borrowed from the body. The caller asks for what it
-//! expects; [`Reader::skip`] passes over what it does not know. Nesting is bounded, so neither the
-//! reader nor a caller that recurses along with it can run out of stack.
+//! No tree is built, and text without escapes is borrowed from the body. The caller requests the type that it expects;
+//! [`Reader::skip`] skips a value of any type. Nesting is bounded, so neither the reader nor a caller that recurses with it can
+//! overflow the stack.
 
 use super::plain_run::plain_run;
 use partita_api::Exception;
 use std::borrow::Cow;
 
-/// Objects and arrays inside each other. Far beyond what DynamoDB's 32 levels need.
+/// The maximum nesting of objects and arrays, far more than DynamoDB's 32 levels need.
 const MAX_DEPTH: usize = 512;
 
-/// What the next value is, before it is read.
+/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JsonType {
     Object,
     Array,
     String,
@@ -27,11 +27,11 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     position: usize,
     depth: usize,
-    /// Nothing was read yet of the innermost open object or array.
+    /// Whether nothing has been read yet of the innermost open object or array.
     fresh: bool,
 }
 
-/// The body is no JSON. AWS says no more than that.
+/// The error for a body that is not JSON, for which AWS has no text.
 pub(crate) fn malformed() -> Exception {
     Exception::serialization("")
 }
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.position..).unwrap_or(&[])
     }
 
-    /// The byte at the position.
+    /// The byte at the current position.
     #[inline]
     fn here(&self) -> Option<u8> {
         self.text.as_bytes().get(self.position).copied()
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     #[inline]
     fn next_byte(&mut self) -> Option<u8> {
         self.skip_whitespace();
@@ -74,26 +74,26 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Where the next value begins in the body.
+    /// The offset of the next value in the body.
     pub(crate) fn offset(&mut self) -> usize {
         self.skip_whitespace();
         self.position
     }
 
-    /// The body's text since an earlier [`Reader::offset`].
+    /// The text of the body since an earlier [`Reader::offset`].
     pub(crate) fn since(&self, offset: usize) -> &'a str {
         self.text.get(offset..self.position).unwrap_or("")
     }
 
-    pub(crate) fn peek(&mut self) -> Result<Kind, Exception> {
+    pub(crate) fn peek(&mut self) -> Result<JsonType, Exception> {
         match self.next_byte() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::String),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't') => Ok(Kind::True),
-            Some(b'f') => Ok(Kind::False),
-            Some(b'n') => Ok(Kind::Null),
+            Some(b'{') => Ok(JsonType::Object),
+            Some(b'[') => Ok(JsonType::Array),
+            Some(b'"') => Ok(JsonType::String),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonType::Number),
+            Some(b't') => Ok(JsonType::True),
+            Some(b'f') => Ok(JsonType::False),
+            Some(b'n') => Ok(JsonType::Null),
             _ => Err(malformed()),
         }
     }
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// The name of the open object's next member, whose value is read next; `None` leaves the object.
+    /// The name of the next member of the open object, whose value is read next; `None` at the end of the object.
     pub(crate) fn next_member(&mut self) -> Result<Option<Cow<'a, str>>, Exception> {
         if !self.advance(b'}')? {
             return Ok(None);
@@ -134,12 +134,12 @@ impl<'a> Reader<'a> {
         Ok(Some(name))
     }
 
-    /// Whether the open array has another element, which is read next; `false` leaves the array.
+    /// Whether the open array has another element, which is read next; `false` at the end of the array.
     pub(crate) fn next_element(&mut self) -> Result<bool, Exception> {
         self.advance(b']')
     }
 
-    /// A string, borrowed unless it has escapes.
+    /// Reads a string, borrowed unless it has escapes.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Exception> {
         self.expect(b'"')?;
         let run = self.plain_text();
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What follows `\u`: a code unit, or the first of a surrogate pair. Half a pair is no text.
+    /// Reads what follows `\u`: a code unit or a surrogate pair. A lone surrogate is malformed.
     fn unicode_escape(&mut self) -> Result<char, Exception> {
         let unit = self.code_unit()?;
         if !(0xd800..0xdc00).contains(&unit) {
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// A number's text.
+    /// Reads the text of a number.
     pub(crate) fn number(&mut self) -> Result<&'a str, Exception> {
         self.skip_whitespace();
         let start = self.position;
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         if count == 0 { Err(malformed()) } else { Ok(()) }
     }
 
-    /// `true`, `false` or `null`.
+    /// Reads `true`, `false` or `null`.
     pub(crate) fn literal(&mut self, literal: &str) -> Result<(), Exception> {
         self.skip_whitespace();
         if !self.rest().starts_with(literal.as_bytes()) {
@@ -252,12 +252,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Passes over one value of any kind and depth, without recursion.
+    /// Skips one value of any type and depth, without recursion.
     pub(crate) fn skip(&mut self) -> Result<(), Exception> {
         let mut open = Vec::new();
         loop {
             match self.peek()? {
-                kind @ (Kind::Object | Kind::Array) => {
+                kind @ (JsonType::Object | JsonType::Array) => {
                     self.open()?;
                     open.push(kind);
                 }
@@ -266,7 +266,7 @@ impl<'a> Reader<'a> {
             loop {
                 let more = match open.last() {
                     None => return Ok(()),
-                    Some(Kind::Object) => self.next_member()?.is_some(),
+                    Some(JsonType::Object) => self.next_member()?.is_some(),
                     Some(_) => self.next_element()?,
                 };
                 if more {
@@ -277,17 +277,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip_scalar(&mut self, kind: Kind) -> Result<(), Exception> {
+    fn skip_scalar(&mut self, kind: JsonType) -> Result<(), Exception> {
         match kind {
-            Kind::String => self.string().map(drop),
-            Kind::Number => self.number().map(drop),
-            Kind::True => self.literal("true"),
-            Kind::False => self.literal("false"),
+            JsonType::String => self.string().map(drop),
+            JsonType::Number => self.number().map(drop),
+            JsonType::True => self.literal("true"),
+            JsonType::False => self.literal("false"),
             _ => self.literal("null"),
         }
     }
 
-    /// Nothing but white space may follow the body's one value.
+    /// Checks that only white space follows the value of the body.
     pub(crate) fn end(mut self) -> Result<(), Exception> {
         match self.next_byte() {
             None => Ok(()),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn well_formed_json_is_passed_over() {
+    fn well_formed_json_is_skipped() {
         for body in
             ["{}", " [ ] ", "null", "-0.5e+10", r#"{"a":[1,{"b":"\"\\\u00e4"},null,true,false]}"#, "\"ä\""]
         {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not() {
+    fn malformed_json_is_refused() {
         let bodies = [
             "",
             " ",
@@ -381,7 +381,7 @@ mod tests {
         #[test]
         fn agrees_with_serde_json_on_arbitrary_text(body in r#"[\[\]{}",:0-9.eE+\-truefalsn\\u ]{0,24}"#) {
             let expected = serde_json::from_str::<serde_json::Value>(&body).is_ok();
-            // serde_json refuses numbers that no f64 holds; they are JSON all the same.
+            // serde_json refuses numbers that no f64 can represent, which are JSON nonetheless.
             prop_assume!(!body.contains(['e', 'E']) || expected);
             prop_assert_eq!(is_valid(body.as_bytes()), expected);
         }

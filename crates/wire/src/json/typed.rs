@@ -1,36 +1,36 @@
-//! Reading members of a known type. A JSON value of another type is a `SerializationException` whose
-//! text depends on both, as AWS's deserializer words it. An explicit `null` is an absent member.
+//! Reading of members with a declared type. A JSON value of another type is a `SerializationException` whose text depends on
+//! both types, as in AWS's deserializer. An explicit `null` is an absent member.
 
-use super::reader::{Kind, Reader, malformed};
+use super::reader::{JsonType, Reader, malformed};
 use partita_api::Exception;
 use std::borrow::Cow;
 
 const PACKAGE: &str = "com.amazonaws.dynamodb.v20120810.";
 const UNEXPECTED_STRUCTURE: &str = "Start of structure or map found where not expected";
 
-/// Elements of a list of structures that are kept. No such list may have nearly as many, so that any further ones
-/// change nothing about what is told; but `{}` takes two bytes of a body and a hundred times that here.
-const MOST_KEPT: usize = 1_000;
+/// The maximum number of elements that are stored of a list of structures. Every limit on such lists is far lower, so the rest
+/// does not change any error; but `{}` takes two bytes in a body and a hundred times that in memory.
+const MAX_STRUCTURES: usize = 1_000;
 
-/// A map's entries in the order given.
+/// The entries of a map in the order of the body.
 pub(crate) type Entries<'a, T> = Vec<(Cow<'a, str>, T)>;
 
-/// What a member is declared to be. Classes are named without AWS's package.
+/// The declared type of a member. Classes are named without AWS's package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Text,
     Boolean,
     Integer,
     Long,
-    /// A moment, as a number of seconds.
+    /// A time, as a number of seconds.
     Time,
     Blob,
     List,
-    /// A list inside a map, which AWS complains about in its own way.
+    /// A list inside a map, for which AWS has a text of its own.
     ListInMap,
     /// A map from strings to this class.
     Map(&'static str),
-    /// Such a map inside a list, which AWS complains about as about lists in maps.
+    /// Such a map inside a list, for which AWS has the same text as for lists in maps.
     MapInList(&'static str),
     /// A map from strings to strings.
     TextMap,
@@ -43,12 +43,12 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// The text for a value of the wrong kind. `decimal` tells numbers with a fraction or an exponent.
-    fn mismatch(self, found: Kind, decimal: bool) -> String {
+    /// The error text for a value of the wrong type. `decimal` is set for numbers with a fraction or an exponent.
+    fn mismatch(self, found: JsonType, decimal: bool) -> String {
         match (self.scalar_class(), found) {
-            (Some(class), Kind::Array) => format!("Unrecognized collection type class {class}"),
-            (_, Kind::Object) => UNEXPECTED_STRUCTURE.into(),
-            (None, Kind::Array) => self.unexpected_list(),
+            (Some(class), JsonType::Array) => format!("Unrecognized collection type class {class}"),
+            (_, JsonType::Object) => UNEXPECTED_STRUCTURE.into(),
+            (None, JsonType::Array) => self.unexpected_list(),
             (_, scalar) => self.unexpected_scalar(scalar, decimal),
         }
     }
@@ -85,12 +85,12 @@ impl Shape {
         }
     }
 
-    fn unexpected_scalar(self, found: Kind, decimal: bool) -> String {
+    fn unexpected_scalar(self, found: JsonType, decimal: bool) -> String {
         let found = match found {
-            Kind::True => "TRUE_VALUE",
-            Kind::False => "FALSE_VALUE",
-            Kind::Number if decimal => "DECIMAL_VALUE",
-            Kind::Number => "NUMBER_VALUE",
+            JsonType::True => "TRUE_VALUE",
+            JsonType::False => "FALSE_VALUE",
+            JsonType::Number if decimal => "DECIMAL_VALUE",
+            JsonType::Number => "NUMBER_VALUE",
             _ => "STRING_VALUE",
         };
         match self {
@@ -107,19 +107,19 @@ impl Shape {
 }
 
 impl<'a> Reader<'a> {
-    /// The error for the next value, which is not of this shape.
+    /// The error for the next value, which does not have this shape.
     pub(crate) fn mismatch(&mut self, shape: Shape) -> Exception {
         let Ok(found) = self.peek() else { return malformed() };
         let decimal = match found {
-            Kind::Number => self.number().is_ok_and(|number| number.contains(['.', 'e', 'E'])),
+            JsonType::Number => self.number().is_ok_and(|number| number.contains(['.', 'e', 'E'])),
             _ => false,
         };
         Exception::serialization(shape.mismatch(found, decimal))
     }
 
-    /// Whether the next value is a `null`, which is then read.
+    /// Reads the next value if it is a `null`, and returns whether it was.
     fn is_null(&mut self) -> Result<bool, Exception> {
-        let null = self.peek()? == Kind::Null;
+        let null = self.peek()? == JsonType::Null;
         if null {
             self.literal("null")?;
         }
@@ -128,43 +128,43 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, Exception> {
         match self.peek()? {
-            Kind::String => self.string().map(Some),
+            JsonType::String => self.string().map(Some),
             _ if self.is_null()? => Ok(None),
             _ => Err(self.mismatch(Shape::Text)),
         }
     }
 
-    /// A boolean; texts that say one are taken as well, as AWS does.
+    /// Reads a boolean or, like AWS, a text for one.
     pub(crate) fn boolean(&mut self) -> Result<Option<bool>, Exception> {
         match self.peek()? {
-            Kind::True => self.literal("true").map(|()| Some(true)),
-            Kind::False => self.literal("false").map(|()| Some(false)),
-            Kind::String => match self.string()?.to_ascii_uppercase().as_str() {
+            JsonType::True => self.literal("true").map(|()| Some(true)),
+            JsonType::False => self.literal("false").map(|()| Some(false)),
+            JsonType::String => match self.string()?.to_ascii_uppercase().as_str() {
                 "TRUE" | "1" | "YES" => Ok(Some(true)),
                 "FALSE" | "0" | "NO" => Ok(Some(false)),
-                _ => Err(Exception::serialization(Shape::Boolean.mismatch(Kind::String, false))),
+                _ => Err(Exception::serialization(Shape::Boolean.mismatch(JsonType::String, false))),
             },
             _ if self.is_null()? => Ok(None),
             _ => Err(self.mismatch(Shape::Boolean)),
         }
     }
 
-    /// A 32-bit number; what lies outside its range is the nearest in it.
+    /// Reads a 32-bit number, clamped to its range.
     pub(crate) fn integer(&mut self) -> Result<Option<i32>, Exception> {
         let nearest = |number: i64| number.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
         self.whole_number(Shape::Integer).map(|number| number.map(nearest))
     }
 
-    /// A 64-bit number; what lies outside its range is the nearest in it.
+    /// Reads a 64-bit number, clamped to its range.
     pub(crate) fn long(&mut self) -> Result<Option<i64>, Exception> {
         self.whole_number(Shape::Long)
     }
 
     fn whole_number(&mut self, shape: Shape) -> Result<Option<i64>, Exception> {
         match self.peek()? {
-            Kind::Number => {
+            JsonType::Number => {
                 let text = self.number()?;
-                // Fractions are dropped; a cast from a float ends at the range's borders.
+                // Fractions are dropped; a cast from a float saturates.
                 Ok(Some(text.parse().unwrap_or_else(|_| text.parse::<f64>().unwrap_or(0.0).floor() as i64)))
             }
             _ if self.is_null()? => Ok(None),
@@ -172,12 +172,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A moment, sent in seconds since 1970 with any fraction, in milliseconds.
+    /// Reads a time in seconds since 1970 with any fraction; returns milliseconds.
     pub(crate) fn time(&mut self) -> Result<Option<i64>, Exception> {
         match self.peek()? {
-            Kind::Number => {
+            JsonType::Number => {
                 let seconds = self.number()?.parse().unwrap_or(0.0);
-                // A cast from a float ends at the range's borders.
+                // A cast from a float saturates.
                 Ok(Some(f64::round(seconds * 1_000.0) as i64))
             }
             _ if self.is_null()? => Ok(None),
@@ -185,21 +185,23 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A whole body: one structure and nothing after it.
+    /// Reads a request body: one structure and nothing after it.
     pub(crate) fn request(
         mut self,
         member: impl FnMut(&mut Reader<'a>, &str) -> Result<(), Exception>,
     ) -> Result<(), Exception> {
         match self.peek()? {
-            Kind::Object => self.structure(Shape::Element("Request"), member)?,
-            Kind::Array => return Err(Exception::serialization("Start of list found where not expected")),
+            JsonType::Object => self.structure(Shape::Element("Request"), member)?,
+            JsonType::Array => {
+                return Err(Exception::serialization("Start of list found where not expected"));
+            }
             _ => return Err(Exception::serialization("Unexpected value type in payload")),
         };
         self.end()
     }
 
-    /// A structure's members: `member` reads the value of each name it knows and skips the others.
-    /// Whether there was one.
+    /// Reads a structure: `member` reads the value of each name that it knows and skips the others. Returns whether the
+    /// structure was present.
     pub(crate) fn structure(
         &mut self,
         shape: Shape,
@@ -208,14 +210,14 @@ impl<'a> Reader<'a> {
         self.map(shape, |reader, name| member(reader, &name))
     }
 
-    /// A map's entries: `entry` is given each name and reads its value. Whether there was a map.
+    /// Reads a map: `entry` gets each name and reads its value. Returns whether the map was present.
     pub(crate) fn map(
         &mut self,
         shape: Shape,
         mut entry: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> Result<(), Exception>,
     ) -> Result<bool, Exception> {
         match self.peek()? {
-            Kind::Object => self.open()?,
+            JsonType::Object => self.open()?,
             _ if self.is_null()? => return Ok(false),
             _ => return Err(self.mismatch(shape)),
         }
@@ -225,14 +227,14 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// A list's elements: `element` reads one value. Whether there was a list.
+    /// Reads a list: `element` reads one value. Returns whether the list was present.
     pub(crate) fn list(
         &mut self,
         shape: Shape,
         mut element: impl FnMut(&mut Reader<'a>) -> Result<(), Exception>,
     ) -> Result<bool, Exception> {
         match self.peek()? {
-            Kind::Array => self.open()?,
+            JsonType::Array => self.open()?,
             _ if self.is_null()? => return Ok(false),
             _ => return Err(self.mismatch(shape)),
         }
@@ -242,24 +244,24 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// A list of structures, of which each is read and so many are kept as matter.
+    /// Reads a list of structures, and returns at most [`MAX_STRUCTURES`] of them.
     pub(crate) fn structures<T>(
         &mut self,
         shape: Shape,
         mut element: impl FnMut(&mut Reader<'a>) -> Result<T, Exception>,
     ) -> Result<Option<Vec<T>>, Exception> {
-        let mut kept = Vec::new();
+        let mut elements = Vec::new();
         let present = self.list(shape, |reader| {
             let value = element(reader)?;
-            if kept.len() < MOST_KEPT {
-                kept.push(value);
+            if elements.len() < MAX_STRUCTURES {
+                elements.push(value);
             }
             Ok(())
         })?;
-        Ok(present.then_some(kept))
+        Ok(present.then_some(elements))
     }
 
-    /// A list of structures as by [`Reader::structures`], and its JSON for errors that repeat it.
+    /// Like [`Reader::structures`], with the JSON of the list for errors that repeat it.
     pub(crate) fn structures_with_json<T>(
         &mut self,
         element: impl FnMut(&mut Reader<'a>) -> Result<T, Exception>,
@@ -269,7 +271,7 @@ impl<'a> Reader<'a> {
         Ok(list.map(|list| (list, self.since(start))))
     }
 
-    /// A list of strings; nulls in it are left out.
+    /// Reads a list of strings, without its nulls.
     pub(crate) fn text_list(&mut self) -> Result<Option<Vec<Cow<'a, str>>>, Exception> {
         let mut texts = Vec::new();
         let present = self.list(Shape::List, |reader| {
@@ -279,7 +281,7 @@ impl<'a> Reader<'a> {
         Ok(present.then_some(texts))
     }
 
-    /// A map from strings to strings, in the order given; nulls in it are left out.
+    /// Reads a map from strings to strings in the order of the body, without its nulls.
     pub(crate) fn text_map(&mut self) -> Result<Option<Entries<'a, Cow<'a, str>>>, Exception> {
         let mut entries = Vec::new();
         let present = self.map(Shape::TextMap, |reader, name| {

@@ -1,4 +1,4 @@
-//! Writes JSON text into one buffer, without spaces.
+//! A writer of JSON text into one buffer, without white space.
 
 use super::plain_run::plain_run;
 use std::io::Write;
@@ -6,15 +6,15 @@ use std::io::Write;
 #[derive(Default)]
 pub(crate) struct Writer {
     buffer: Vec<u8>,
-    /// The innermost open container has a value already, so a comma comes before the next.
+    /// Whether the innermost open container has a value, so that the next one needs a comma.
     separate: bool,
 }
 
 impl Writer {
-    /// Leaves `room` bytes before what is written, which has at least this capacity.
-    pub(crate) fn behind(room: usize, bytes: usize) -> Writer {
-        let mut buffer = Vec::with_capacity(room + bytes);
-        buffer.resize(room, 0);
+    /// Reserves `prefix_bytes` zero bytes at the start of the buffer, and capacity for so many bytes of JSON.
+    pub(crate) fn with_prefix(prefix_bytes: usize, capacity: usize) -> Writer {
+        let mut buffer = Vec::with_capacity(prefix_bytes + capacity);
+        buffer.resize(prefix_bytes, 0);
         Writer { buffer, separate: false }
     }
 
@@ -26,7 +26,7 @@ impl Writer {
         String::from_utf8(self.buffer).unwrap_or_else(|_| unreachable!("JSON is text"))
     }
 
-    /// Everything that is written goes through here.
+    /// Writes any value, after a comma if one is needed.
     fn value(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.separate {
             self.buffer.push(b',');
@@ -45,36 +45,36 @@ impl Writer {
         self.separate = true;
     }
 
-    /// An object: `write` writes its members.
+    /// Writes an object, whose members `write` writes.
     pub(crate) fn object(&mut self, write: impl FnOnce(&mut Writer)) {
         self.open(b'{');
         write(self);
         self.close(b'}');
     }
 
-    /// A value that `write` writes by itself, past the writer.
+    /// Writes a value whose JSON `write` appends to the buffer.
     pub(crate) fn written_by(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.value(write);
     }
 
-    /// Makes room at once for about this many bytes.
+    /// Reserves capacity for about this many more bytes.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.buffer.reserve(bytes);
     }
 
-    /// An array: `write` writes its elements.
+    /// Writes an array, whose elements `write` writes.
     pub(crate) fn array(&mut self, write: impl FnOnce(&mut Writer)) {
         self.open(b'[');
         write(self);
         self.close(b']');
     }
 
-    /// A member's name; its value is written next.
+    /// Writes the name of a member; its value is written next.
     pub(crate) fn name(&mut self, name: &str) -> &mut Writer {
         self.name_bytes(name.as_bytes())
     }
 
-    /// A member's name in UTF-8.
+    /// Writes the name of a member, given in UTF-8.
     pub(crate) fn name_bytes(&mut self, name: &[u8]) -> &mut Writer {
         self.value(|buffer| {
             write_string(buffer, name);
@@ -88,7 +88,7 @@ impl Writer {
         self.string_bytes(text.as_bytes());
     }
 
-    /// A string in UTF-8.
+    /// Writes a string, given in UTF-8.
     pub(crate) fn string_bytes(&mut self, text: &[u8]) {
         self.value(|buffer| write_string(buffer, text));
     }
@@ -103,14 +103,14 @@ impl Writer {
         self.value(|buffer| drop(write!(buffer, "{value}")));
     }
 
-    /// A number with at least one digit after the point, as AWS prints doubles: `1.0`, `0.5`.
+    /// Writes a number with at least one decimal, as AWS does: `1.0`, `0.5`.
     pub(crate) fn double(&mut self, value: f64) {
         let value = if value.is_finite() { value } else { 0.0 };
         self.value(|buffer| drop(write!(buffer, "{value:?}")));
     }
 }
 
-/// Base64, without quotes.
+/// Writes base64, without quotes.
 pub(crate) fn write_base64(buffer: &mut Vec<u8>, bytes: &[u8]) {
     use base64::{Engine, encoded_len, engine::general_purpose::STANDARD};
     let start = buffer.len();
@@ -127,7 +127,7 @@ fn write_string(buffer: &mut Vec<u8>, text: &[u8]) {
     buffer.push(b'"');
 }
 
-/// A string, escaped where it must be, without quotes.
+/// Writes a string with the necessary escapes, without quotes.
 #[inline]
 pub(crate) fn write_text(buffer: &mut Vec<u8>, text: &[u8]) {
     let (plain, rest) = text.split_at(plain_run(text));
@@ -137,7 +137,7 @@ pub(crate) fn write_text(buffer: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// The rest of a string that has something to escape.
+/// Writes the rest of a string, from the first character to escape.
 #[cold]
 fn write_escaped(buffer: &mut Vec<u8>, mut text: &[u8]) {
     while let Some((&special, rest)) = text.split_first() {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_stand_between_values_only() {
+    fn commas_separate_values_only() {
         let text = written(|json| {
             json.object(|json| {
                 json.name("a").array(|json| {

@@ -1,9 +1,9 @@
-//! BatchExecuteStatement: JSON → request, answer → JSON.
+//! BatchExecuteStatement: JSON → request, response → JSON.
 
 use crate::attribute_value;
 use crate::json::{Reader, Writer};
 use crate::reporting;
-use crate::statement::partiql::StatementMembers;
+use crate::statement::partiql::{self, StatementMembers};
 use crate::validation::{Validation, present};
 use partita_api::statement::batch_execute_statement::{
     BatchExecuteStatement, BatchExecuteStatementOutput, BatchStatement, BatchStatementResponse,
@@ -13,31 +13,26 @@ use partita_value::limits;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut statements = None;
-    let mut wish = None;
+    let mut capacity = None;
     reader.request(|reader, member| {
         match member {
             "Statements" => {
                 statements = StatementMembers::read_list(reader, "BatchStatementRequest")?;
             }
-            "ReturnConsumedCapacity" => wish = reader.text()?,
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
-    if let Some((statements, json)) = validation.required("statements", &statements) {
-        validation.length("statements", json, statements.len(), 1, limits::BATCH_STATEMENTS);
-        for (index, members) in statements.iter().enumerate() {
-            members.validate(&mut validation, format_args!("statements.{}.member.", index + 1));
-        }
-    }
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
+    partiql::validate_list(&mut validation, "statements", &statements, limits::BATCH_STATEMENTS);
     validation.finish()?;
 
     let (statements, _) = present(statements)?;
     let statements: Vec<_> = statements.into_iter().map(read_statement).collect();
-    let mut kinds = statements.iter().filter_map(|one| Some(one.statement.as_ref().ok()?.is_read()));
+    let mut kinds = statements.iter().filter_map(|batched| Some(batched.statement.as_ref().ok()?.is_read()));
     if let Some(first) = kinds.next()
         && kinds.any(|reads| reads != first)
     {
@@ -91,23 +86,19 @@ fn encode_response(response: &BatchStatementResponse, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{ExceptionKind, Operation, Response};
+    use partita_api::{ExceptionKind, Response};
     use partita_value::Item;
     use partita_value::names::TableName;
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::BatchExecuteStatement, body)
-    }
+    operation_tests!(BatchExecuteStatement);
 
     #[test]
-    fn each_statement_is_read_on_its_own() {
+    fn statements_are_parsed_independently() {
         let body = r#"{"Statements":[{"Statement":"SELECT * FROM abc WHERE a = ?","Parameters":[{"S":"x"}],"ConsistentRead":true},
             {"Statement":"SLECT"},{"Statement":"SELECT * FROM abc WHERE a = ?","Parameters":[{"SS":[]}]}]}"#;
-        let Request::BatchExecuteStatement(request) = decoded(Operation::BatchExecuteStatement, body) else {
-            panic!("no batch")
-        };
+        let request = decoded(body);
         assert!(request.statements[0].statement.is_ok() && request.statements[0].consistent_read);
-        assert!(request.statements[1..].iter().all(|one| one.statement.is_err()));
+        assert!(request.statements[1..].iter().all(|batched| batched.statement.is_err()));
     }
 
     #[test]
@@ -115,7 +106,7 @@ mod tests {
         assert_eq!(refused("{}"), errors(&[("null", "statements", NOT_NULL)]));
         assert_eq!(
             refused(r#"{"Statements":[]}"#),
-            errors(&[("'[]'", "statements", "Member must have length greater than or equal to 1")])
+            errors(&[("'[]'", "statements", "have length greater than or equal to 1")])
         );
         assert_eq!(
             refused(r#"{"Statements":[{}]}"#),
@@ -129,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_tells_of_each_statement() {
+    fn the_response_has_an_entry_for_every_statement() {
         let mut error = Exception::new(ExceptionKind::ConditionalCheckFailedException, "m");
         error.item = Some(Item::default());
         let table = Some(TableName::new("abc"));

@@ -1,4 +1,4 @@
-//! ExecuteStatement: JSON → request, answer → JSON.
+//! ExecuteStatement: JSON → request, response → JSON.
 
 use crate::attribute_value;
 use crate::json::{Reader, Writer};
@@ -11,34 +11,34 @@ use partita_api::{Exception, Request, messages};
 use partita_value::limits;
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
-    let mut sent = StatementMembers::default();
+    let mut members = StatementMembers::default();
     let mut limit = None;
     let mut next_token = None;
-    let mut wish = None;
+    let mut capacity = None;
     reader.request(|reader, member| {
         match member {
             "Limit" => limit = reader.integer()?,
             "NextToken" => next_token = reader.text()?,
-            "ReturnConsumedCapacity" => wish = reader.text()?,
-            _ if sent.read(reader, member)? => {}
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
+            _ if members.read(reader, member)? => {}
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
     validation.at_least("limit", limit, 1);
-    sent.validate(&mut validation, "");
+    members.validate(&mut validation, "");
     if let Some(token) = &next_token {
         let length = token.chars().count();
         validation.length("nextToken", token, length, 1, limits::NEXT_TOKEN_CHARACTERS);
     }
     validation.finish()?;
 
-    let consistent_read = sent.consistent_read.unwrap_or_default();
-    let return_item_on_condition_failure = sent.return_item_on_condition_failure();
-    let checked = sent.checked()?;
+    let consistent_read = members.consistent_read.unwrap_or_default();
+    let return_item_on_condition_failure = members.return_item_on_condition_failure();
+    let checked = members.checked()?;
     let statement = checked.parse_single()?;
     let unreadable = |_| Exception::validation(messages::INVALID_NEXT_TOKEN);
     Ok(Request::ExecuteStatement(ExecuteStatement {
@@ -73,20 +73,11 @@ pub(crate) fn encode(output: &ExecuteStatementOutput, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{Operation, Response};
+    use partita_api::Response;
     use partita_partiql::Statement;
     use partita_value::{AttributeValue, Item};
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::ExecuteStatement, body)
-    }
-
-    fn request(body: &str) -> ExecuteStatement {
-        match decoded(Operation::ExecuteStatement, body) {
-            Request::ExecuteStatement(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
+    operation_tests!(ExecuteStatement);
 
     #[test]
     fn a_statement_with_parameters() {
@@ -96,13 +87,13 @@ mod tests {
                     "Limit":3,"ConsistentRead":true,"NextToken":"AAEC","ReturnValuesOnConditionCheckFailure":"ALL_OLD"}}"#
             )
         };
-        let one = request(&body("x"));
-        let Statement::Select(select) = &one.statement else { panic!("no select") };
+        let one = decoded(&body("x"));
+        let Statement::Select(select) = &one.statement else { panic!("expected a SELECT") };
         assert_eq!((select.table.as_str(), select.index.as_deref()), ("Music", Some("byYear")));
         assert_eq!((one.limit, one.next_token.as_deref()), (Some(3), Some(&[0, 1, 2][..])));
         assert!(one.consistent_read && one.return_item_on_condition_failure);
-        assert_eq!(one.fingerprint, request(&body("x")).fingerprint);
-        assert_ne!(one.fingerprint, request(&body("y")).fingerprint);
+        assert_eq!(one.fingerprint, decoded(&body("x")).fingerprint);
+        assert_ne!(one.fingerprint, decoded(&body("y")).fingerprint);
     }
 
     #[test]
@@ -113,20 +104,12 @@ mod tests {
         assert_eq!(
             refused(body),
             errors(&[
-                (
-                    "'x'",
-                    "returnConsumedCapacity",
-                    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
-                ),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
-                ("'[]'", "parameters", "Member must have length greater than or equal to 1"),
-                (
-                    "'x'",
-                    "returnValuesOnConditionCheckFailure",
-                    "Member must satisfy enum value set: [ALL_OLD, NONE]"
-                ),
-                ("''", "statement", "Member must have length greater than or equal to 1"),
-                ("''", "nextToken", "Member must have length greater than or equal to 1"),
+                ("'x'", "returnConsumedCapacity", "satisfy enum value set: [INDEXES, TOTAL, NONE]"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
+                ("'[]'", "parameters", "have length greater than or equal to 1"),
+                ("'x'", "returnValuesOnConditionCheckFailure", "satisfy enum value set: [ALL_OLD, NONE]"),
+                ("''", "statement", "have length greater than or equal to 1"),
+                ("''", "nextToken", "have length greater than or equal to 1"),
             ])
         );
         let long = format!(r#"{{"Statement":"{}"}}"#, "x".repeat(8_193));
@@ -134,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_come_before_the_statement() {
+    fn parameters_are_checked_before_the_statement() {
         assert_eq!(
             refused(r#"{"Statement":"UPDATE t SET WHERE","Parameters":[{"NULL":false}]}"#),
             "One or more parameter values were invalid: Null attribute value types must have the value of true"
@@ -156,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_always_has_items() {
+    fn the_response_always_has_items() {
         let item: Item = [("a", AttributeValue::Null)].into_iter().collect();
         let output = ExecuteStatementOutput {
             items: vec![item.clone()],

@@ -1,9 +1,9 @@
-//! ExecuteTransaction: JSON → request, answer → JSON.
+//! ExecuteTransaction: JSON → request, response → JSON.
 
 use crate::item::transaction::{check_token, encode_responses};
 use crate::json::{Reader, Writer};
 use crate::reporting;
-use crate::statement::partiql::{CheckedStatement, StatementMembers, fingerprint};
+use crate::statement::partiql::{self, CheckedStatement, StatementMembers, fingerprint};
 use crate::validation::{Validation, present};
 use partita_api::item::client_request_token::ClientRequestToken;
 use partita_api::statement::execute_transaction::{
@@ -16,44 +16,40 @@ use partita_value::limits;
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let mut statements = None;
     let mut token = None;
-    let mut wish = None;
+    let mut capacity = None;
     reader.request(|reader, member| {
         match member {
             "TransactStatements" => {
                 statements = StatementMembers::read_list(reader, "ParameterizedStatement")?;
             }
             "ClientRequestToken" => token = reader.text()?,
-            "ReturnConsumedCapacity" => wish = reader.text()?,
+            "ReturnConsumedCapacity" => capacity = reader.text()?,
             _ => reader.skip()?,
         }
         Ok(())
     })?;
 
     let mut validation = Validation::new();
-    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, wish.as_deref());
-    if let Some((statements, json)) = validation.required("transactStatements", &statements) {
-        validation.length("transactStatements", json, statements.len(), 1, limits::TRANSACTION_ITEMS);
-        for (index, members) in statements.iter().enumerate() {
-            members.validate(&mut validation, format_args!("transactStatements.{}.member.", index + 1));
-        }
-    }
+    let return_consumed_capacity = reporting::return_consumed_capacity(&mut validation, capacity.as_deref());
+    partiql::validate_list(&mut validation, "transactStatements", &statements, limits::TRANSACTION_ITEMS);
     check_token(&mut validation, &token);
     validation.finish()?;
 
     let (statements, _) = present(statements)?;
-    let wishes: Vec<bool> =
+    let return_items: Vec<bool> =
         statements.iter().map(StatementMembers::return_item_on_condition_failure).collect();
     let checked = statements.into_iter().map(StatementMembers::checked).collect::<Result<Vec<_>, _>>()?;
-    let parsed = checked.iter().enumerate().map(|(index, one)| {
-        parse(one).map_err(|exception| {
+    let parsed = checked.iter().enumerate().map(|(index, statement)| {
+        parse(statement).map_err(|exception| {
             Exception::validation(messages::in_transact_statement(index, &exception.message))
         })
     });
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
     check_alike(&parsed)?;
-    let statements = parsed.into_iter().zip(wishes).map(|(statement, return_item_on_condition_failure)| {
-        TransactStatement { statement, return_item_on_condition_failure }
-    });
+    let statements =
+        parsed.into_iter().zip(return_items).map(|(statement, return_item_on_condition_failure)| {
+            TransactStatement { statement, return_item_on_condition_failure }
+        });
     Ok(Request::ExecuteTransaction(ExecuteTransaction {
         statements: statements.collect(),
         client_request_token: token.map(|token| ClientRequestToken {
@@ -79,7 +75,7 @@ fn parse(checked: &CheckedStatement<'_>) -> Result<Statement, Exception> {
     Err(Exception::validation(problem))
 }
 
-/// A transaction reads or writes.
+/// Checks that all statements read or all write.
 fn check_alike(statements: &[Statement]) -> Result<(), Exception> {
     match statements.windows(2).all(|pair| pair[0].is_read() == pair[1].is_read()) {
         true => Ok(()),
@@ -90,21 +86,16 @@ fn check_alike(statements: &[Statement]) -> Result<(), Exception> {
 }
 
 pub(crate) fn encode(output: &ExecuteTransactionOutput, json: &mut Writer) {
-    json.object(|json| {
-        encode_responses(&output.responses, json);
-        reporting::encode_consumed_capacities(json, output.consumed_capacity.as_ref());
-    });
+    encode_responses(&output.responses, output.consumed_capacity.as_ref(), json);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::*;
-    use partita_api::{Operation, Response};
+    use partita_api::Response;
 
-    fn refused(body: &str) -> String {
-        refusal(Operation::ExecuteTransaction, body)
-    }
+    operation_tests!(ExecuteTransaction);
 
     fn body(statements: &[&str]) -> String {
         let statements: Vec<_> =
@@ -112,17 +103,11 @@ mod tests {
         format!(r#"{{"TransactStatements":[{}],"ClientRequestToken":"t"}}"#, statements.join(","))
     }
 
-    fn transaction(statements: &[&str]) -> ExecuteTransaction {
-        match decoded(Operation::ExecuteTransaction, &body(statements)) {
-            Request::ExecuteTransaction(request) => request,
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
-    fn the_token_tells_transactions_apart() {
-        let fingerprint =
-            |statements: &[&str]| transaction(statements).client_request_token.map(|token| token.fingerprint);
+    fn the_fingerprint_distinguishes_transactions() {
+        let fingerprint = |statements: &[&str]| {
+            decoded(&body(statements)).client_request_token.map(|token| token.fingerprint)
+        };
         let one = fingerprint(&["DELETE FROM abc WHERE a = 1"]);
         assert!(one.is_some());
         assert_eq!(one, fingerprint(&["DELETE FROM abc WHERE a = 1"]));
@@ -130,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_names_its_statement() {
+    fn errors_name_their_statement() {
         let delete = "DELETE FROM abc WHERE a = 1";
         for (statement, text) in [
             ("DELETE", "Statement wasn't well formed, can't be processed: Expected FROM"),
@@ -153,7 +138,7 @@ mod tests {
             refused(&body(&[delete, "SELECT * FROM abc WHERE a = 1"])),
             "ExecuteTransaction API does not support both read and write operations in the same request."
         );
-        transaction(&[delete, "EXISTS(SELECT * FROM abc WHERE a = 1 AND b = 2)"]);
+        decoded(&body(&[delete, "EXISTS(SELECT * FROM abc WHERE a = 1 AND b = 2)"]));
     }
 
     #[test]
@@ -162,8 +147,8 @@ mod tests {
         assert_eq!(
             refused(r#"{"TransactStatements":[],"ClientRequestToken":""}"#),
             errors(&[
-                ("'[]'", "transactStatements", "Member must have length greater than or equal to 1"),
-                ("''", "clientRequestToken", "Member must have length greater than or equal to 1"),
+                ("'[]'", "transactStatements", "have length greater than or equal to 1"),
+                ("''", "clientRequestToken", "have length greater than or equal to 1"),
             ])
         );
         let many = vec![r#"{"Statement":"x"}"#; 101].join(",");
@@ -172,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_has_a_place_for_every_item_read() {
+    fn the_response_has_an_entry_for_every_item_read() {
         let output = ExecuteTransactionOutput { responses: vec![None, None], consumed_capacity: None };
         assert_eq!(encoded(Response::ExecuteTransaction(output)), r#"{"Responses":[{},{}]}"#);
     }

@@ -1,6 +1,6 @@
-//! A PartiQL statement and what comes with it, of any operation: JSON → statement.
+//! PartiQL statements of any operation with their parameters: JSON → statement.
 
-use crate::attribute_value::SentValue;
+use crate::attribute_value::UncheckedValue;
 use crate::item::item_size::check_size;
 use crate::item::transaction::Fingerprint;
 use crate::json::{Reader, Shape};
@@ -18,7 +18,7 @@ const ONLY_IN_TRANSACTIONS: &str = "EXISTS can only be used in ExecuteTransactio
 #[derive(Debug, Default)]
 pub(crate) struct StatementMembers<'a> {
     text: Option<Cow<'a, str>>,
-    parameters: Option<Vec<SentValue>>,
+    parameters: Option<Vec<UncheckedValue>>,
     pub(crate) consistent_read: Option<bool>,
     return_on_failure: Option<Cow<'a, str>>,
 }
@@ -30,14 +30,14 @@ pub(crate) struct CheckedStatement<'a> {
 }
 
 impl<'a> StatementMembers<'a> {
-    /// Takes the member if it belongs to the statement.
+    /// Reads the member if it belongs to the statement, and returns whether it does.
     pub(crate) fn read(&mut self, reader: &mut Reader<'a>, member: &str) -> Result<bool, Exception> {
         match member {
             "Statement" => self.text = reader.text()?,
             "Parameters" => {
                 let mut values = Vec::new();
                 let present = reader.list(Shape::List, |reader| {
-                    values.push(SentValue::read_element(reader)?);
+                    values.push(UncheckedValue::read_element(reader)?);
                     Ok(())
                 })?;
                 self.parameters = present.then_some(values);
@@ -66,7 +66,7 @@ impl<'a> StatementMembers<'a> {
         })
     }
 
-    /// `path` is where the statement's members are: empty, or ending with a point.
+    /// Validates the members. `path` is the path of the statement: empty, or ending with a dot.
     pub(crate) fn validate(&self, validation: &mut Validation, path: impl Display) {
         if self.parameters.as_ref().is_some_and(Vec::is_empty) {
             validation.length(format_args!("{path}parameters"), "[]", 0, 1, usize::MAX);
@@ -82,14 +82,14 @@ impl<'a> StatementMembers<'a> {
         }
     }
 
-    /// Whether the item that failed a condition is wanted.
+    /// Whether to return the item that failed a condition.
     pub(crate) fn return_item_on_condition_failure(&self) -> bool {
         self.return_on_failure.as_deref() == Some("ALL_OLD")
     }
 
-    /// Parameters are looked at before the statement is.
+    /// Checks the parameters, before the statement is parsed.
     pub(crate) fn checked(self) -> Result<CheckedStatement<'a>, Exception> {
-        let parameters = self.parameters.unwrap_or_default().into_iter().map(SentValue::checked);
+        let parameters = self.parameters.unwrap_or_default().into_iter().map(UncheckedValue::checked);
         Ok(CheckedStatement { text: present(self.text)?, parameters: parameters.collect::<Result<_, _>>()? })
     }
 }
@@ -103,7 +103,7 @@ impl CheckedStatement<'_> {
         Ok(statement)
     }
 
-    /// Parses a statement that stands alone.
+    /// Parses a statement that is not part of a transaction.
     pub(crate) fn parse_single(&self) -> Result<Statement, Exception> {
         match self.parse()? {
             Statement::Exists(_) => Err(Exception::validation(ONLY_IN_TRANSACTIONS)),
@@ -112,7 +112,21 @@ impl CheckedStatement<'_> {
     }
 }
 
-/// A hash that distinguishes statements with their parameters.
+/// Validates a list of statements, given with its JSON.
+pub(crate) fn validate_list(
+    validation: &mut Validation,
+    member: &str,
+    statements: &Option<(Vec<StatementMembers<'_>>, &str)>,
+    max: usize,
+) {
+    let Some((statements, json)) = validation.required(member, statements) else { return };
+    validation.length(member, json, statements.len(), 1, max);
+    for (index, members) in statements.iter().enumerate() {
+        members.validate(validation, format_args!("{member}.{}.member.", index + 1));
+    }
+}
+
+/// A hash of statements and their parameters.
 pub(crate) fn fingerprint<'s, 'a: 's>(
     statements: impl IntoIterator<Item = &'s CheckedStatement<'a>>,
 ) -> [u8; 16] {

@@ -1,7 +1,7 @@
-//! DescribeStream: a body → a stream and which of its shards; and the description.
+//! DescribeStream: decodes a stream and a page or filter of its shards; encodes its description.
 
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Named, range, read_valid_request, required, structure};
+use crate::members::{Choice, enum_names, range, read_valid_request, required, structure};
 use crate::stream::stream_arn::{self, arn_length, shard_id_length};
 use crate::table::table_description::encode_key;
 use crate::validation::present;
@@ -9,7 +9,7 @@ use partita_api::stream::describe_stream::{DescribeStream, DescribeStreamOutput,
 use partita_api::{Exception, Request};
 use std::borrow::Cow;
 
-/// The most shards of a page, and how many a request gets that does not say.
+/// The maximum and default number of shards of a page.
 const MAX_SHARDS: i32 = 100;
 
 #[derive(Clone, Copy)]
@@ -17,10 +17,7 @@ enum ShardFilterType {
     ChildShards,
 }
 
-impl Named for ShardFilterType {
-    const NAMES: &'static [(&'static str, ShardFilterType)] =
-        &[("CHILD_SHARDS", ShardFilterType::ChildShards)];
-}
+enum_names!(ShardFilterType: "CHILD_SHARDS" = ChildShards);
 
 structure! {
     struct DescribeStreamMembers<'a> {
@@ -29,9 +26,7 @@ structure! {
         limit: i32 = "Limit", range(1, MAX_SHARDS);
         filter: ShardFilter<'a> = "ShardFilter";
     }
-}
 
-structure! {
     struct ShardFilter<'a> as "ShardFilter" {
         kind: Choice<'a, ShardFilterType> = "Type", required;
         shard: Cow<'a, str> = "ShardId", required, shard_id_length;
@@ -60,70 +55,66 @@ pub(crate) fn encode(output: &DescribeStreamOutput, json: &mut Writer) {
                 .member("CreationRequestDateTime", &output.created_at)
                 .member("TableName", &output.name.table);
             encode_key(&output.key, json);
-            json.name("Shards").array(|json| {
-                output.shards.iter().for_each(|shard| encode_shard(shard, json));
-            });
-            json.member("LastEvaluatedShardId", &output.last_evaluated);
+            json.objects("Shards", &output.shards, encode_shard)
+                .member("LastEvaluatedShardId", &output.last_evaluated);
         });
     });
 }
 
 fn encode_shard(shard: &ShardDescription, json: &mut Writer) {
-    json.object(|json| {
-        json.member("ShardId", &shard.id);
-        json.name("SequenceNumberRange").object(|json| {
-            json.member("StartingSequenceNumber", &shard.first.to_string())
-                .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
-        });
-        json.member("ParentShardId", &shard.parent);
+    json.member("ShardId", &shard.id);
+    json.name("SequenceNumberRange").object(|json| {
+        json.member("StartingSequenceNumber", &shard.first.to_string())
+            .member("EndingSequenceNumber", &shard.last.map(|last| last.to_string()));
     });
+    json.member("ParentShardId", &shard.parent);
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{NOT_NULL, decoded, encoded, errors, refusal};
+    use crate::testing::*;
+    use partita_api::Response;
     use partita_api::key_schema::{KeyAttribute, KeySchema};
-    use partita_api::stream::describe_stream::{DescribeStreamOutput, ShardDescription};
+    use partita_api::stream::describe_stream::{DescribeStream, DescribeStreamOutput, ShardDescription};
     use partita_api::stream::sequence_number::SequenceNumber;
     use partita_api::table::StreamViewType;
-    use partita_api::{Operation, Request, Response};
     use partita_value::ScalarType;
     use partita_value::names::StreamName;
+
+    operation_tests!(DescribeStream);
 
     const ARN: &str = "arn:aws:dynamodb:us-east-1:123456789012:table/abc/stream/2026-11-15T18:44:54.123";
     const SHARD: &str = "shardId-00000001794700800000-00000000";
 
     #[test]
-    fn takes_the_stream_and_which_shards_to_show() {
+    fn a_stream_and_a_filter_of_shards_are_read() {
         let body = format!(
             r#"{{"StreamArn": "{ARN}", "Limit": 3, "ExclusiveStartShardId": "{SHARD}",
                 "ShardFilter": {{"Type": "CHILD_SHARDS", "ShardId": "{SHARD}"}}}}"#
         );
-        let Request::DescribeStream(request) = decoded(Operation::DescribeStream, &body) else {
-            panic!("another operation")
-        };
+        let request = decoded(&body);
         assert_eq!((request.arn.as_str(), request.name.table.as_str(), request.limit), (ARN, "abc", 3));
         assert_eq!(request.exclusive_start.as_deref(), Some(SHARD));
         assert_eq!(request.children_of.as_deref(), Some(SHARD));
     }
 
     #[test]
-    fn members_out_of_bounds_are_told_together() {
+    fn members_out_of_bounds_are_reported_together() {
         let body = r#"{"ExclusiveStartShardId": "x", "Limit": 0, "ShardFilter": {"Type": "foo"}}"#;
         assert_eq!(
-            refusal(Operation::DescribeStream, body),
+            refused(body),
             errors(&[
                 ("null", "streamArn", NOT_NULL),
-                ("'x'", "exclusiveStartShardId", "Member must have length greater than or equal to 28"),
-                ("'0'", "limit", "Member must have value greater than or equal to 1"),
-                ("'foo'", "shardFilter.type", "Member must satisfy enum value set: [CHILD_SHARDS]"),
+                ("'x'", "exclusiveStartShardId", "have length greater than or equal to 28"),
+                ("'0'", "limit", "have value greater than or equal to 1"),
+                ("'foo'", "shardFilter.type", "satisfy enum value set: [CHILD_SHARDS]"),
                 ("null", "shardFilter.shardId", NOT_NULL),
             ])
         );
     }
 
     #[test]
-    fn closed_shards_end_and_children_name_their_parents() {
+    fn closed_shards_have_an_end_and_children_a_parent() {
         let output = DescribeStreamOutput {
             name: StreamName { table: "abc".into(), label: "l".into() },
             arn: ARN.into(),

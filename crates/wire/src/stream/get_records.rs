@@ -1,4 +1,4 @@
-//! GetRecords: a body → an iterator and how many records; and a page of them.
+//! GetRecords: decodes a shard iterator and a limit; encodes a page of records.
 
 use crate::attribute_value::encode_item;
 use crate::json::{Reader, Writer};
@@ -9,7 +9,7 @@ use partita_api::stream::get_records::{ChangeEvent, ChangeRecord, GetRecords, Ge
 use partita_api::{Exception, Request, messages};
 use std::borrow::Cow;
 
-/// The most records of a page, and how many a request gets that does not say.
+/// The maximum and default number of records of a page.
 const MAX_RECORDS: i32 = 1_000;
 
 structure! {
@@ -57,7 +57,7 @@ fn encode_record(record: &ChangeRecord, output: &GetRecordsOutput, json: &mut Wr
             json.name("SizeBytes").integer(record.size_bytes() as u64);
             json.name("StreamViewType").string(output.view.name());
         });
-        // Only a change that no client requested names its author.
+        // Only an expiration, which no client requested, has an identity.
         if record.event == ChangeEvent::Expire {
             json.name("userIdentity").object(|json| {
                 json.name("PrincipalId").string("dynamodb.amazonaws.com");
@@ -69,21 +69,21 @@ fn encode_record(record: &ChangeRecord, output: &GetRecordsOutput, json: &mut Wr
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{NOT_NULL, decoded, encoded, errors, refusal};
-    use partita_api::stream::get_records::{ChangeEvent, ChangeRecord, GetRecordsOutput};
+    use crate::testing::*;
+    use partita_api::Response;
+    use partita_api::stream::get_records::{ChangeEvent, ChangeRecord, GetRecords, GetRecordsOutput};
     use partita_api::stream::sequence_number::SequenceNumber;
     use partita_api::table::StreamViewType;
-    use partita_api::{Operation, Request, Response};
     use partita_value::{AttributeValue, Item, Number};
 
+    operation_tests!(GetRecords);
+
     #[test]
-    fn takes_an_iterator_and_a_limit() {
+    fn an_iterator_and_a_limit_are_read() {
         for (body, limit) in
             [(r#"{"ShardIterator": "AAEC"}"#, 1_000), (r#"{"ShardIterator": "AAEC", "Limit": 5}"#, 5)]
         {
-            let Request::GetRecords(request) = decoded(Operation::GetRecords, body) else {
-                panic!("another operation")
-            };
+            let request = decoded(body);
             assert_eq!((request.iterator, request.limit), (vec![0, 1, 2], limit));
         }
     }
@@ -91,17 +91,17 @@ mod tests {
     #[test]
     fn limits_out_of_bounds_and_broken_iterators_are_refused() {
         assert_eq!(
-            refusal(Operation::GetRecords, r#"{"Limit": 1001}"#),
+            refused(r#"{"Limit": 1001}"#),
             errors(&[
                 ("null", "shardIterator", NOT_NULL),
-                ("'1001'", "limit", "Member must have value less than or equal to 1000"),
+                ("'1001'", "limit", "have value less than or equal to 1000"),
             ])
         );
-        assert_eq!(refusal(Operation::GetRecords, r#"{"ShardIterator": "?"}"#), "Invalid ShardIterator");
+        assert_eq!(refused(r#"{"ShardIterator": "?"}"#), "Invalid ShardIterator");
     }
 
     #[test]
-    fn records_have_the_sizes_of_awss_own_example() {
+    fn record_sizes_match_the_example_of_aws() {
         let number = |text: &str| AttributeValue::N(Number::parse(text).unwrap());
         let keys: Item = [("Id", number("101"))].into_iter().collect();
         let image = |message: &str| -> Option<Item> {

@@ -1,7 +1,7 @@
-//! GetShardIterator: a body → a shard and a place in it; and the iterator as text.
+//! GetShardIterator: decodes a shard and a position in it; encodes the iterator.
 
 use crate::json::{Reader, Writer};
-use crate::members::{Choice, Named, length, read_valid_request, required, structure};
+use crate::members::{Choice, enum_names, length, read_valid_request, required, structure};
 use crate::stream::stream_arn::{self, arn_length, shard_id_length};
 use crate::table::table_settings::invalid;
 use crate::validation::present;
@@ -20,15 +20,10 @@ enum IteratorType {
     AtTimestamp,
 }
 
-impl Named for IteratorType {
-    const NAMES: &'static [(&'static str, IteratorType)] = &[
-        ("TRIM_HORIZON", IteratorType::TrimHorizon),
-        ("LATEST", IteratorType::Latest),
-        ("AT_SEQUENCE_NUMBER", IteratorType::AtSequenceNumber),
-        ("AFTER_SEQUENCE_NUMBER", IteratorType::AfterSequenceNumber),
-        ("AT_TIMESTAMP", IteratorType::AtTimestamp),
-    ];
-}
+enum_names!(IteratorType:
+    "TRIM_HORIZON" = TrimHorizon, "LATEST" = Latest, "AT_SEQUENCE_NUMBER" = AtSequenceNumber,
+    "AFTER_SEQUENCE_NUMBER" = AfterSequenceNumber, "AT_TIMESTAMP" = AtTimestamp
+);
 
 structure! {
     struct GetShardIteratorMembers<'a> {
@@ -52,17 +47,17 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     }))
 }
 
-/// A type that needs a sequence number or a time must have it, and another must not.
+/// Checks that the sequence number and the time are present if the iterator type needs them, and absent otherwise.
 fn position(members: &GetShardIteratorMembers<'_>) -> Result<ShardPosition, Exception> {
     let GetShardIteratorMembers { sequence, time, .. } = members;
     let choice = present(members.kind.as_ref())?;
     let (kind, name) = (present(choice.value())?, choice.text());
     let needs_number = matches!(kind, IteratorType::AtSequenceNumber | IteratorType::AfterSequenceNumber);
-    for (member, is_needed, is_sent) in [
+    for (member, is_needed, is_present) in [
         ("SequenceNumber", needs_number, sequence.is_some()),
         ("Timestamp", kind == IteratorType::AtTimestamp, time.is_some()),
     ] {
-        if is_needed != is_sent {
+        if is_needed != is_present {
             let verb = if is_needed { "must" } else { "cannot" };
             return Err(invalid(format_args!(
                 "{member} {verb} be specified when ShardIteratorType is {name}"
@@ -92,10 +87,12 @@ pub(crate) fn encode(output: &GetShardIteratorOutput, json: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{NOT_NULL, decoded, encoded, errors, refusal};
-    use partita_api::stream::get_shard_iterator::{GetShardIteratorOutput, ShardPosition};
+    use crate::testing::*;
+    use partita_api::Response;
+    use partita_api::stream::get_shard_iterator::{GetShardIterator, GetShardIteratorOutput, ShardPosition};
     use partita_api::stream::sequence_number::SequenceNumber;
-    use partita_api::{Operation, Request, Response};
+
+    operation_tests!(GetShardIterator);
 
     fn body(members: &str) -> String {
         format!(
@@ -104,17 +101,10 @@ mod tests {
         )
     }
 
-    fn position(members: &str) -> ShardPosition {
-        match decoded(Operation::GetShardIterator, &body(members)) {
-            Request::GetShardIterator(request) => request.position,
-            other => panic!("{other:?}"),
-        }
-    }
-
     #[test]
-    fn every_type_is_a_place() {
+    fn every_iterator_type_is_a_position() {
         let number = r#""SequenceNumber": "100000000000000000007""#;
-        for (members, place) in [
+        for (members, position) in [
             (r#""ShardIteratorType": "TRIM_HORIZON""#.to_owned(), ShardPosition::TrimHorizon),
             (r#""ShardIteratorType": "LATEST""#.to_owned(), ShardPosition::Latest),
             (
@@ -130,12 +120,12 @@ mod tests {
                 ShardPosition::AtTime(1_794),
             ),
         ] {
-            assert_eq!(position(&members), place);
+            assert_eq!(decoded(&body(&members)).position, position);
         }
     }
 
     #[test]
-    fn sequence_numbers_go_with_their_types_only() {
+    fn sequence_numbers_and_timestamps_must_suit_the_type() {
         for (members, text) in [
             (
                 r#""ShardIteratorType": "AT_SEQUENCE_NUMBER""#,
@@ -154,19 +144,19 @@ mod tests {
                 "Invalid SequenceNumber",
             ),
         ] {
-            assert_eq!(refusal(Operation::GetShardIterator, &body(members)), text);
+            assert_eq!(refused(&body(members)), text);
         }
     }
 
     #[test]
-    fn required_members_are_told_together() {
+    fn required_members_are_reported_together() {
         assert_eq!(
-            refusal(Operation::GetShardIterator, r#"{"SequenceNumber": "1"}"#),
+            refused(r#"{"SequenceNumber": "1"}"#),
             errors(&[
                 ("null", "streamArn", NOT_NULL),
                 ("null", "shardId", NOT_NULL),
                 ("null", "shardIteratorType", NOT_NULL),
-                ("'1'", "sequenceNumber", "Member must have length greater than or equal to 21"),
+                ("'1'", "sequenceNumber", "have length greater than or equal to 21"),
             ])
         );
     }

@@ -1,4 +1,4 @@
-//! CreateTable: a body → a table to create; and its description.
+//! CreateTable: decodes a table to create; encodes its description.
 
 use crate::json::{Reader, Writer};
 use crate::table::{new_table, table_description};

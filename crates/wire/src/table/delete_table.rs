@@ -1,4 +1,4 @@
-//! DeleteTable: a body → the name of the table to delete; and its last description.
+//! DeleteTable: decodes the name of a table; encodes its last description.
 
 use crate::json::{Reader, Writer};
 use crate::table::table_description;

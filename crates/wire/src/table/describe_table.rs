@@ -1,4 +1,4 @@
-//! DescribeTable: a body → the name of a table; and what the table is, as `Table`.
+//! DescribeTable: decodes the name of a table; encodes its description, as `Table`.
 
 use crate::json::{Reader, Writer};
 use crate::table::table_description;
@@ -16,18 +16,18 @@ pub(crate) fn encode(output: &DescribeTableOutput, json: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode};
+    use crate::testing::*;
     use partita_api::{Operation, Request};
 
     const OPERATIONS: [Operation; 3] =
         [Operation::DescribeTable, Operation::DeleteTable, Operation::DescribeTimeToLive];
 
     fn table(operation: Operation, body: &str) -> Result<String, String> {
-        match decode(operation, body.as_bytes()) {
+        match decode_any(operation, body) {
             Ok(Request::DescribeTable(request)) => Ok(request.name.to_string()),
             Ok(Request::DeleteTable(request)) => Ok(request.name.to_string()),
             Ok(Request::DescribeTimeToLive(request)) => Ok(request.table.to_string()),
-            Err(Rejection::Invalid(exception)) => Err(exception.message),
+            Err(exception) => Err(exception.message),
             other => panic!("{other:?}"),
         }
     }
@@ -42,24 +42,28 @@ mod tests {
     }
 
     #[test]
-    fn names_that_cannot_be_are_told() {
+    fn invalid_names_are_refused() {
         for operation in OPERATIONS {
-            let told = |body: &str| table(operation, body).unwrap_err();
+            let refused = |body: &str| table(operation, body).unwrap_err();
             assert_eq!(
-                told("{}"),
+                refused("{}"),
                 "The parameter 'TableName' is required but was not present in the request"
             );
             assert_eq!(
-                told(r#"{"TableName": ""}"#),
-                "2 validation errors detected: \
-                 Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; \
-                 Value '' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+                refused(r#"{"TableName": ""}"#),
+                errors(&[
+                    ("''", "tableName", "have length greater than or equal to 3"),
+                    ("''", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
+                ])
             );
             assert_eq!(
-                told(r#"{"TableName": "abc;"}"#),
-                "1 validation error detected: Value 'abc;' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+                refused(r#"{"TableName": "abc;"}"#),
+                errors(&[("'abc;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+")])
             );
-            assert_eq!(told(r#"{"TableName": []}"#), "Unrecognized collection type class java.lang.String");
+            assert_eq!(
+                refused(r#"{"TableName": []}"#),
+                "Unrecognized collection type class java.lang.String"
+            );
         }
     }
 }

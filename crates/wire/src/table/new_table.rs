@@ -1,8 +1,7 @@
-//! A table to create: the members of CreateTable, which an import has as well, with every rule checked that needs no stored table.
+//! A table to create: the members of CreateTable, which an import has as well, and every check that needs no stored table.
 //!
-//! The order of checks is AWS's: each member against the model, all failures together; then billing,
-//! the table's key, the keys of indexes, definitions that nothing uses, local indexes one by one,
-//! global indexes one by one, and at last the other settings.
+//! The order of the checks is AWS's: each member against the model, with all failures together; then billing, the key of the
+//! table, the keys of indexes, unused definitions, local indexes one by one, global indexes one by one, and the other settings.
 
 use crate::json::Reader;
 use crate::members::{Choice, chosen, read_request, required, structure, validate};
@@ -14,13 +13,13 @@ use crate::table::table_settings::*;
 use crate::tag::tags::{TagMembers, check_tags};
 use partita_api::key_schema::{AttributeDefinition, KeySchemaElement};
 use partita_api::table::create_table::CreateTable;
-use partita_api::table::{BillingMode, IndexDefinition, IndexProjection, OnDemandThroughput, Throughput};
+use partita_api::table::*;
 use partita_api::{Exception, messages};
 use partita_value::limits;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Largest resource policy.
+/// The maximum size of a resource policy.
 const POLICY_BYTES: usize = 20_480;
 
 structure! {
@@ -32,20 +31,14 @@ structure! {
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(LOCAL_KEY);
         local_indexes: Vec<LocalIndexMembers<'a>> = "LocalSecondaryIndexes";
         global_indexes: Vec<GlobalIndexMembers<'a>> = "GlobalSecondaryIndexes";
-        stream: StreamSpecification<'a> = "StreamSpecification";
-        encryption: EncryptionSpecification<'a> = "SSESpecification";
-        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
-        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
-        warm: WarmThroughputMembers = "WarmThroughput";
-        table_class: Cow<'a, str> = "TableClass";
-        deletion_protection: bool = "DeletionProtectionEnabled";
         resource_policy: Cow<'a, str> = "ResourcePolicy";
         tags: Vec<TagMembers<'a>> = "Tags";
         global_table_source: Cow<'a, str> = "GlobalTableSourceArn";
+        ..settings: TableSettingsMembers<'a>;
     }
 }
 
-/// What rules between members look at, each part of it valid by itself.
+/// The members that rules between members need, valid individually.
 struct ValidTable {
     definitions: Vec<AttributeDefinition>,
     key: Vec<KeySchemaElement>,
@@ -57,12 +50,13 @@ struct ValidTable {
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
     let members: NewTableMembers = read_request(reader)?;
+    let settings = &members.settings;
     let name = TableReference::resolve(&members.name)?;
     refuse_global_tables("GlobalTableSourceArn", members.global_table_source.is_some())?;
     validate(&members)?;
-    table_class(&members.table_class)?;
+    table_class(&settings.table_class)?;
     let table = members.valid();
-    let on_demand = on_demand(members.on_demand);
+    let on_demand = on_demand(settings.on_demand);
     check_billing(&table, on_demand)?;
     let definitions = Definitions::new(&table.definitions)?;
     check_keys(&table, &definitions)?;
@@ -70,7 +64,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
     let local_indexes = local_indexes(&table, &definitions, &mut names)?;
     let global_indexes = global_indexes(&table, &definitions, &mut names)?;
     check_projected_attributes(local_indexes.iter().chain(&global_indexes))?;
-    let encryption = members.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?;
+    let encryption = settings.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?;
     check_policy(&members.resource_policy)?;
     Ok(CreateTable {
         key: definitions.resolve(&table.key)?,
@@ -79,12 +73,12 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<CreateTable, Exception> {
         billing_mode: table.billing_mode,
         throughput: table.provisioned,
         on_demand,
-        warm: new_warm(members.warm, Owner::Table, table.billing_mode, table.provisioned)?,
-        stream: members.stream.as_ref().map(StreamSpecification::of_new_table).transpose()?.flatten(),
-        // An empty specification is as good as none.
+        warm: new_warm(settings.warm, Owner::Table, table.billing_mode, table.provisioned)?,
+        stream: settings.stream.as_ref().map(StreamSpecification::of_new_table).transpose()?.flatten(),
+        // An empty specification counts as none.
         encryption: encryption.filter(|encryption| encryption.enabled),
-        table_class: table_class(&members.table_class)?,
-        deletion_protection: members.deletion_protection.unwrap_or(false),
+        table_class: table_class(&settings.table_class)?,
+        deletion_protection: settings.deletion_protection.unwrap_or(false),
         resource_policy: members.resource_policy.map(Cow::into_owned),
         tags: check_tags(members.tags.as_deref().unwrap_or_default())?,
         name,
@@ -123,7 +117,7 @@ fn check_billing(table: &ValidTable, on_demand: Option<OnDemandThroughput>) -> R
     }
 }
 
-/// The keys of the table and of all indexes; and that they use all definitions.
+/// Checks the keys of the table and of all indexes, and that they use all definitions.
 fn check_keys(table: &ValidTable, definitions: &Definitions<'_>) -> Result<(), Exception> {
     let ValidTable { key, local_indexes, global_indexes, .. } = table;
     check_table_key(key, definitions)?;
@@ -172,20 +166,10 @@ fn local_indexes<'c>(
             limits::LOCAL_INDEXES
         )));
     }
-    let definition = |index: &ValidIndex| {
-        Ok(IndexDefinition {
-            name: index.name.clone(),
-            key: definitions.resolve(&index.key)?,
-            projection: index.projection()?,
-            throughput: None,
-            on_demand: None,
-            warm: None,
-        })
-    };
-    indexes.iter().map(definition).collect()
+    indexes.iter().map(|index| index_definition(index, definitions, None)).collect()
 }
 
-/// A local index has the table's partition key and a sort key of its own.
+/// Checks that a local index has the partition key of the table and a sort key.
 fn check_local_key(
     name: &str,
     key: &[KeySchemaElement],
@@ -224,20 +208,25 @@ fn global_indexes<'c>(
             limits::GLOBAL_INDEXES
         )));
     }
-    let definition = |index: &ValidIndex| {
-        Ok(IndexDefinition {
-            name: index.name.clone(),
-            key: definitions.resolve(&index.key)?,
-            projection: index.projection()?,
-            throughput: index.provisioned,
-            on_demand: index.on_demand,
-            warm: warm(index)?,
-        })
-    };
-    indexes.iter().map(definition).collect()
+    indexes.iter().map(|index| index_definition(index, definitions, warm(index)?)).collect()
 }
 
-/// A global index is billed as its table is.
+fn index_definition(
+    index: &ValidIndex,
+    definitions: &Definitions<'_>,
+    warm: Option<WarmThroughput>,
+) -> Result<IndexDefinition, Exception> {
+    Ok(IndexDefinition {
+        name: index.name.clone(),
+        key: definitions.resolve(&index.key)?,
+        projection: index.projection()?,
+        throughput: index.provisioned,
+        on_demand: index.on_demand,
+        warm,
+    })
+}
+
+/// Checks that the throughput of a global index suits the billing mode of the table.
 fn check_index_billing(index: &ValidIndex, billing_mode: BillingMode) -> Result<(), Exception> {
     let (name, owner) = (&index.name, Owner::Index(&index.name));
     match billing_mode {
@@ -255,7 +244,7 @@ fn check_index_billing(index: &ValidIndex, billing_mode: BillingMode) -> Result<
     }
 }
 
-/// All indexes together project so many attributes by name.
+/// Checks the number of attributes that all indexes together project by name.
 fn check_projected_attributes<'i>(
     indexes: impl Iterator<Item = &'i IndexDefinition>,
 ) -> Result<(), Exception> {

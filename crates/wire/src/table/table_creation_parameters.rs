@@ -1,6 +1,6 @@
-//! `TableCreationParameters` of an import, as it shows them: the members that AWS's have, out of the table that they make.
+//! `TableCreationParameters` of an import as its description repeats them, encoded from the table to create.
 //!
-//! They are kept with the import for months. So they are written anew: whatever else was sent is not kept.
+//! They are stored with the import for months, so they are re-encoded without unknown members.
 
 use crate::json::Writer;
 use crate::table::table_description::{
@@ -20,9 +20,7 @@ pub(crate) fn encoded(table: &CreateTable) -> String {
         encode_on_demand(table.on_demand, json);
         encode_encryption(table.encryption.as_ref(), json);
         if !table.global_indexes.is_empty() {
-            let indexes = table.global_indexes.iter();
-            json.name("GlobalSecondaryIndexes")
-                .array(|json| indexes.for_each(|index| json.object(|json| encode_index(index, json))));
+            json.objects("GlobalSecondaryIndexes", &table.global_indexes, encode_index);
         }
     });
     json.finish_text()
@@ -46,21 +44,16 @@ fn encode_provisioned(throughput: Option<Throughput>, json: &mut Writer) {
 fn encode_warm(warm: Option<WarmThroughput>, json: &mut Writer) {
     let Some(warm) = warm else { return };
     json.name("WarmThroughput").object(|json| {
-        for (name, units) in [("ReadUnitsPerSecond", warm.read), ("WriteUnitsPerSecond", warm.write)] {
-            if let Some(units) = units {
-                json.name(name).integer(units);
-            }
-        }
+        json.member("ReadUnitsPerSecond", &warm.read).member("WriteUnitsPerSecond", &warm.write);
     });
 }
 
 fn encode_encryption(encryption: Option<&Encryption>, json: &mut Writer) {
     let Some(encryption) = encryption else { return };
     json.name("SSESpecification").object(|json| {
-        json.member("Enabled", &encryption.enabled).member("SSEType", "KMS");
-        if let Some(key) = &encryption.kms_key {
-            json.member("KMSMasterKeyId", key);
-        }
+        json.member("Enabled", &encryption.enabled)
+            .member("SSEType", "KMS")
+            .member("KMSMasterKeyId", &encryption.kms_key);
     });
 }
 
@@ -68,15 +61,11 @@ fn encode_encryption(encryption: Option<&Encryption>, json: &mut Writer) {
 mod tests {
     use super::*;
     use crate::json::Reader;
-    use crate::table::create_table;
-    use partita_api::Request;
+    use crate::table::new_table;
     use serde_json::{Value, json};
 
-    fn shown(sent: &str) -> Value {
-        let Ok(Request::CreateTable(table)) = create_table::decode(Reader::new(sent.as_bytes()).unwrap())
-        else {
-            panic!("{sent} is no table")
-        };
+    fn stored(parameters: &Value) -> Value {
+        let table = new_table::decode(Reader::new(parameters.to_string().as_bytes()).unwrap()).unwrap();
         serde_json::from_str(&encoded(&table)).unwrap()
     }
 
@@ -101,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_is_shown() {
+    fn known_parameters_round_trip() {
         let provisioned = parameters();
-        assert_eq!(shown(&provisioned.to_string()), provisioned);
+        assert_eq!(stored(&provisioned), provisioned);
         let mut on_demand = provisioned;
         on_demand["BillingMode"] = json!("PAY_PER_REQUEST");
         on_demand["OnDemandThroughput"] = json!({ "MaxReadRequestUnits": 7 });
@@ -112,17 +101,17 @@ mod tests {
             let owner = on_demand.pointer_mut(owner).and_then(Value::as_object_mut).unwrap();
             owner.remove("ProvisionedThroughput");
         }
-        assert_eq!(shown(&on_demand.to_string()), on_demand);
+        assert_eq!(stored(&on_demand), on_demand);
     }
 
     #[test]
-    fn what_nobody_knows_is_not_kept() {
+    fn unknown_parameters_are_dropped() {
         let known = parameters();
-        let mut sent = known.clone();
-        let rest = json!("x".repeat(1_000));
+        let mut parameters = known.clone();
+        let unknown = json!("x".repeat(1_000));
         for holder in ["", "/ProvisionedThroughput", "/KeySchema/0", "/GlobalSecondaryIndexes/0/Projection"] {
-            sent.pointer_mut(holder).unwrap()["Unknown"] = rest.clone();
+            parameters.pointer_mut(holder).unwrap()["Unknown"] = unknown.clone();
         }
-        assert_eq!(shown(&sent.to_string()), known);
+        assert_eq!(stored(&parameters), known);
     }
 }

@@ -1,31 +1,31 @@
-//! TableDescription → JSON, with exactly the members AWS shows of such a table.
+//! TableDescription → JSON, with exactly the members that AWS returns for such a table.
 //!
-//! Members that do not apply are left out rather than null: the billing mode of tables that were
-//! always provisioned, the indexes of tables without, the encryption of tables that asked for none.
+//! Members that do not apply are omitted rather than null: the billing mode of tables that were always provisioned, the indexes of
+//! tables without any, the encryption of tables with the default.
 
 use crate::json::{Seconds, Writer};
 use partita_api::key_schema::{AttributeDefinition, KeySchema};
 use partita_api::table::*;
 
-/// A response with a table as its only member.
+/// Encodes a response with a table as its only member.
 pub(crate) fn encode_member(name: &str, table: &TableDescription, json: &mut Writer) {
     json.object(|json| encode(table, json.name(name)));
 }
 
-/// The description as one object.
+/// Encodes the description as an object.
 pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
-    // A table on its way out shows no longer how it was made.
-    let stays = table.status != ResourceStatus::Deleting;
+    // The description of a table that is being deleted does not have its schema.
+    let has_schema = table.status != ResourceStatus::Deleting;
     json.object(|json| {
-        if stays {
+        if has_schema {
             encode_definitions(&table.attribute_definitions, json);
         }
         json.member("TableName", &table.name);
-        if stays {
+        if has_schema {
             encode_key(&table.key, json);
         }
         json.member("TableStatus", table.status.name());
-        if stays {
+        if has_schema {
             json.member("CreationDateTime", &table.created_at);
         }
         encode_throughput(table, json);
@@ -34,7 +34,7 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
             .member("TableArn", &table.arn)
             .member("TableId", &table.id);
         encode_billing(table, json);
-        if stays {
+        if has_schema {
             encode_indexes("LocalSecondaryIndexes", &table.local_indexes, table.billing_mode, json);
             encode_indexes("GlobalSecondaryIndexes", &table.global_indexes, table.billing_mode, json);
         }
@@ -46,38 +46,29 @@ pub(crate) fn encode(table: &TableDescription, json: &mut Writer) {
         }
         json.member("DeletionProtectionEnabled", &table.deletion_protection);
         encode_on_demand(table.on_demand, json);
-        if stays {
+        if has_schema {
             encode_warm(table, json);
         }
     });
 }
 
 pub(crate) fn encode_definitions(definitions: &[AttributeDefinition], json: &mut Writer) {
-    json.name("AttributeDefinitions").array(|json| {
-        for definition in definitions {
-            json.object(|json| {
-                json.member("AttributeName", &definition.name)
-                    .member("AttributeType", definition.kind.name());
-            });
-        }
+    json.objects("AttributeDefinitions", definitions, |definition, json| {
+        json.member("AttributeName", &definition.name).member("AttributeType", definition.kind.name());
     });
 }
 
 pub(crate) fn encode_key(key: &KeySchema, json: &mut Writer) {
-    json.name("KeySchema").array(|json| {
-        for (attributes, key_type) in [(&key.partition, "HASH"), (&key.sort, "RANGE")] {
-            for attribute in attributes {
-                json.object(|json| {
-                    json.member("AttributeName", &attribute.name).member("KeyType", key_type);
-                });
-            }
-        }
+    let partition = key.partition.iter().map(|attribute| (attribute, "HASH"));
+    let sort = key.sort.iter().map(|attribute| (attribute, "RANGE"));
+    json.objects("KeySchema", partition.chain(sort), |(attribute, key_type), json| {
+        json.member("AttributeName", &attribute.name).member("KeyType", key_type);
     });
 }
 
-/// The units a second; on-demand tables show none.
+/// Encodes the units per second, which are zero for on-demand tables.
 fn encode_throughput(table: &TableDescription, json: &mut Writer) {
-    let units = shown_units(table.billing_mode, Some(table.throughput));
+    let units = described_units(table.billing_mode, Some(table.throughput));
     encode_provisioned(table.throughput_changes, units, json);
 }
 
@@ -90,7 +81,7 @@ fn encode_provisioned(changes: ThroughputChanges, units: Throughput, json: &mut 
     });
 }
 
-pub(crate) fn shown_units(billing_mode: BillingMode, throughput: Option<Throughput>) -> Throughput {
+pub(crate) fn described_units(billing_mode: BillingMode, throughput: Option<Throughput>) -> Throughput {
     match billing_mode {
         BillingMode::Provisioned => throughput.unwrap_or_default(),
         BillingMode::PayPerRequest => Throughput::default(),
@@ -101,7 +92,7 @@ pub(crate) fn encode_units(throughput: Throughput, json: &mut Writer) {
     json.member("ReadCapacityUnits", &throughput.read).member("WriteCapacityUnits", &throughput.write);
 }
 
-/// Shown for tables that are on-demand or once were. A new one does not yet say since when.
+/// Encodes the billing mode of tables that are on-demand or once were; for a new one, without the time of the switch.
 fn encode_billing(table: &TableDescription, json: &mut Writer) {
     if table.billing_mode == BillingMode::Provisioned && table.on_demand_since.is_none() {
         return;
@@ -114,38 +105,33 @@ fn encode_billing(table: &TableDescription, json: &mut Writer) {
 }
 
 fn encode_indexes(list: &str, indexes: &[IndexDescription], billing_mode: BillingMode, json: &mut Writer) {
-    if indexes.is_empty() {
-        return;
+    if !indexes.is_empty() {
+        json.objects(list, indexes, |index, json| encode_index(index, billing_mode, json));
     }
-    json.name(list).array(|json| {
-        indexes.iter().for_each(|index| encode_index(index, billing_mode, json));
-    });
 }
 
 fn encode_index(index: &IndexDescription, billing_mode: BillingMode, json: &mut Writer) {
     let definition = &index.definition;
-    json.object(|json| {
-        json.member("IndexName", &definition.name);
-        encode_key(&definition.key, json);
-        encode_projection(&definition.projection, json);
-        if let Some(state) = index.global {
-            json.member("IndexStatus", state.status.name());
-            // Not of an index that came with its table: there was nothing to fill it from.
-            let is_backfilling = state.status == ResourceStatus::Creating && state.backfilling;
-            json.member("Backfilling", &is_backfilling.then_some(true));
-            let units = shown_units(billing_mode, definition.throughput);
-            encode_provisioned(state.throughput_changes, units, json);
+    json.member("IndexName", &definition.name);
+    encode_key(&definition.key, json);
+    encode_projection(&definition.projection, json);
+    if let Some(state) = index.global {
+        json.member("IndexStatus", state.status.name());
+        // An index that was created with its table is not backfilled.
+        let is_backfilling = state.status == ResourceStatus::Creating && state.backfilling;
+        json.member("Backfilling", &is_backfilling.then_some(true));
+        let units = described_units(billing_mode, definition.throughput);
+        encode_provisioned(state.throughput_changes, units, json);
+    }
+    json.member("IndexSizeBytes", &index.size_bytes)
+        .member("ItemCount", &index.item_count)
+        .member("IndexArn", &index.arn);
+    if let Some(state) = index.global {
+        encode_on_demand(definition.on_demand, json);
+        if state.status != ResourceStatus::Creating || definition.warm.is_some() {
+            encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
         }
-        json.member("IndexSizeBytes", &index.size_bytes)
-            .member("ItemCount", &index.item_count)
-            .member("IndexArn", &index.arn);
-        if let Some(state) = index.global {
-            encode_on_demand(definition.on_demand, json);
-            if state.status != ResourceStatus::Creating || definition.warm.is_some() {
-                encode_warm_units(definition.warm, billing_mode, definition.throughput, state.status, json);
-            }
-        }
-    });
+    }
 }
 
 pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer) {
@@ -153,13 +139,13 @@ pub(crate) fn encode_projection(projection: &IndexProjection, json: &mut Writer)
         IndexProjection::All => json.name("ProjectionType").string("ALL"),
         IndexProjection::KeysOnly => json.name("ProjectionType").string("KEYS_ONLY"),
         IndexProjection::Include(names) => {
-            json.member("ProjectionType", "INCLUDE");
-            json.name("NonKeyAttributes").array(|json| names.iter().for_each(|name| json.string(name)));
+            json.member("ProjectionType", "INCLUDE")
+                .strings("NonKeyAttributes", names.iter().map(String::as_str));
         }
     });
 }
 
-/// A table that has a stream no longer still says what it was called.
+/// Encodes the latest stream, which a table reports even after the stream is disabled.
 fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
     if let Some(stream) = stream {
         encode_stream_view("StreamSpecification", stream.view, json);
@@ -167,7 +153,7 @@ fn encode_stream(stream: Option<&LatestStream>, json: &mut Writer) {
     }
 }
 
-/// What a stream that is enabled tells.
+/// Encodes the view type of a stream, if it is enabled.
 pub(crate) fn encode_stream_view(member: &str, view: Option<StreamViewType>, json: &mut Writer) {
     if let Some(view) = view {
         json.name(member).object(|json| {
@@ -195,10 +181,10 @@ pub(crate) fn encode_encryption(table: &TableDescription, json: &mut Writer) {
     });
 }
 
-/// The account's own key for tables, `alias/aws/dynamodb`. AWS shows it by its id, which every account has its own.
-const OWN_KEY: &str = "d1b0d1b0-0000-4000-8000-123456789012";
+/// The id of the account's default key for tables, `alias/aws/dynamodb`, which in AWS differs between accounts.
+const DEFAULT_KEY: &str = "d1b0d1b0-0000-4000-8000-123456789012";
 
-/// A key may be told by its ARN, its id or an alias; it is shown by an ARN where the table is.
+/// The ARN of a key that is given by its ARN, its id or an alias, in the region and account of the table.
 fn key_arn(key: Option<&str>, table_arn: &str) -> String {
     let mut parts = table_arn.split(':').skip(3);
     let (region, account) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -206,11 +192,11 @@ fn key_arn(key: Option<&str>, table_arn: &str) -> String {
         Some(arn) if arn.starts_with("arn:") => arn.to_owned(),
         Some(alias) if alias.starts_with("alias/") => format!("arn:aws:kms:{region}:{account}:{alias}"),
         Some(id) => format!("arn:aws:kms:{region}:{account}:key/{id}"),
-        None => format!("arn:aws:kms:{region}:{account}:key/{OWN_KEY}"),
+        None => format!("arn:aws:kms:{region}:{account}:key/{DEFAULT_KEY}"),
     }
 }
 
-/// Bounds that are set; a bound of -1 is none.
+/// Encodes the bounds that are set; a bound of -1 is none.
 pub(crate) fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut Writer) {
     let Some(on_demand) = on_demand else { return };
     let bounds = [("MaxReadRequestUnits", on_demand.max_read), ("MaxWriteRequestUnits", on_demand.max_write)];
@@ -225,7 +211,7 @@ pub(crate) fn encode_on_demand(on_demand: Option<OnDemandThroughput>, json: &mut
     });
 }
 
-/// A table that is being created, as an index of it, only shows the warm throughput it was asked for.
+/// Encodes the warm throughput; while a table or an index is being created, only if the request specified it.
 fn encode_warm(table: &TableDescription, json: &mut Writer) {
     let is_new = table.status == ResourceStatus::Creating;
     if is_new && table.warm.is_none() {

@@ -1,4 +1,4 @@
-//! The table that a request is about: by its name or by its ARN.
+//! Tables in requests, by name or by ARN.
 
 use crate::json::Reader;
 use crate::members::{Member, Path, read_request, structure, validate};
@@ -8,60 +8,60 @@ use partita_value::names::{self, TableName};
 use std::borrow::Cow;
 use std::fmt::Display;
 
-/// Shortest table name; an empty one is told against a bound of its own.
+/// The minimum length of a table name; the error for an empty one has a bound of its own.
 const MIN_LENGTH: usize = 3;
 const MAX_LENGTH: usize = 255;
 
-/// Refuses a name that cannot be a table's. Told alone, before anything else is checked.
-pub(crate) fn check<T: AsRef<str>>(path: impl Display, sent: Option<&T>) -> Result<(), Exception> {
-    let Some(sent) = sent.map(AsRef::as_ref) else { return Ok(()) };
-    let name = name_in(sent);
+/// Refuses an invalid name of a table. It is reported alone, before anything else is checked.
+pub(crate) fn check<T: AsRef<str>>(path: impl Display, name_or_arn: Option<&T>) -> Result<(), Exception> {
+    let Some(name_or_arn) = name_or_arn.map(AsRef::as_ref) else { return Ok(()) };
+    let name = names::table_of_arn(name_or_arn).unwrap_or(name_or_arn);
     let mut validation = Validation::new();
     if !names::has_name_characters(name) {
-        validation.pattern(path, sent, NAME_PATTERN);
+        validation.pattern(path, name_or_arn, NAME_PATTERN);
     } else {
         let min = if name.is_empty() { 1 } else { MIN_LENGTH };
-        validation.length(path, sent, name.len(), min, MAX_LENGTH);
+        validation.length(path, name_or_arn, name.len(), min, MAX_LENGTH);
     }
     validation.finish()
 }
 
-/// The table behind a name or ARN that was checked.
-pub(crate) fn resolve(sent: &str) -> TableName {
-    TableName::from_request(sent)
+/// The table of a name or an ARN that was checked.
+pub(crate) fn resolve(name_or_arn: &str) -> TableName {
+    TableName::from_request(name_or_arn)
 }
 
-/// The name of a table or an index: its characters, then its length.
+/// Requires a valid name of a table or an index: its characters, then its length.
 pub(crate) fn resource_name(path: &Path<'_>, name: &Option<Cow<'_, str>>, validation: &mut Validation) {
     if let Some(name) = name {
         validation.resource_name(path, name, MIN_LENGTH);
     }
 }
 
-/// The table of a control-plane request, by name or by ARN. A wrong length is reported before anything else is looked at; wrong
-/// characters are reported together with the failures of other members.
+/// The table of a control-plane request, by name or by ARN. A wrong length is reported alone and first, wrong characters together
+/// with the failures of other members.
 pub(crate) struct TableReference<'a>(Cow<'a, str>);
 
 impl TableReference<'_> {
-    /// The table, if there is one and its name is neither too short nor too long.
+    /// Returns the table, if the member is present and the length of the name is valid.
     pub(crate) fn resolve(member: &Option<TableReference<'_>>) -> Result<TableName, Exception> {
-        let Some(TableReference(sent)) = member else { return Err(missing_table_name()) };
-        let table = resolve(sent);
+        let Some(TableReference(name_or_arn)) = member else { return Err(missing_table_name()) };
+        let table = resolve(name_or_arn);
         let length = table.as_str().chars().count();
         if !(MIN_LENGTH..=MAX_LENGTH).contains(&length) {
             let mut validation = Validation::new();
-            validation.length("tableName", sent, length, MIN_LENGTH, MAX_LENGTH);
-            check_characters("tableName", sent, &mut validation);
+            validation.length("tableName", name_or_arn, length, MIN_LENGTH, MAX_LENGTH);
+            check_characters("tableName", name_or_arn, &mut validation);
             validation.finish()?;
         }
         Ok(table)
     }
 }
 
-fn check_characters(path: impl Display, sent: &str, validation: &mut Validation) {
-    let table = resolve(sent);
+fn check_characters(path: impl Display, name_or_arn: &str, validation: &mut Validation) {
+    let table = resolve(name_or_arn);
     if table.as_str().is_empty() || !names::has_name_characters(table.as_str()) {
-        validation.pattern(path, sent, NAME_PATTERN);
+        validation.pattern(path, name_or_arn, NAME_PATTERN);
     }
 }
 
@@ -75,28 +75,24 @@ impl<'a> Member<'a> for TableReference<'a> {
     }
 }
 
-/// AWS says so wherever a table may be named by name or ARN.
+/// AWS's error wherever a table is named by name or ARN.
 pub(crate) fn missing_table_name() -> Exception {
     Exception::validation("The parameter 'TableName' is required but was not present in the request")
 }
 
 structure! {
-    /// The members of a request that only names a table.
+    /// The member of a request that only names a table.
     struct OnlyTableName<'a> {
         table: TableReference<'a> = "TableName";
     }
 }
 
-/// A body that only names a table.
+/// Reads a request that only names a table.
 pub(crate) fn read_only_table_name(reader: Reader<'_>) -> Result<TableName, Exception> {
     let members: OnlyTableName = read_request(reader)?;
     let table = TableReference::resolve(&members.table)?;
     validate(&members)?;
     Ok(table)
-}
-
-fn name_in(sent: &str) -> &str {
-    names::table_of_arn(sent).unwrap_or(sent)
 }
 
 #[cfg(test)]
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_refused_for_one_reason() {
+    fn other_names_are_refused_with_one_error() {
         let error = |value: &str, constraint: &str| {
             format!(
                 "1 validation error detected: Value '{value}' at 'tableName' failed to satisfy constraint: {constraint}"

@@ -1,31 +1,32 @@
-//! What CreateTable, UpdateTable and the restores share: the members that say how a table is set up.
+//! The settings of a table, which CreateTable, UpdateTable and the restores share.
 //!
-//! Members are declared here (see [`crate::members`]); the rules between them, which answer with the first text that applies,
-//! follow their declaration. The parts with rules of their own have files: [`key_schema`], [`throughput`],
-//! [`secondary_index`].
+//! Members are declared (see [`crate::members`]) and followed by the rules between them, of which the first that is broken is
+//! reported. Parts with rules of their own have files: [`key_schema`], [`throughput`], [`secondary_index`].
 
 pub(crate) mod key_schema;
 pub(crate) mod secondary_index;
 pub(crate) mod throughput;
 
-use crate::members::{Choice, Named, chosen, length, required, structure};
+use crate::encryption::{EncryptionType, KMS_KEY_CHARACTERS};
+use crate::members::{Choice, Named, chosen, enum_names, length, required, structure};
 use partita_api::Exception;
 use partita_api::table::update_table::StreamUpdate;
 use partita_api::table::{BillingMode, Encryption, StreamViewType, TableClass};
 use std::borrow::Cow;
 use std::fmt::Display;
+use throughput::{OnDemandThroughputMembers, WarmThroughputMembers};
 
-/// AWS's opening for most rules between members.
+/// An error with AWS's prefix for most rules between members.
 pub(crate) fn invalid(detail: impl Display) -> Exception {
     Exception::validation(format!("One or more parameter values were invalid: {detail}"))
 }
 
-/// AWS's opening for the rules between members of restores and exports.
+/// An error with AWS's prefix for the rules between members of restores and exports.
 pub(crate) fn invalid_request(detail: impl Display) -> Exception {
     Exception::validation(format!("Invalid Request: {detail}"))
 }
 
-/// What only global tables know. They are not there yet.
+/// Refuses a member of global tables, which are not supported.
 pub(crate) fn refuse_global_tables(member: &str, is_set: bool) -> Result<(), Exception> {
     if is_set {
         return Err(invalid(format_args!("{member} cannot be specified, global tables are not supported")));
@@ -33,12 +34,9 @@ pub(crate) fn refuse_global_tables(member: &str, is_set: bool) -> Result<(), Exc
     Ok(())
 }
 
-impl Named for BillingMode {
-    const NAMES: &'static [(&'static str, BillingMode)] =
-        &[("PROVISIONED", BillingMode::Provisioned), ("PAY_PER_REQUEST", BillingMode::PayPerRequest)];
-}
+enum_names!(BillingMode: "PROVISIONED" = Provisioned, "PAY_PER_REQUEST" = PayPerRequest);
 
-/// AWS does not collect this one; it has a text of its own.
+/// Checks the table class. AWS does not collect its error with others; it has a text of its own.
 pub(crate) fn table_class(class: &Option<Cow<'_, str>>) -> Result<Option<TableClass>, Exception> {
     match class.as_deref() {
         None => Ok(None),
@@ -50,7 +48,7 @@ pub(crate) fn table_class(class: &Option<Cow<'_, str>>) -> Result<Option<TableCl
     }
 }
 
-/// How settings of global tables are replicated; a single region ignores it.
+/// The replication mode of the settings of global tables, which is ignored in a single region.
 #[derive(Clone, Copy)]
 pub(crate) struct SettingsReplicationMode;
 
@@ -62,16 +60,23 @@ impl Named for SettingsReplicationMode {
     ];
 }
 
-impl Named for StreamViewType {
-    const NAMES: &'static [(&'static str, StreamViewType)] = &[
-        ("OLD_IMAGE", StreamViewType::OldImage),
-        ("KEYS_ONLY", StreamViewType::KeysOnly),
-        ("NEW_AND_OLD_IMAGES", StreamViewType::NewAndOldImages),
-        ("NEW_IMAGE", StreamViewType::NewImage),
-    ];
-}
+enum_names!(StreamViewType:
+    "OLD_IMAGE" = OldImage, "KEYS_ONLY" = KeysOnly, "NEW_AND_OLD_IMAGES" = NewAndOldImages,
+    "NEW_IMAGE" = NewImage
+);
 
 structure! {
+    /// The settings that CreateTable and UpdateTable share.
+    pub(crate) struct TableSettingsMembers<'a> {
+        stream: StreamSpecification<'a> = "StreamSpecification";
+        encryption: EncryptionSpecification<'a> = "SSESpecification";
+        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
+        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
+        warm: WarmThroughputMembers = "WarmThroughput";
+        table_class: Cow<'a, str> = "TableClass";
+        deletion_protection: bool = "DeletionProtectionEnabled";
+    }
+
     pub(crate) struct StreamSpecification<'a> as "StreamSpecification" {
         enabled: bool = "StreamEnabled", required;
         view: Choice<'a, StreamViewType> = "StreamViewType";
@@ -105,21 +110,6 @@ impl StreamSpecification<'_> {
     }
 }
 
-/// The kind of key that encrypts a table.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum EncryptionType {
-    Aes256,
-    Kms,
-}
-
-impl Named for EncryptionType {
-    const NAMES: &'static [(&'static str, EncryptionType)] =
-        &[("AES256", EncryptionType::Aes256), ("KMS", EncryptionType::Kms)];
-}
-
-/// The longest name of a key that AWS's Key Management Service takes.
-const KMS_KEY_CHARACTERS: usize = 2_048;
-
 structure! {
     pub(crate) struct EncryptionSpecification<'a> as "SSESpecification" {
         enabled: bool = "Enabled";
@@ -129,7 +119,7 @@ structure! {
 }
 
 impl EncryptionSpecification<'_> {
-    /// The rules between its members. A type without `Enabled` means enabled; nothing at all, disabled.
+    /// Checks the rules between the members. A type without `Enabled` means enabled; an empty structure, disabled.
     pub(crate) fn resolve(&self) -> Result<Encryption, Exception> {
         let (kind, key) = (chosen(&self.kind), self.key.as_deref());
         match (self.enabled, kind, key) {

@@ -1,7 +1,7 @@
-//! UpdateTable: a body → the changes to a table; and the description that answers it.
+//! UpdateTable: decodes the changes to a table; encodes its description.
 //!
-//! Here it is checked what one request may change together; whether a change suits the table, the
-//! engine knows. AWS changes one thing per call: only `BillingMode` goes together with others.
+//! Decoding checks which changes a request may combine; the engine checks whether a change suits the table. AWS changes one
+//! setting per request: only `BillingMode` can be combined with others.
 
 use crate::json::{Reader, Shape, Writer};
 use crate::members::{Choice, Member, chosen, read_request, required, structure, validate};
@@ -24,49 +24,36 @@ structure! {
         billing_mode: Choice<'a, BillingMode> = "BillingMode";
         provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
         index_updates: Vec<IndexUpdateMembers<'a>> = "GlobalSecondaryIndexUpdates";
-        stream: StreamSpecification<'a> = "StreamSpecification";
-        encryption: EncryptionSpecification<'a> = "SSESpecification";
-        settings_replication: Choice<'a, SettingsReplicationMode> = "GlobalTableSettingsReplicationMode";
-        on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
-        warm: WarmThroughputMembers = "WarmThroughput";
-        table_class: Cow<'a, str> = "TableClass";
-        deletion_protection: bool = "DeletionProtectionEnabled";
         replica_updates: IgnoredList = "ReplicaUpdates";
         witness_updates: IgnoredList = "GlobalTableWitnessUpdates";
         multi_region_consistency: Cow<'a, str> = "MultiRegionConsistency";
+        ..settings: TableSettingsMembers<'a>;
     }
-}
 
-structure! {
+    /// An update of one index, which has exactly one of these members.
     struct IndexUpdateMembers<'a> as "GlobalSecondaryIndexUpdate" {
         update: UpdateIndexMembers<'a> = "Update";
         create: CreateIndexMembers<'a> = "Create";
         delete: DeleteIndexMembers<'a> = "Delete";
     }
-}
 
-structure! {
     struct UpdateIndexMembers<'a> as "UpdateGlobalSecondaryIndexAction" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
         provisioned: ProvisionedThroughputMembers = "ProvisionedThroughput";
         on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
         warm: WarmThroughputMembers = "WarmThroughput";
     }
-}
 
-structure! {
     struct CreateIndexMembers<'a> as "CreateGlobalSecondaryIndexAction" {
         ..index: GlobalIndexMembers<'a>;
     }
-}
 
-structure! {
     struct DeleteIndexMembers<'a> as "DeleteGlobalSecondaryIndexAction" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
     }
 }
 
-/// A list whose elements do not matter, as any is refused.
+/// A list whose elements are ignored, as any list is refused.
 struct IgnoredList;
 
 impl<'a> Member<'a> for IgnoredList {
@@ -75,7 +62,7 @@ impl<'a> Member<'a> for IgnoredList {
     }
 }
 
-/// The parts of an index update, each valid by itself.
+/// The parts of an index update, valid individually.
 struct ValidIndexUpdate {
     update: Option<IndexChange>,
     create: Option<ValidIndex>,
@@ -110,6 +97,7 @@ impl IndexUpdateMembers<'_> {
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let members: UpdateTableMembers = read_request(reader)?;
+    let settings = &members.settings;
     let name = TableReference::resolve(&members.name)?;
     validate(&members)?;
     let updates =
@@ -121,13 +109,13 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         attribute_definitions: definitions(&members.attribute_definitions),
         billing_mode,
         throughput: provisioned(members.provisioned),
-        on_demand: on_demand(members.on_demand),
-        warm: changed_warm(members.warm, Owner::Table)?,
+        on_demand: on_demand(settings.on_demand),
+        warm: changed_warm(settings.warm, Owner::Table)?,
         index_updates: Vec::new(),
-        stream: members.stream.as_ref().map(StreamSpecification::of_existing_table).transpose()?,
-        encryption: members.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?,
-        table_class: table_class(&members.table_class)?,
-        deletion_protection: members.deletion_protection,
+        stream: settings.stream.as_ref().map(StreamSpecification::of_existing_table).transpose()?,
+        encryption: settings.encryption.as_ref().map(EncryptionSpecification::resolve).transpose()?,
+        table_class: table_class(&settings.table_class)?,
+        deletion_protection: settings.deletion_protection,
     };
     refuse_global_tables("ReplicaUpdates", members.replica_updates.is_some())?;
     refuse_global_tables("GlobalTableWitnessUpdates", members.witness_updates.is_some())?;
@@ -141,7 +129,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     Ok(Request::UpdateTable(request))
 }
 
-/// A request changes something, and a list of index updates has some.
+/// Checks that the request has a change, and that a list of index updates is not empty.
 fn check_changes(request: &UpdateTable, updates: &Option<Vec<ValidIndexUpdate>>) -> Result<(), Exception> {
     let indexes_change = updates.as_ref().is_some_and(|updates| !updates.is_empty());
     let settings_change = request.throughput.is_some()
@@ -250,8 +238,8 @@ fn create_index(
     Ok(GlobalIndexUpdate::Create(index.into_new()?))
 }
 
-/// Encryption, table class, deletion protection and warm throughput change alone; throughput, streams
-/// and the set of indexes not together.
+/// Checks the combination of changes: encryption, table class, deletion protection and warm throughput are exclusive; throughput,
+/// streams and the set of indexes cannot change together.
 fn check_combination(request: &UpdateTable) -> Result<(), Exception> {
     let units = request.throughput.is_some();
     let stream = request.stream.is_some();
@@ -288,7 +276,7 @@ fn check_combination(request: &UpdateTable) -> Result<(), Exception> {
     Ok(())
 }
 
-/// What must be the only change of a request, the first that is in it named.
+/// Refuses further changes alongside an exclusive one; the error names the first exclusive change.
 fn check_exclusive(request: &UpdateTable) -> Result<(), Exception> {
     let exclusive = [
         (request.encryption.is_some(), "Server-Side Encryption"),

@@ -1,4 +1,4 @@
-//! ListTagsOfResource: a body → the ARN of a table; and a page of its tags.
+//! ListTagsOfResource: decodes the ARN of a table; encodes a page of its tags.
 
 use crate::json::{Reader, Writer};
 use crate::members::{read_request, structure};
@@ -24,12 +24,8 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 
 pub(crate) fn encode(output: &ListTagsOfResourceOutput, json: &mut Writer) {
     json.object(|json| {
-        json.name("Tags").array(|json| {
-            for tag in &output.tags {
-                json.object(|json| {
-                    json.member("Key", &tag.key).member("Value", &tag.value);
-                });
-            }
+        json.objects("Tags", &output.tags, |tag, json| {
+            json.member("Key", &tag.key).member("Value", &tag.value);
         });
         json.member("NextToken", &output.next_token);
     });
@@ -37,41 +33,35 @@ pub(crate) fn encode(output: &ListTagsOfResourceOutput, json: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode, encode};
+    use crate::testing::*;
+    use partita_api::Response;
     use partita_api::table::Tag;
-    use partita_api::tag::list_tags_of_resource::ListTagsOfResourceOutput;
-    use partita_api::{Operation, Request, Response};
+    use partita_api::tag::list_tags_of_resource::{ListTagsOfResource, ListTagsOfResourceOutput};
+
+    operation_tests!(ListTagsOfResource);
 
     #[test]
-    fn takes_the_arn_and_where_to_go_on() {
-        let body =
-            br#"{"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/abc", "NextToken": "t"}"#;
-        match decode(Operation::ListTagsOfResource, body) {
-            Ok(Request::ListTagsOfResource(request)) => {
-                assert_eq!(request.arn, "arn:aws:dynamodb:us-east-1:000000000000:table/abc");
-                assert_eq!(request.next_token.as_deref(), Some("t"));
-            }
-            other => panic!("{other:?}"),
-        }
+    fn an_arn_and_a_token_are_read() {
+        let request = decoded(
+            r#"{"ResourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/abc", "NextToken": "t"}"#,
+        );
+        assert_eq!(request.arn, "arn:aws:dynamodb:us-east-1:000000000000:table/abc");
+        assert_eq!(request.next_token.as_deref(), Some("t"));
     }
 
     #[test]
-    fn a_bare_name_is_no_arn() {
-        match decode(Operation::ListTagsOfResource, br#"{"ResourceArn": "abc"}"#) {
-            Err(Rejection::Invalid(exception)) => assert_eq!(
-                exception.message,
-                "One or more parameter values were invalid: ARNs must start with 'arn:': abc"
-            ),
-            other => panic!("{other:?}"),
-        }
+    fn a_bare_name_is_refused() {
+        assert_eq!(
+            refused(r#"{"ResourceArn": "abc"}"#),
+            "One or more parameter values were invalid: ARNs must start with 'arn:': abc"
+        );
     }
 
     #[test]
-    fn answers_with_tags_and_where_to_go_on() {
+    fn a_page_has_tags_and_a_token() {
         let page = |tags, next_token: Option<&str>| {
             let next_token = next_token.map(str::to_owned);
-            let output = ListTagsOfResourceOutput { tags, next_token };
-            String::from_utf8(encode(&Response::ListTagsOfResource(output))).unwrap()
+            encoded(Response::ListTagsOfResource(ListTagsOfResourceOutput { tags, next_token }))
         };
         assert_eq!(page(vec![], None), r#"{"Tags":[]}"#);
         let tags = vec![Tag { key: "env".into(), value: "test".into() }];

@@ -1,4 +1,4 @@
-//! TagResource: a body → tags to add to a table.
+//! TagResource: decodes the tags to add to a table.
 
 use crate::json::{Reader, Writer};
 use crate::members::{read_request, required, structure, validate};
@@ -31,21 +31,18 @@ pub(crate) fn encode(_: &TagResourceOutput, _: &mut Writer) {}
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode};
-    use partita_api::{Operation, Request};
+    use crate::testing::*;
+    use partita_api::tag::tag_resource::TagResource;
+
+    operation_tests!(TagResource);
 
     const ARN: &str = "arn:aws:dynamodb:us-east-1:000000000000:table/abc";
 
     fn tag(arn: &str, tags: &str) -> Result<Vec<(String, String)>, String> {
         let body = format!(r#"{{"ResourceArn": "{arn}", "Tags": {tags}}}"#);
-        match decode(Operation::TagResource, body.as_bytes()) {
-            Ok(Request::TagResource(request)) => {
-                assert_eq!(request.arn, arn);
-                Ok(request.tags.into_iter().map(|tag| (tag.key, tag.value)).collect())
-            }
-            Err(Rejection::Invalid(exception)) => Err(exception.message),
-            other => panic!("{other:?}"),
-        }
+        let request = outcome(&body).map_err(|exception| exception.message)?;
+        assert_eq!(request.arn, arn);
+        Ok(request.tags.into_iter().map(|tag| (tag.key, tag.value)).collect())
     }
 
     fn tags(count: usize) -> String {
@@ -54,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_any_script_and_a_few_signs_make_a_tag() {
+    fn tags_are_letters_of_any_script_and_some_punctuation() {
         let accepted =
             tag(ARN, r#"[{"Key": "ключ 表", "Value": "a+b-c=d.e_f:g/h@i"}, {"Key": "b", "Value": ""}]"#);
         assert_eq!(
@@ -62,16 +59,16 @@ mod tests {
             [("ключ 表".to_owned(), "a+b-c=d.e_f:g/h@i".to_owned()), ("b".to_owned(), String::new())]
         );
         for sign in ["#", "🔑", "100%", "a,b", "(x)", "a&b", "~a", "a\\tb"] {
-            let told = tag(ARN, &format!(r#"[{{"Key": "{sign}", "Value": "v"}}]"#)).unwrap_err();
-            assert!(told.starts_with("The Tag Key provided is invalid, Key: "), "{told}");
-            let told = tag(ARN, &format!(r#"[{{"Key": "k", "Value": "{sign}"}}]"#)).unwrap_err();
-            assert!(told.starts_with("The Tag Value provided is invalid, Value: "), "{told}");
+            let message = tag(ARN, &format!(r#"[{{"Key": "{sign}", "Value": "v"}}]"#)).unwrap_err();
+            assert!(message.starts_with("The Tag Key provided is invalid, Key: "), "{message}");
+            let message = tag(ARN, &format!(r#"[{{"Key": "k", "Value": "{sign}"}}]"#)).unwrap_err();
+            assert!(message.starts_with("The Tag Value provided is invalid, Value: "), "{message}");
         }
     }
 
     #[test]
-    fn one_bad_tag_spoils_all() {
-        for (tags, told) in [
+    fn one_invalid_tag_refuses_the_request() {
+        for (tags, message) in [
             (r#"[{}]"#, "The Tag Key provided is invalid, Key: null"),
             (r#"[{"Value": "a"}]"#, "The Tag Key provided is invalid, Key: null"),
             (r#"[{"Key": "", "Value": "a"}]"#, "The Tag Key provided is invalid, Key: "),
@@ -86,7 +83,7 @@ mod tests {
             ),
             ("[]", "Atleast one Tag needs to be provided as Input."),
         ] {
-            assert_eq!(tag(ARN, tags).unwrap_err(), told);
+            assert_eq!(tag(ARN, tags).unwrap_err(), message);
         }
     }
 
@@ -113,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_arn_of_a_table_will_do() {
-        for (arn, told) in [
+    fn only_arns_of_tables_are_accepted() {
+        for (arn, message) in [
             ("", "One or more parameter values were invalid: ARNs must start with 'arn:': "),
             ("abc", "One or more parameter values were invalid: ARNs must start with 'arn:': abc"),
             (
@@ -138,22 +135,15 @@ mod tests {
                 "Invalid TableArn: Invalid ResourceArn provided as input arn:aws:dynamodb:",
             ),
         ] {
-            assert_eq!(tag(arn, "[]").unwrap_err(), told);
+            assert_eq!(tag(arn, "[]").unwrap_err(), message);
         }
     }
 
     #[test]
     fn the_arn_and_the_tags_are_required() {
-        let told = |body: &str| match decode(Operation::TagResource, body.as_bytes()) {
-            Err(Rejection::Invalid(exception)) => exception.message,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(told("{}"), "Invalid TableArn");
-        assert_eq!(
-            told(r#"{"ResourceArn": "a:b:c:d:e:f/g"}"#),
-            "1 validation error detected: Value null at 'tags' failed to satisfy constraint: Member must not be null"
-        );
-        assert_eq!(told(r#"{"ResourceArn": 1}"#), "NUMBER_VALUE cannot be converted to String");
-        assert_eq!(told(r#"{"Tags": ["a"]}"#), "Unexpected value type in payload");
+        assert_eq!(refused("{}"), "Invalid TableArn");
+        assert_eq!(refused(r#"{"ResourceArn": "a:b:c:d:e:f/g"}"#), errors(&[("null", "tags", NOT_NULL)]));
+        assert_eq!(mismatch(r#"{"ResourceArn": 1}"#), "NUMBER_VALUE cannot be converted to String");
+        assert_eq!(mismatch(r#"{"Tags": ["a"]}"#), "Unexpected value type in payload");
     }
 }

@@ -1,6 +1,6 @@
-//! What the operations with tags share: the rules of tags, and the ARN of what has them.
+//! The rules of tags and of the ARN of the tagged table, which all operations on tags share.
 //!
-//! AWS checks tags with texts of their own, one at a time, and takes all of them or none.
+//! AWS checks tags one at a time, with error texts of their own, and accepts all of them or none.
 
 use crate::members::structure;
 use crate::table::table_settings::invalid;
@@ -9,7 +9,7 @@ use partita_value::limits;
 use partita_value::names::{is_resource_name, table_of_arn};
 use std::borrow::Cow;
 
-/// Longest key and longest value of a tag, in characters.
+/// The maximum lengths of the key and the value of a tag, in characters.
 const KEY_CHARACTERS: usize = 128;
 const VALUE_CHARACTERS: usize = 256;
 
@@ -20,11 +20,11 @@ structure! {
     }
 }
 
-/// The tags, if all of them are valid and no key is there twice.
-pub(crate) fn check_tags(sent: &[TagMembers<'_>]) -> Result<Vec<Tag>, Exception> {
-    check_number(sent.len())?;
+/// Returns the tags if all of them are valid and no key is duplicated.
+pub(crate) fn check_tags(members: &[TagMembers<'_>]) -> Result<Vec<Tag>, Exception> {
+    check_number(members.len())?;
     let mut tags: Vec<Tag> = Vec::new();
-    for tag in sent {
+    for tag in members {
         let key = check_key(tag.key.as_deref())?;
         if key.starts_with("aws:") {
             return Err(Exception::validation(format!("Tag Key cannot be prefixed with aws:, Key: {key}")));
@@ -62,21 +62,21 @@ fn check_value(value: Option<&str>) -> Result<&str, Exception> {
     })
 }
 
-/// Letters and digits of any script, spaces and a few signs.
-fn is_tag_text(text: &str, most: usize) -> bool {
-    let may_stand = |character: char| {
+/// Letters and digits of any script, spaces and some punctuation.
+fn is_tag_text(text: &str, max: usize) -> bool {
+    let is_allowed = |character: char| {
         character.is_alphanumeric()
             || (character.is_whitespace() && !character.is_control())
             || "+-=._:/@".contains(character)
     };
-    text.chars().count() <= most && text.chars().all(may_stand)
+    text.chars().count() <= max && text.chars().all(is_allowed)
 }
 
 pub(crate) fn required_arn(arn: Option<&str>) -> Result<&str, Exception> {
     arn.ok_or_else(|| Exception::validation("Invalid TableArn"))
 }
 
-/// Only tables have tags.
+/// Refuses any ARN but that of a table.
 pub(crate) fn check_arn(arn: &str) -> Result<(), Exception> {
     if !arn.starts_with("arn:") {
         return Err(invalid(format_args!("ARNs must start with 'arn:': {arn}")));

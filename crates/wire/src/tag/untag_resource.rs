@@ -1,4 +1,4 @@
-//! UntagResource: a body → the keys of tags to remove from a table.
+//! UntagResource: decodes the keys of the tags to remove from a table.
 
 use crate::json::{Reader, Writer};
 use crate::members::{read_request, required, structure, validate};
@@ -34,38 +34,33 @@ pub(crate) fn encode(_: &UntagResourceOutput, _: &mut Writer) {}
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode};
-    use partita_api::{Operation, Request};
+    use crate::testing::*;
+    use partita_api::tag::untag_resource::UntagResource;
+
+    operation_tests!(UntagResource);
 
     const ARN: &str = "arn:aws:dynamodb:us-east-1:000000000000:table/abc";
 
     fn untag(keys: &str) -> Result<Vec<String>, String> {
         let body = format!(r#"{{"ResourceArn": "{ARN}", "TagKeys": {keys}}}"#);
-        match decode(Operation::UntagResource, body.as_bytes()) {
-            Ok(Request::UntagResource(request)) => Ok(request.keys),
-            Err(Rejection::Invalid(exception)) => Err(exception.message),
-            other => panic!("{other:?}"),
-        }
+        outcome(&body).map(|request| request.keys).map_err(|exception| exception.message)
     }
 
     #[test]
-    fn names_the_keys() {
+    fn keys_are_read() {
         assert_eq!(untag(r#"["a", "b"]"#).unwrap(), ["a", "b"]);
     }
 
     #[test]
-    fn keys_are_as_those_of_tags() {
-        for (keys, told) in [
+    fn keys_follow_the_rules_of_tags() {
+        for (keys, message) in [
             ("[]", "Atleast one Tag Key needs to be provided as Input."),
             (r#"[""]"#, "The Tag Key provided is invalid, Key: "),
-            (
-                "null",
-                "1 validation error detected: Value null at 'tagKeys' failed to satisfy constraint: Member must not be null",
-            ),
+            ("null", &errors(&[("null", "tagKeys", NOT_NULL)])),
             ("[1]", "NUMBER_VALUE cannot be converted to String"),
             ("{}", "Start of structure or map found where not expected"),
         ] {
-            assert_eq!(untag(keys).unwrap_err(), told);
+            assert_eq!(untag(keys).unwrap_err(), message);
         }
         let keys: Vec<String> = (0..51).map(|i| format!("\"k{i}\"")).collect();
         assert_eq!(

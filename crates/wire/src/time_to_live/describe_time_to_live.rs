@@ -1,4 +1,4 @@
-//! DescribeTimeToLive: a body → the name of a table; and whether and by which attribute its items expire.
+//! DescribeTimeToLive: decodes the name of a table; encodes whether its items expire, and by which attribute.
 
 use crate::json::{Reader, Writer};
 use crate::table::table_name::read_only_table_name;
@@ -12,10 +12,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
 pub(crate) fn encode(output: &DescribeTimeToLiveOutput, json: &mut Writer) {
     json.object(|json| {
         json.name("TimeToLiveDescription").object(|json| {
-            json.member("TimeToLiveStatus", output.status.name());
-            if let Some(attribute) = &output.attribute {
-                json.member("AttributeName", attribute);
-            }
+            json.member("TimeToLiveStatus", output.status.name()).member("AttributeName", &output.attribute);
         });
     });
 }

@@ -1,4 +1,4 @@
-//! UpdateTimeToLive: a body → the attribute by which items expire, and whether they do.
+//! UpdateTimeToLive: decodes the attribute by which items expire, and whether they do; encodes the same.
 
 use crate::json::{Reader, Writer};
 use crate::members::{length, read_request, required, structure, validate};
@@ -14,9 +14,7 @@ structure! {
         table: TableReference<'a> = "TableName";
         specification: TimeToLiveSpecification<'a> = "TimeToLiveSpecification", required;
     }
-}
 
-structure! {
     struct TimeToLiveSpecification<'a> as "TimeToLiveSpecification" {
         attribute: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
         enabled: bool = "Enabled", required;
@@ -45,25 +43,18 @@ pub(crate) fn encode(output: &UpdateTimeToLiveOutput, json: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Rejection, decode, encode};
+    use crate::testing::*;
+    use partita_api::Response;
     use partita_api::time_to_live::describe_time_to_live::{DescribeTimeToLiveOutput, TimeToLiveStatus};
     use partita_api::time_to_live::update_time_to_live::{UpdateTimeToLive, UpdateTimeToLiveOutput};
-    use partita_api::{Operation, Request, Response};
 
-    fn update(body: &str) -> Result<UpdateTimeToLive, String> {
-        match decode(Operation::UpdateTimeToLive, body.as_bytes()) {
-            Ok(Request::UpdateTimeToLive(request)) => Ok(request),
-            Err(Rejection::Invalid(exception)) => Err(exception.message),
-            other => panic!("{other:?}"),
-        }
-    }
+    operation_tests!(UpdateTimeToLive);
 
     #[test]
-    fn names_the_attribute() {
-        let request = update(
+    fn an_attribute_is_enabled() {
+        let request = decoded(
             r#"{"TableName": "abc", "TimeToLiveSpecification": {"Enabled": true, "AttributeName": "expires"}}"#,
         );
-        let request = request.unwrap();
         assert_eq!(
             (request.table.as_str(), request.attribute.as_str(), request.enabled),
             ("abc", "expires", true)
@@ -71,42 +62,45 @@ mod tests {
     }
 
     #[test]
-    fn members_that_are_missing_or_too_long_are_told() {
+    fn missing_and_overlong_members_are_refused() {
         assert_eq!(
-            update(r#"{"TableName": "abc"}"#).unwrap_err(),
-            "1 validation error detected: Value null at 'timeToLiveSpecification' failed to satisfy constraint: Member must not be null"
+            refused(r#"{"TableName": "abc"}"#),
+            errors(&[("null", "timeToLiveSpecification", NOT_NULL)])
         );
         assert_eq!(
-            update(r#"{"TableName": "abc", "TimeToLiveSpecification": {}}"#).unwrap_err(),
-            "2 validation errors detected: \
-             Value null at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must not be null; \
-             Value null at 'timeToLiveSpecification.enabled' failed to satisfy constraint: Member must not be null"
+            refused(r#"{"TableName": "abc", "TimeToLiveSpecification": {}}"#),
+            errors(&[
+                ("null", "timeToLiveSpecification.attributeName", NOT_NULL),
+                ("null", "timeToLiveSpecification.enabled", NOT_NULL)
+            ])
         );
         assert_eq!(
-            update(
+            refused(
                 r#"{"TableName": "abc", "TimeToLiveSpecification": {"Enabled": true, "AttributeName": ""}}"#
-            )
-            .unwrap_err(),
-            "1 validation error detected: Value '' at 'timeToLiveSpecification.attributeName' failed to satisfy constraint: Member must have length greater than or equal to 1"
+            ),
+            errors(&[(
+                "''",
+                "timeToLiveSpecification.attributeName",
+                "have length greater than or equal to 1"
+            )])
         );
         let long = "a".repeat(256);
         let body = format!(
             r#"{{"TableName": "abc", "TimeToLiveSpecification": {{"Enabled": true, "AttributeName": "{long}"}}}}"#
         );
-        assert!(update(&body).unwrap_err().ends_with("Member must have length less than or equal to 255"));
+        assert!(refused(&body).ends_with("Member must have length less than or equal to 255"));
     }
 
     #[test]
-    fn answers_repeat_the_specification_and_tell_the_status() {
-        let text = |response: Response| String::from_utf8(encode(&response)).unwrap();
+    fn responses_have_the_specification_or_the_status() {
         let output = UpdateTimeToLiveOutput { attribute: "expires".into(), enabled: true };
         assert_eq!(
-            text(Response::UpdateTimeToLive(output)),
+            encoded(Response::UpdateTimeToLive(output)),
             r#"{"TimeToLiveSpecification":{"Enabled":true,"AttributeName":"expires"}}"#
         );
         let described = |status, attribute: Option<&str>| {
             let attribute = attribute.map(str::to_owned);
-            text(Response::DescribeTimeToLive(DescribeTimeToLiveOutput { status, attribute }))
+            encoded(Response::DescribeTimeToLive(DescribeTimeToLiveOutput { status, attribute }))
         };
         assert_eq!(
             described(TimeToLiveStatus::Enabled, Some("expires")),

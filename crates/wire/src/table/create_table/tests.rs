@@ -1,29 +1,22 @@
-//! CreateTable bodies and what becomes of them, texts as AWS writes them.
+//! Valid and invalid CreateTable requests, with AWS's error texts.
 
-use crate::{Rejection, decode};
+use crate::testing::*;
 use partita_api::key_schema::KeySchema;
 use partita_api::table::create_table::CreateTable;
 use partita_api::table::*;
-use partita_api::{Operation, Request};
 use serde_json::{Value, json};
 
 const INVALID: &str = "One or more parameter values were invalid: ";
 
+operation_tests!(CreateTable);
+
 fn create(body: &Value) -> Result<CreateTable, String> {
-    match decode(Operation::CreateTable, body.to_string().as_bytes()) {
-        Ok(Request::CreateTable(request)) => Ok(request),
-        Err(Rejection::Invalid(exception)) => Err(exception.message),
-        other => panic!("{other:?}"),
-    }
+    outcome(&body.to_string()).map_err(|exception| exception.message)
 }
 
-fn told(body: Value) -> String {
-    create(&body).map(|request| format!("{request:?}")).unwrap_err()
-}
-
-/// The message for `base` with some members replaced.
-fn told_with(base: Value, members: Value) -> String {
-    told(with(base, members))
+/// The error for `base` with some members replaced.
+fn refused_with(base: Value, members: Value) -> String {
+    create(&with(base, members)).unwrap_err()
 }
 
 fn with(mut base: Value, members: Value) -> Value {
@@ -84,7 +77,7 @@ fn a_provisioned_table() {
 }
 
 #[test]
-fn every_setting_is_taken() {
+fn every_setting_is_read() {
     let request = create(&with(
         on_demand(),
         json!({
@@ -125,20 +118,20 @@ fn every_setting_is_taken() {
 }
 
 #[test]
-fn the_tables_name_comes_first() {
-    assert_eq!(told(json!({})), "The parameter 'TableName' is required but was not present in the request");
+fn the_table_name_is_checked_first() {
+    assert_eq!(refused("{}"), "The parameter 'TableName' is required but was not present in the request");
     assert_eq!(
-        told(json!({"TableName": "ab", "KeySchema": []})),
+        create(&json!({"TableName": "ab", "KeySchema": []})).unwrap_err(),
         "1 validation error detected: Value 'ab' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3"
     );
     assert_eq!(
-        told(json!({"TableName": "x!", "KeySchema": []})),
+        create(&json!({"TableName": "x!", "KeySchema": []})).unwrap_err(),
         "2 validation errors detected: \
          Value 'x!' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; \
          Value 'x!' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
     );
     assert_eq!(
-        told(json!({"TableName": "abc;"})),
+        create(&json!({"TableName": "abc;"})).unwrap_err(),
         "3 validation errors detected: \
          Value 'abc;' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; \
          Value null at 'attributeDefinitions' failed to satisfy constraint: Member must not be null; \
@@ -147,12 +140,13 @@ fn the_tables_name_comes_first() {
 }
 
 #[test]
-fn members_that_break_the_model_are_told_together() {
+fn model_violations_are_reported_together() {
     assert_eq!(
-        told(json!({
+        create(&json!({
             "TableName": "abc", "AttributeDefinitions": [], "KeySchema": [], "BillingMode": "A",
             "ProvisionedThroughput": {"ReadCapacityUnits": -1, "WriteCapacityUnits": -1},
-        })),
+        }))
+        .unwrap_err(),
         "4 validation errors detected: \
          Value 'A' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]; \
          Value '-1' at 'provisionedThroughput.writeCapacityUnits' failed to satisfy constraint: Member must have value greater than or equal to 1; \
@@ -160,9 +154,7 @@ fn members_that_break_the_model_are_told_together() {
          Value '[]' at 'keySchema' failed to satisfy constraint: Member must have length greater than or equal to 1"
     );
     assert_eq!(
-        told(
-            json!({"TableName": "abc", "AttributeDefinitions": [{}, {"AttributeName": "", "AttributeType": "SS"}], "KeySchema": [{}]})
-        ),
+        create(&json!({"TableName": "abc", "AttributeDefinitions": [{}, {"AttributeName": "", "AttributeType": "SS"}], "KeySchema": [{}]})).unwrap_err(),
         "6 validation errors detected: \
          Value null at 'attributeDefinitions.1.member.attributeType' failed to satisfy constraint: Member must not be null; \
          Value null at 'attributeDefinitions.1.member.attributeName' failed to satisfy constraint: Member must not be null; \
@@ -174,22 +166,22 @@ fn members_that_break_the_model_are_told_together() {
 }
 
 #[test]
-fn a_key_of_three_elements_is_repeated_in_the_text() {
+fn an_overlong_key_is_repeated_in_the_error() {
     assert_eq!(
-        told_with(
+        refused_with(
             provisioned(),
             json!({"KeySchema": key(&[("pk", "HASH"), ("sk", "RANGE"), ("extra", "RANGE")])})
         ),
         "1 validation error detected: Value '[KeySchemaElement(attributeName=pk, keyType=HASH), KeySchemaElement(attributeName=sk, keyType=RANGE), KeySchemaElement(attributeName=extra, keyType=RANGE)]' at 'keySchema' failed to satisfy constraint: Member must have length less than or equal to 2"
     );
     assert_eq!(
-        told_with(provisioned(), json!({"KeySchema": key(&[("a", "INVALID")])})),
+        refused_with(provisioned(), json!({"KeySchema": key(&[("a", "INVALID")])})),
         "1 validation error detected: Value 'INVALID' at 'keySchema.1.member.keyType' failed to satisfy constraint: Member must satisfy enum value set: [HASH, RANGE]"
     );
 }
 
 #[test]
-fn wrong_types_are_told_as_the_deserializer_tells_them() {
+fn wrong_types_have_the_texts_of_the_deserializer() {
     for (members, message) in [
         (json!({"TableName": 1}), "NUMBER_VALUE cannot be converted to String"),
         (json!({"AttributeDefinitions": "a"}), "Unexpected field type"),
@@ -206,34 +198,37 @@ fn wrong_types_are_told_as_the_deserializer_tells_them() {
         (json!({"Tags": {}}), "Start of structure or map found where not expected"),
         (json!({"DeletionProtectionEnabled": 1}), "NUMBER_VALUE cannot be converted to Boolean"),
     ] {
-        assert_eq!(told_with(provisioned(), members), message);
+        assert_eq!(refused_with(provisioned(), members), message);
     }
 }
 
 #[test]
-fn units_suit_the_billing_mode() {
+fn units_must_suit_the_billing_mode() {
     let neither = "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
     let both =
         "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED";
     let high = json!({"ReadCapacityUnits": 1, "WriteCapacityUnits": 1000000000001u64});
     assert_eq!(
-        told_with(provisioned(), json!({"BillingMode": "PAY_PER_REQUEST"})),
+        refused_with(provisioned(), json!({"BillingMode": "PAY_PER_REQUEST"})),
         format!("{INVALID}{neither}")
     );
-    assert_eq!(told_with(provisioned(), json!({"ProvisionedThroughput": null})), format!("{INVALID}{both}"));
     assert_eq!(
-        told_with(provisioned(), json!({"ProvisionedThroughput": high})),
+        refused_with(provisioned(), json!({"ProvisionedThroughput": null})),
+        format!("{INVALID}{both}")
+    );
+    assert_eq!(
+        refused_with(provisioned(), json!({"ProvisionedThroughput": high})),
         "Given value 1000000000001 for WriteCapacityUnits is out of bounds"
     );
     assert_eq!(
-        told_with(provisioned(), json!({"OnDemandThroughput": {"MaxReadRequestUnits": 1}})),
+        refused_with(provisioned(), json!({"OnDemandThroughput": {"MaxReadRequestUnits": 1}})),
         format!(
             "{INVALID}MaxReadRequestUnits for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED."
         )
     );
     for units in [0, -1, -2] {
         assert_eq!(
-            told_with(on_demand(), json!({"OnDemandThroughput": {"MaxWriteRequestUnits": units}})),
+            refused_with(on_demand(), json!({"OnDemandThroughput": {"MaxWriteRequestUnits": units}})),
             format!(
                 "{INVALID}Requested MaxWriteRequestUnits for OnDemandThroughput for table is outside of valid range"
             )
@@ -243,9 +238,9 @@ fn units_suit_the_billing_mode() {
 }
 
 #[test]
-fn warm_throughput_is_no_less_than_what_a_table_starts_with() {
+fn warm_throughput_is_at_least_the_initial_throughput() {
     assert_eq!(
-        told_with(on_demand(), json!({"WarmThroughput": {"ReadUnitsPerSecond": 1}})),
+        refused_with(on_demand(), json!({"WarmThroughput": {"ReadUnitsPerSecond": 1}})),
         format!(
             "{INVALID}Requested ReadUnitsPerSecond for WarmThroughput for table is lower than initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
         )
@@ -253,7 +248,7 @@ fn warm_throughput_is_no_less_than_what_a_table_starts_with() {
     let ten = json!({"ReadCapacityUnits": 10, "WriteCapacityUnits": 10});
     let warm = json!({"ReadUnitsPerSecond": 10, "WriteUnitsPerSecond": 5});
     assert_eq!(
-        told_with(provisioned(), json!({"ProvisionedThroughput": ten, "WarmThroughput": warm})),
+        refused_with(provisioned(), json!({"ProvisionedThroughput": ten, "WarmThroughput": warm})),
         format!(
             "{INVALID}Requested WriteUnitsPerSecond for WarmThroughput for table is lower than WriteCapacityUnits of ProvisionedThroughput"
         )
@@ -261,9 +256,9 @@ fn warm_throughput_is_no_less_than_what_a_table_starts_with() {
 }
 
 #[test]
-fn the_keys_attributes_are_defined_and_in_order() {
+fn key_attributes_are_defined_and_in_order() {
     let case = |names: &[&str], attributes: &[(&str, &str)]| {
-        told_with(
+        refused_with(
             provisioned(),
             json!({"AttributeDefinitions": definitions(names), "KeySchema": key(attributes)}),
         )
@@ -299,9 +294,9 @@ fn the_keys_attributes_are_defined_and_in_order() {
 }
 
 #[test]
-fn definitions_that_nothing_uses_are_refused() {
+fn unused_definitions_are_refused() {
     assert_eq!(
-        told_with(
+        refused_with(
             on_demand(),
             json!({
                 "AttributeDefinitions": definitions(&["a", "b", "c"]),
@@ -317,14 +312,17 @@ fn definitions_that_nothing_uses_are_refused() {
 #[test]
 fn empty_lists_of_indexes_are_refused() {
     for list in ["LocalSecondaryIndexes", "GlobalSecondaryIndexes"] {
-        assert_eq!(told_with(provisioned(), json!({list: []})), format!("{INVALID}List of {list} is empty"));
+        assert_eq!(
+            refused_with(provisioned(), json!({list: []})),
+            format!("{INVALID}List of {list} is empty")
+        );
     }
 }
 
 #[test]
-fn indexes_that_break_the_model_are_told_together() {
+fn model_violations_of_indexes_are_reported_together() {
     assert_eq!(
-        told_with(
+        refused_with(
             provisioned(),
             json!({"LocalSecondaryIndexes": [{"IndexName": "h;", "KeySchema": [], "Projection": {"NonKeyAttributes": [], "ProjectionType": "abc"}}]})
         ),
@@ -337,18 +335,18 @@ fn indexes_that_break_the_model_are_told_together() {
     );
     let many: Vec<String> = (0..21).map(|i| format!("n{i}")).collect();
     let include = json!({"ProjectionType": "INCLUDE", "NonKeyAttributes": many});
-    let told = told_with(
+    let message = refused_with(
         on_demand(),
         json!({"GlobalSecondaryIndexes": [index("abc", &[("b", "HASH")], include), {}]}),
     );
-    assert!(told.starts_with("4 validation errors detected: Value '[n0, n1, "), "{told}");
-    assert!(told.contains("' at 'globalSecondaryIndexes.1.member.projection.nonKeyAttributes' failed to satisfy constraint: Member must have length less than or equal to 20; Value null at 'globalSecondaryIndexes.2.member.indexName'"), "{told}");
+    assert!(message.starts_with("4 validation errors detected: Value '[n0, n1, "), "{message}");
+    assert!(message.contains("' at 'globalSecondaryIndexes.1.member.projection.nonKeyAttributes' failed to satisfy constraint: Member must have length less than or equal to 20; Value null at 'globalSecondaryIndexes.2.member.indexName'"), "{message}");
 }
 
 #[test]
 fn local_indexes_share_the_tables_partition_key() {
     let case = |attributes: &[(&str, &str)]| {
-        told_with(provisioned(), json!({"LocalSecondaryIndexes": [index("abc", attributes, all())]}))
+        refused_with(provisioned(), json!({"LocalSecondaryIndexes": [index("abc", attributes, all())]}))
     };
     assert_eq!(
         case(&[("c", "RANGE"), ("d", "RANGE")]),
@@ -375,7 +373,7 @@ fn local_indexes_share_the_tables_partition_key() {
         "LocalSecondaryIndexes": [index("abc", &[("c", "RANGE")], json!({}))],
     });
     assert_eq!(
-        told_with(provisioned(), hash_only),
+        refused_with(provisioned(), hash_only),
         format!(
             "{INVALID}Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
         )
@@ -383,7 +381,7 @@ fn local_indexes_share_the_tables_partition_key() {
 }
 
 #[test]
-fn global_indexes_have_up_to_four_attributes_in_a_part() {
+fn global_indexes_have_up_to_four_attributes_per_key_part() {
     let names: Vec<String> = (0..5).flat_map(|i| [format!("h{i}"), format!("r{i}")]).collect();
     let case = |attributes: &[(&str, &str)]| {
         let mut used: Vec<&str> = vec!["a", "b"];
@@ -440,9 +438,9 @@ fn global_indexes_have_up_to_four_attributes_in_a_part() {
 }
 
 #[test]
-fn projections_name_attributes_only_when_they_include_some() {
+fn only_include_projections_name_attributes() {
     let case = |projection: Value| {
-        told_with(
+        refused_with(
             on_demand(),
             json!({"GlobalSecondaryIndexes": [index("abc", &[("b", "HASH")], projection)]}),
         )
@@ -472,30 +470,30 @@ fn projections_name_attributes_only_when_they_include_some() {
 }
 
 #[test]
-fn indexes_are_numbered_and_named_apart() {
+fn index_counts_are_limited_and_names_unique() {
     let local = |i: usize| index(&format!("local{i}"), &[("a", "HASH"), ("b", "RANGE")], all());
     let global = |i: usize| index(&format!("global{i}"), &[("b", "HASH")], all());
     let locals = |count: usize| json!({"LocalSecondaryIndexes": (0..count).map(local).collect::<Value>()});
     let globals = |count: usize| json!({"GlobalSecondaryIndexes": (0..count).map(global).collect::<Value>()});
     assert_eq!(create(&with(on_demand(), locals(5))).unwrap().local_indexes.len(), 5);
     assert_eq!(
-        told_with(on_demand(), locals(6)),
+        refused_with(on_demand(), locals(6)),
         format!("{INVALID}Number of LocalSecondaryIndexes exceeds per-table limit of 5")
     );
     assert_eq!(create(&with(on_demand(), globals(20))).unwrap().global_indexes.len(), 20);
     assert_eq!(
-        told_with(on_demand(), globals(21)),
+        refused_with(on_demand(), globals(21)),
         format!("{INVALID}GlobalSecondaryIndex count exceeds the per-table limit of 20")
     );
     let same = json!({
         "LocalSecondaryIndexes": [index("abc", &[("a", "HASH"), ("b", "RANGE")], all())],
         "GlobalSecondaryIndexes": [index("abc", &[("b", "HASH")], all())],
     });
-    assert_eq!(told_with(on_demand(), same), format!("{INVALID}Duplicate index name: abc"));
+    assert_eq!(refused_with(on_demand(), same), format!("{INVALID}Duplicate index name: abc"));
 }
 
 #[test]
-fn indexes_project_a_hundred_attributes_by_name_in_all() {
+fn indexes_include_at_most_a_hundred_attributes_in_total() {
     let include = |i: usize| {
         let names: Vec<String> = (0..20).map(|n| format!("n{n}")).collect();
         let projection = json!({"ProjectionType": "INCLUDE", "NonKeyAttributes": names});
@@ -505,7 +503,7 @@ fn indexes_project_a_hundred_attributes_by_name_in_all() {
         |count: usize| json!({"GlobalSecondaryIndexes": (0..count).map(include).collect::<Value>()});
     assert!(create(&with(on_demand(), globals(5))).is_ok());
     assert_eq!(
-        told_with(on_demand(), globals(6)),
+        refused_with(on_demand(), globals(6)),
         format!("{INVALID}Number of NonKeyAttributes over all indexes exceeds per-table limit of 100")
     );
 }
@@ -515,23 +513,23 @@ fn global_indexes_are_billed_as_their_table_is() {
     let global = |members: Value| json!({"GlobalSecondaryIndexes": [with(index("abc", &[("b", "HASH")], all()), members)]});
     let on_demand_units = json!({"OnDemandThroughput": {"MaxReadRequestUnits": 0}});
     assert_eq!(
-        told_with(on_demand(), global(json!({"ProvisionedThroughput": units()}))),
+        refused_with(on_demand(), global(json!({"ProvisionedThroughput": units()}))),
         format!(
             "{INVALID}ProvisionedThroughput should not be specified for index: abc when BillingMode is PAY_PER_REQUEST"
         )
     );
     assert_eq!(
-        told_with(provisioned(), global(json!({}))),
+        refused_with(provisioned(), global(json!({}))),
         format!("{INVALID}ProvisionedThroughput is not specified for index: abc")
     );
     assert_eq!(
-        told_with(on_demand(), global(on_demand_units.clone())),
+        refused_with(on_demand(), global(on_demand_units.clone())),
         format!(
             "{INVALID}Requested MaxReadRequestUnits for OnDemandThroughput for index : abc is outside of valid range"
         )
     );
     assert_eq!(
-        told_with(provisioned(), global(with(on_demand_units, json!({"ProvisionedThroughput": units()})))),
+        refused_with(provisioned(), global(with(on_demand_units, json!({"ProvisionedThroughput": units()})))),
         format!(
             "{INVALID}MaxReadRequestUnits for OnDemandThroughput for index: abc cannot be specified when table BillingMode is PROVISIONED."
         )
@@ -540,7 +538,7 @@ fn global_indexes_are_billed_as_their_table_is() {
 
 #[test]
 fn streams_are_enabled_with_a_view_type() {
-    let case = |stream: Value| told_with(on_demand(), json!({"StreamSpecification": stream}));
+    let case = |stream: Value| refused_with(on_demand(), json!({"StreamSpecification": stream}));
     assert_eq!(
         case(json!({"StreamEnabled": false, "StreamViewType": "NEW_IMAGE"})),
         format!(
@@ -562,7 +560,7 @@ fn streams_are_enabled_with_a_view_type() {
 }
 
 #[test]
-fn encryption_is_by_kms_or_not_at_all() {
+fn encryption_is_by_kms_only() {
     for (encryption, message) in [
         (json!({"Enabled": false, "SSEType": "KMS"}), "SSEType can not be specified if Enabled is false"),
         (
@@ -576,12 +574,12 @@ fn encryption_is_by_kms_or_not_at_all() {
         ),
     ] {
         assert_eq!(
-            told_with(on_demand(), json!({"SSESpecification": encryption})),
+            refused_with(on_demand(), json!({"SSESpecification": encryption})),
             format!("{INVALID}{message}")
         );
     }
     assert_eq!(
-        told_with(on_demand(), json!({"SSESpecification": {"SSEType": "kms", "KMSMasterKeyId": ""}})),
+        refused_with(on_demand(), json!({"SSESpecification": {"SSEType": "kms", "KMSMasterKeyId": ""}})),
         "2 validation errors detected: \
          Value 'kms' at 'sSESpecification.sSEType' failed to satisfy constraint: Member must satisfy enum value set: [AES256, KMS]; \
          Value '' at 'sSESpecification.kMSMasterKeyId' failed to satisfy constraint: Member must have length greater than or equal to 1"
@@ -595,7 +593,7 @@ fn encryption_is_by_kms_or_not_at_all() {
 }
 
 #[test]
-fn the_settings_besides_are_checked() {
+fn other_settings_are_checked() {
     for (members, message) in [
         (
             json!({"TableClass": "GLACIER"}),
@@ -615,7 +613,7 @@ fn the_settings_besides_are_checked() {
             format!("{INVALID}GlobalTableSourceArn cannot be specified, global tables are not supported"),
         ),
     ] {
-        assert_eq!(told_with(on_demand(), members), message);
+        assert_eq!(refused_with(on_demand(), members), message);
     }
     assert!(create(&with(on_demand(), json!({"Tags": []}))).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Which members a description has, by the kind of table.
+//! The members of descriptions, by the kind of table.
 
 use partita_api::Response;
 use partita_api::key_schema::{AttributeDefinition, KeyAttribute, KeySchema};
@@ -91,7 +91,7 @@ fn a_plain_table_has_these_members_and_no_others() {
 }
 
 #[test]
-fn the_other_operations_wrap_it_differently() {
+fn other_operations_name_the_member_differently() {
     let output = CreateTableOutput { table: plain() };
     let responses = [
         Response::CreateTable(output.clone()),
@@ -105,7 +105,7 @@ fn the_other_operations_wrap_it_differently() {
 }
 
 #[test]
-fn on_demand_tables_show_no_units_and_since_when() {
+fn on_demand_tables_report_zero_units_and_the_time_of_the_switch() {
     let table = TableDescription {
         billing_mode: BillingMode::PayPerRequest,
         on_demand_since: Some(1.5),
@@ -116,20 +116,20 @@ fn on_demand_tables_show_no_units_and_since_when() {
         },
         ..plain()
     };
-    let shown = described(table.clone());
+    let description = described(table.clone());
     assert_eq!(
-        shown["BillingModeSummary"],
+        description["BillingModeSummary"],
         json!({"BillingMode": "PAY_PER_REQUEST", "LastUpdateToPayPerRequestDateTime": 1.5})
     );
     assert_eq!(
-        shown["ProvisionedThroughput"],
+        description["ProvisionedThroughput"],
         json!({
             "LastIncreaseDateTime": 0.25, "LastDecreaseDateTime": 0.5, "NumberOfDecreasesToday": 1,
             "ReadCapacityUnits": 0, "WriteCapacityUnits": 0,
         })
     );
     assert_eq!(
-        shown["WarmThroughput"],
+        description["WarmThroughput"],
         json!({"ReadUnitsPerSecond": 12000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"})
     );
     let provisioned_again = described(TableDescription { billing_mode: BillingMode::Provisioned, ..table });
@@ -140,16 +140,16 @@ fn on_demand_tables_show_no_units_and_since_when() {
 }
 
 #[test]
-fn a_table_being_created_knows_less() {
+fn a_table_being_created_has_fewer_members() {
     let table = TableDescription {
         status: ResourceStatus::Creating,
         billing_mode: BillingMode::PayPerRequest,
         on_demand_since: Some(1.5),
         ..plain()
     };
-    let shown = described(table.clone());
-    assert_eq!(shown["BillingModeSummary"], json!({"BillingMode": "PAY_PER_REQUEST"}));
-    assert_eq!(shown.get("WarmThroughput"), None);
+    let description = described(table.clone());
+    assert_eq!(description["BillingModeSummary"], json!({"BillingMode": "PAY_PER_REQUEST"}));
+    assert_eq!(description.get("WarmThroughput"), None);
     let warm = Some(WarmThroughput { read: Some(13000), write: None });
     assert_eq!(
         described(TableDescription { warm, ..table })["WarmThroughput"],
@@ -159,9 +159,9 @@ fn a_table_being_created_knows_less() {
 
 #[test]
 fn local_indexes_have_neither_status_nor_units() {
-    let shown = described(TableDescription { local_indexes: vec![index("local", None)], ..plain() });
+    let description = described(TableDescription { local_indexes: vec![index("local", None)], ..plain() });
     assert_eq!(
-        shown["LocalSecondaryIndexes"],
+        description["LocalSecondaryIndexes"],
         json!([{
             "IndexName": "local",
             "KeySchema": [
@@ -175,18 +175,18 @@ fn local_indexes_have_neither_status_nor_units() {
             "IndexArn": format!("{ARN}/index/local"),
         }])
     );
-    assert_eq!(shown.get("GlobalSecondaryIndexes"), None);
+    assert_eq!(description.get("GlobalSecondaryIndexes"), None);
 }
 
 #[test]
-fn global_indexes_tell_how_far_they_are() {
+fn global_indexes_report_their_status() {
     let throughput_changes = ThroughputChanges { decreases_today: 2, ..ThroughputChanges::default() };
     let state = |status| Some(GlobalIndexState { status, backfilling: true, throughput_changes });
-    let shown = |status, table_status| {
+    let description = |status, table_status| {
         let global_indexes = vec![index("global", state(status))];
         described(TableDescription { global_indexes, status: table_status, ..plain() })
     };
-    let active = &shown(ResourceStatus::Active, ResourceStatus::Active)["GlobalSecondaryIndexes"][0];
+    let active = &description(ResourceStatus::Active, ResourceStatus::Active)["GlobalSecondaryIndexes"][0];
     assert_eq!((active["IndexStatus"].as_str(), active.get("Backfilling")), (Some("ACTIVE"), None));
     assert_eq!(
         active["ProvisionedThroughput"],
@@ -196,17 +196,18 @@ fn global_indexes_tell_how_far_they_are() {
         active["WarmThroughput"],
         json!({"ReadUnitsPerSecond": 1, "WriteUnitsPerSecond": 2, "Status": "ACTIVE"})
     );
-    let creating = &shown(ResourceStatus::Creating, ResourceStatus::Updating)["GlobalSecondaryIndexes"][0];
+    let creating =
+        &description(ResourceStatus::Creating, ResourceStatus::Updating)["GlobalSecondaryIndexes"][0];
     assert_eq!((&creating["IndexStatus"], &creating["Backfilling"]), (&json!("CREATING"), &json!(true)));
-    let deleting = shown(ResourceStatus::Active, ResourceStatus::Deleting);
+    let deleting = description(ResourceStatus::Active, ResourceStatus::Deleting);
     for member in ["GlobalSecondaryIndexes", "KeySchema", "AttributeDefinitions", "CreationDateTime"] {
         assert_eq!(deleting.get(member), None);
     }
 }
 
 #[test]
-fn streams_encryption_class_and_bounds_are_shown_where_set() {
-    let shown = described(TableDescription {
+fn streams_encryption_class_and_bounds_are_reported_if_set() {
+    let description = described(TableDescription {
         stream: Some(LatestStream {
             view: Some(StreamViewType::NewImage),
             label: "2026-11-15T19:00:00.000".into(),
@@ -218,23 +219,26 @@ fn streams_encryption_class_and_bounds_are_shown_where_set() {
         on_demand: Some(OnDemandThroughput { max_read: Some(-1), max_write: Some(9) }),
         ..plain()
     });
-    assert_eq!(shown["StreamSpecification"], json!({"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"}));
-    assert_eq!(shown["LatestStreamLabel"], "2026-11-15T19:00:00.000");
-    assert_eq!(shown["LatestStreamArn"], format!("{ARN}/stream/2026-11-15T19:00:00.000"));
     assert_eq!(
-        shown["SSEDescription"],
+        description["StreamSpecification"],
+        json!({"StreamEnabled": true, "StreamViewType": "NEW_IMAGE"})
+    );
+    assert_eq!(description["LatestStreamLabel"], "2026-11-15T19:00:00.000");
+    assert_eq!(description["LatestStreamArn"], format!("{ARN}/stream/2026-11-15T19:00:00.000"));
+    assert_eq!(
+        description["SSEDescription"],
         json!({
             "Status": "ENABLED", "SSEType": "KMS",
             "KMSMasterKeyArn": "arn:aws:kms:eu-west-1:000000000000:key/d1b0d1b0-0000-4000-8000-123456789012",
         })
     );
-    assert_eq!(shown["TableClassSummary"], json!({"TableClass": "STANDARD"}));
-    assert_eq!(shown["DeletionProtectionEnabled"], true);
-    assert_eq!(shown["OnDemandThroughput"], json!({"MaxWriteRequestUnits": 9}));
+    assert_eq!(description["TableClassSummary"], json!({"TableClass": "STANDARD"}));
+    assert_eq!(description["DeletionProtectionEnabled"], true);
+    assert_eq!(description["OnDemandThroughput"], json!({"MaxWriteRequestUnits": 9}));
 }
 
 #[test]
-fn keys_are_shown_by_arn_and_disabled_encryption_not_at_all() {
+fn kms_keys_are_reported_by_arn_and_disabled_encryption_is_omitted() {
     let key = |kms_key: &str| {
         let encryption = Some(Encryption { enabled: true, kms_key: Some(kms_key.into()) });
         described(TableDescription { encryption, ..plain() })["SSEDescription"]["KMSMasterKeyArn"].clone()
@@ -243,31 +247,31 @@ fn keys_are_shown_by_arn_and_disabled_encryption_not_at_all() {
     assert_eq!(key("1234"), "arn:aws:kms:eu-west-1:000000000000:key/1234");
     assert_eq!(key("arn:aws:kms:x:1:key/2"), "arn:aws:kms:x:1:key/2");
     let encryption = Some(Encryption { enabled: false, kms_key: None });
-    let shown = described(TableDescription {
+    let description = described(TableDescription {
         encryption,
         on_demand: Some(OnDemandThroughput { max_read: Some(-1), max_write: None }),
         ..plain()
     });
-    assert_eq!((shown.get("SSEDescription"), shown.get("OnDemandThroughput")), (None, None));
+    assert_eq!((description.get("SSEDescription"), description.get("OnDemandThroughput")), (None, None));
 }
 
 #[test]
-fn restored_tables_tell_where_they_come_from() {
+fn restored_tables_report_their_source() {
     let restore = RestoreSummary {
         backup_arn: Some(format!("{ARN}/backup/1")),
         table_arn: Some(ARN.into()),
         at_millis: 1_500,
         in_progress: true,
     };
-    let shown = described(TableDescription { restore: Some(Box::new(restore.clone())), ..plain() });
+    let description = described(TableDescription { restore: Some(Box::new(restore.clone())), ..plain() });
     assert_eq!(
-        shown["RestoreSummary"],
+        description["RestoreSummary"],
         json!({"SourceBackupArn": format!("{ARN}/backup/1"), "SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": true})
     );
     let of_a_moment = RestoreSummary { backup_arn: None, in_progress: false, ..restore };
-    let shown = described(TableDescription { restore: Some(Box::new(of_a_moment)), ..plain() });
+    let description = described(TableDescription { restore: Some(Box::new(of_a_moment)), ..plain() });
     assert_eq!(
-        shown["RestoreSummary"],
+        description["RestoreSummary"],
         json!({"SourceTableArn": ARN, "RestoreDateTime": 1.5, "RestoreInProgress": false})
     );
 }

@@ -1,10 +1,10 @@
 //! Attribute definitions and key schemas: their members, and the rules between them.
 //!
-//! Tables and local indexes have one HASH attribute and at most one RANGE attribute; global indexes
-//! have up to four of each, HASH ones first.
+//! Tables and local indexes have one HASH attribute and at most one RANGE attribute; global indexes have up to four of each, HASH
+//! attributes first.
 
 use super::invalid;
-use crate::members::{Choice, Named, Path, chosen, length, required, structure};
+use crate::members::{Choice, Path, chosen, enum_names, length, required, structure};
 use crate::validation::Validation;
 use partita_api::Exception;
 use partita_api::key_schema::{AttributeDefinition, KeySchema, KeySchemaElement, KeyType};
@@ -12,30 +12,22 @@ use partita_value::{ScalarType, limits};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-impl Named for ScalarType {
-    const NAMES: &'static [(&'static str, ScalarType)] =
-        &[("B", ScalarType::B), ("N", ScalarType::N), ("S", ScalarType::S)];
-}
-
-impl Named for KeyType {
-    const NAMES: &'static [(&'static str, KeyType)] = &[("HASH", KeyType::Hash), ("RANGE", KeyType::Range)];
-}
+enum_names!(ScalarType: "B" = B, "N" = N, "S" = S);
+enum_names!(KeyType: "HASH" = Hash, "RANGE" = Range);
 
 structure! {
     pub(crate) struct AttributeDefinitionMembers<'a> as "AttributeDefinition" {
         kind: Choice<'a, ScalarType> = "AttributeType", required;
         name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
     }
-}
 
-structure! {
     pub(crate) struct KeySchemaElementMembers<'a> as "KeySchemaElement" {
         name: Cow<'a, str> = "AttributeName", required, length(1, limits::KEY_NAME_BYTES);
         key_type: Choice<'a, KeyType> = "KeyType", required;
     }
 }
 
-/// Valid definitions.
+/// Converts valid definitions.
 pub(crate) fn definitions(members: &Option<Vec<AttributeDefinitionMembers<'_>>>) -> Vec<AttributeDefinition> {
     let definition = |members: &AttributeDefinitionMembers<'_>| {
         Some(AttributeDefinition { name: members.name.as_deref()?.to_owned(), kind: chosen(&members.kind)? })
@@ -43,7 +35,7 @@ pub(crate) fn definitions(members: &Option<Vec<AttributeDefinitionMembers<'_>>>)
     members.iter().flatten().filter_map(definition).collect()
 }
 
-/// The elements of a valid key schema.
+/// Converts the elements of a valid key schema.
 pub(crate) fn key_elements(members: &Option<Vec<KeySchemaElementMembers<'_>>>) -> Vec<KeySchemaElement> {
     let element = |members: &KeySchemaElementMembers<'_>| {
         let (name, key_type) = (members.name.as_deref()?.to_owned(), chosen(&members.key_type)?);
@@ -52,7 +44,7 @@ pub(crate) fn key_elements(members: &Option<Vec<KeySchemaElementMembers<'_>>>) -
     members.iter().flatten().filter_map(element).collect()
 }
 
-/// A key has one attribute, and at most so many.
+/// Requires a key to have at least one and at most `max` attributes.
 pub(crate) fn key_length(
     path: &Path<'_>,
     value: &Option<Vec<KeySchemaElementMembers<'_>>>,
@@ -60,33 +52,33 @@ pub(crate) fn key_length(
     max: usize,
 ) {
     if let Some(elements) = value {
-        validation.length(path, shown(elements), elements.len(), 1, max);
+        validation.length(path, elements_text(elements), elements.len(), 1, max);
     }
 }
 
-/// A key schema as AWS repeats it in an error.
-fn shown(elements: &[KeySchemaElementMembers<'_>]) -> String {
-    let one = |element: &KeySchemaElementMembers<'_>| {
+/// A key schema in the form in which AWS repeats it in errors.
+fn elements_text(elements: &[KeySchemaElementMembers<'_>]) -> String {
+    let text = |element: &KeySchemaElementMembers<'_>| {
         let name = element.name.as_deref().unwrap_or("null");
         let key_type = element.key_type.as_ref().map_or("null", Choice::text);
         format!("KeySchemaElement(attributeName={name}, keyType={key_type})")
     };
-    format!("[{}]", elements.iter().map(one).collect::<Vec<_>>().join(", "))
+    format!("[{}]", elements.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
-/// The attributes that keys may be made of, found by name: a body may hold very many.
+/// The attribute definitions with an index by name, as a request may have very many.
 pub(crate) struct Definitions<'d> {
     list: &'d [AttributeDefinition],
     names: HashSet<&'d str>,
 }
 
 impl<'d> Definitions<'d> {
-    /// No attribute is defined twice.
+    /// Refuses duplicate definitions.
     pub(crate) fn new(list: &'d [AttributeDefinition]) -> Result<Definitions<'d>, Exception> {
         let mut names = HashSet::new();
         match list.iter().find(|definition| !names.insert(definition.name.as_str())) {
-            Some(twice) => {
-                Err(Exception::validation(format!("Attribute Name is duplicated: {}", twice.name)))
+            Some(duplicate) => {
+                Err(Exception::validation(format!("Attribute Name is duplicated: {}", duplicate.name)))
             }
             None => Ok(Definitions { list, names }),
         }
@@ -96,7 +88,7 @@ impl<'d> Definitions<'d> {
         self.list.len()
     }
 
-    /// Every attribute of a key has a definition.
+    /// Checks that every attribute of a key has a definition.
     pub(crate) fn check_key(&self, elements: &[KeySchemaElement]) -> Result<(), Exception> {
         if elements.iter().all(|element| self.names.contains(element.name.as_str())) {
             return Ok(());
@@ -108,7 +100,7 @@ impl<'d> Definitions<'d> {
         )))
     }
 
-    /// Every definition belongs to a key of the table or of one of its indexes.
+    /// Checks that every definition is used in a key of the table or of an index.
     pub(crate) fn refuse_unused<'k>(
         &self,
         keys: impl Iterator<Item = &'k KeySchemaElement> + Clone,
@@ -124,7 +116,7 @@ impl<'d> Definitions<'d> {
         )))
     }
 
-    /// The key with its types. All its attributes were found defined before.
+    /// The key with the types of its attributes, which were checked to be defined.
     pub(crate) fn resolve(&self, elements: &[KeySchemaElement]) -> Result<KeySchema, Exception> {
         let undefined = |name| Exception::internal(format!("The key attribute {name} was not checked"));
         KeySchema::resolve(elements, self.list).map_err(undefined)
@@ -134,11 +126,11 @@ impl<'d> Definitions<'d> {
 /// `[a, b]`, each name once.
 fn name_list<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut seen = HashSet::new();
-    let once: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
-    format!("[{}]", once.join(", "))
+    let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
+    format!("[{}]", names.join(", "))
 }
 
-/// The rules of a table's own key.
+/// Checks the key of a table.
 pub(crate) fn check_table_key(
     elements: &[KeySchemaElement],
     definitions: &Definitions<'_>,
@@ -149,7 +141,7 @@ pub(crate) fn check_table_key(
     check_single_key(elements, definitions)
 }
 
-/// One HASH attribute and at most one RANGE attribute, all defined: tables and local indexes.
+/// Checks the key of a table or a local index: one HASH attribute and at most one RANGE attribute, both defined.
 pub(crate) fn check_single_key(
     elements: &[KeySchemaElement],
     definitions: &Definitions<'_>,
@@ -169,7 +161,7 @@ pub(crate) fn check_single_key(
     }
 }
 
-/// The order and number of a global index's key attributes.
+/// Checks the order and number of the key attributes of a global index.
 pub(crate) fn check_global_key(elements: &[KeySchemaElement]) -> Result<(), Exception> {
     if let [first, second] = elements
         && first.name == second.name

@@ -1,10 +1,9 @@
-//! Secondary indexes as CreateTable declares them and UpdateTable adds or changes them: their members, and the rules of
-//! projections.
+//! Secondary indexes in CreateTable, UpdateTable and the restores: their members, and the rules of projections.
 
 use super::invalid;
 use super::key_schema::{KeySchemaElementMembers, key_elements, key_length};
 use super::throughput::*;
-use crate::members::{Choice, Named, Path, chosen, required, structure};
+use crate::members::{Choice, Path, chosen, enum_names, required, structure};
 use crate::table::table_name::resource_name;
 use crate::validation::Validation;
 use partita_api::Exception;
@@ -15,11 +14,11 @@ use partita_value::limits;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Attributes that one index may project by name.
+/// The maximum number of attributes that one index projects by name.
 const PROJECTED_BY_ONE_INDEX: usize = 20;
-/// Attributes of a local index's key.
+/// The number of attributes of the key of a local index.
 pub(crate) const LOCAL_KEY: usize = 2;
-/// The model does not bound a global index's key; a rule of its own does.
+/// The service model does not limit the key of a global index; a rule between members does.
 pub(crate) const GLOBAL_KEY: usize = usize::MAX;
 
 #[derive(Clone, Copy)]
@@ -29,13 +28,7 @@ pub(crate) enum ProjectionType {
     Include,
 }
 
-impl Named for ProjectionType {
-    const NAMES: &'static [(&'static str, ProjectionType)] = &[
-        ("ALL", ProjectionType::All),
-        ("INCLUDE", ProjectionType::Include),
-        ("KEYS_ONLY", ProjectionType::KeysOnly),
-    ];
-}
+enum_names!(ProjectionType: "ALL" = All, "INCLUDE" = Include, "KEYS_ONLY" = KeysOnly);
 
 structure! {
     pub(crate) struct LocalIndexMembers<'a> as "LocalSecondaryIndex" {
@@ -43,9 +36,7 @@ structure! {
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(LOCAL_KEY);
         projection: ProjectionMembers<'a> = "Projection", required;
     }
-}
 
-structure! {
     pub(crate) struct GlobalIndexMembers<'a> as "GlobalSecondaryIndex" {
         name: Cow<'a, str> = "IndexName", required, resource_name;
         key_schema: Vec<KeySchemaElementMembers<'a>> = "KeySchema", required, key_length(GLOBAL_KEY);
@@ -54,16 +45,14 @@ structure! {
         on_demand: OnDemandThroughputMembers = "OnDemandThroughput";
         warm: WarmThroughputMembers = "WarmThroughput";
     }
-}
 
-structure! {
     pub(crate) struct ProjectionMembers<'a> as "Projection" {
         projection_type: Choice<'a, ProjectionType> = "ProjectionType";
         non_key_attributes: Vec<Cow<'a, str>> = "NonKeyAttributes", projected_names;
     }
 }
 
-/// How many names are projected, and how long they are.
+/// Checks the number of projected names and their lengths.
 fn projected_names(path: &Path<'_>, value: &Option<Vec<Cow<'_, str>>>, validation: &mut Validation) {
     let Some(names) = value else { return };
     validation.length(path, format_args!("[{}]", names.join(", ")), names.len(), 1, PROJECTED_BY_ONE_INDEX);
@@ -73,7 +62,7 @@ fn projected_names(path: &Path<'_>, value: &Option<Vec<Cow<'_, str>>>, validatio
     }
 }
 
-/// An index whose members are valid.
+/// An index whose members are valid individually.
 pub(crate) struct ValidIndex {
     pub(crate) name: String,
     pub(crate) key: Vec<KeySchemaElement>,
@@ -127,7 +116,7 @@ impl ValidIndex {
         })
     }
 
-    /// The index as one to add or to restore: whether it suits its table, the engine knows.
+    /// Converts an index to add or to restore. The engine checks whether it suits its table.
     pub(crate) fn into_new(self) -> Result<NewIndex, Exception> {
         Ok(NewIndex {
             projection: self.projection()?,
@@ -139,7 +128,7 @@ impl ValidIndex {
         })
     }
 
-    /// What the index projects, or the rule between its projection's members that is broken.
+    /// Checks the rules between the members of the projection, and returns it.
     pub(crate) fn projection(&self) -> Result<IndexProjection, Exception> {
         let projection_type = self.projection_type.ok_or_else(|| invalid("Unknown ProjectionType: null"))?;
         let specified =

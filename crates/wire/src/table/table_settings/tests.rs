@@ -1,5 +1,4 @@
-//! Whatever a body says, it is answered: with a request or with an exception that is the client's to
-//! mend.
+//! Every body is decoded to a request or refused with a client error.
 
 use crate::{Rejection, decode};
 use partita_api::{ExceptionKind, Operation};
@@ -47,7 +46,7 @@ fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A structure with some of these members, each with a value of its own kind or, rarely, of another.
+/// A structure with some of these members, each with a value of its type or, rarely, of another.
 fn structure(members: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy<Value> {
     let member = |(name, value): (&'static str, BoxedStrategy<Value>)| {
         let value = prop_oneof![20 => value, 1 => scalar(), 1 => Just(json!([])), 1 => Just(json!({}))];
@@ -114,7 +113,7 @@ fn body() -> BoxedStrategy<Value> {
 
 proptest! {
     #[test]
-    fn every_body_is_answered(body in body()) {
+    fn every_body_is_decoded_or_refused(body in body()) {
         for operation in OPERATIONS {
             match decode(operation, body.to_string().as_bytes()) {
                 Ok(_) => {}
@@ -128,9 +127,9 @@ proptest! {
     }
 }
 
-/// Checks that compare everything with everything would take hours here.
+/// Quadratic checks would take hours.
 #[test]
-fn very_many_definitions_and_indexes_take_no_longer_each() {
+fn checks_are_linear_in_definitions_and_indexes() {
     let names: Vec<String> = (0..20_000).map(|i| format!("name{i}")).collect();
     let key = |name: &String| json!([{"AttributeName": name, "KeyType": "HASH"}]);
     let indexes: Value = names

@@ -6,12 +6,12 @@ use partita_api::table::{BillingMode, ON_DEMAND_START, OnDemandThroughput, Throu
 use partita_api::{Exception, messages};
 use std::fmt;
 
-/// No table has more units than this.
+/// The maximum number of units of a table.
 const MAX_UNITS: u64 = 1_000_000_000_000;
 
 const ON_DEMAND_START_HELP: &str = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial";
 
-/// Whose throughput it is, as the texts name it.
+/// The owner of a throughput, as error texts name it.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner<'n> {
     Table,
@@ -33,17 +33,13 @@ structure! {
         write: i64 = "WriteCapacityUnits", required, at_least(1);
         read: i64 = "ReadCapacityUnits", required, at_least(1);
     }
-}
 
-structure! {
     #[derive(Clone, Copy)]
     pub(crate) struct OnDemandThroughputMembers as "OnDemandThroughput" {
         max_read: i64 = "MaxReadRequestUnits";
         max_write: i64 = "MaxWriteRequestUnits";
     }
-}
 
-structure! {
     #[derive(Clone, Copy)]
     pub(crate) struct WarmThroughputMembers as "WarmThroughput" {
         read: i64 = "ReadUnitsPerSecond";
@@ -51,13 +47,13 @@ structure! {
     }
 }
 
-/// Valid provisioned throughput.
+/// Converts valid provisioned throughput.
 pub(crate) fn provisioned(members: Option<ProvisionedThroughputMembers>) -> Option<Throughput> {
     let ProvisionedThroughputMembers { read, write } = members?;
     Some(Throughput { read: u64::try_from(read?).ok()?, write: u64::try_from(write?).ok()? })
 }
 
-/// Bounds on on-demand throughput; an empty structure counts as none.
+/// Converts bounds on on-demand throughput; an empty structure counts as none.
 pub(crate) fn on_demand(members: Option<OnDemandThroughputMembers>) -> Option<OnDemandThroughput> {
     let OnDemandThroughputMembers { max_read, max_write } = members?;
     (max_read.is_some() || max_write.is_some()).then_some(OnDemandThroughput { max_read, max_write })
@@ -84,7 +80,7 @@ fn on_demand_members(on_demand: OnDemandThroughput) -> [(Option<i64>, &'static s
     [(on_demand.max_read, "MaxReadRequestUnits"), (on_demand.max_write, "MaxWriteRequestUnits")]
 }
 
-/// Bounds on on-demand units are at least 1; -1, where it may be sent, removes one.
+/// Checks bounds on on-demand units, which are at least 1; -1, where allowed, removes one.
 pub(crate) fn check_on_demand(
     on_demand: Option<OnDemandThroughput>,
     owner: Owner<'_>,
@@ -104,7 +100,7 @@ pub(crate) fn check_on_demand(
     Ok(())
 }
 
-/// A provisioned table and its indexes have no bounds on on-demand units.
+/// Refuses bounds on on-demand units, which provisioned tables and their indexes do not have.
 pub(crate) fn refuse_on_demand(
     on_demand: Option<OnDemandThroughput>,
     owner: Owner<'_>,
@@ -120,14 +116,14 @@ pub(crate) fn refuse_on_demand(
     )))
 }
 
-/// The warm throughput of something new: no less than what it starts with anyway.
+/// Checks the warm throughput of a new table or index, which is at least its initial throughput.
 pub(crate) fn new_warm(
-    sent: Option<WarmThroughputMembers>,
+    members: Option<WarmThroughputMembers>,
     owner: Owner<'_>,
     billing_mode: BillingMode,
     provisioned: Option<Throughput>,
 ) -> Result<Option<WarmThroughput>, Exception> {
-    let Some(sent) = sent.and_then(WarmThroughputMembers::or_none) else { return Ok(None) };
+    let Some(members) = members.and_then(WarmThroughputMembers::or_none) else { return Ok(None) };
     let least = match billing_mode {
         BillingMode::PayPerRequest => ON_DEMAND_START,
         BillingMode::Provisioned => provisioned.unwrap_or_default(),
@@ -147,8 +143,8 @@ pub(crate) fn new_warm(
             }
         },
     };
-    let read = unit(sent.read, least.read, "ReadUnitsPerSecond", "ReadCapacityUnits")?;
-    let write = unit(sent.write, least.write, "WriteUnitsPerSecond", "WriteCapacityUnits")?;
+    let read = unit(members.read, least.read, "ReadUnitsPerSecond", "ReadCapacityUnits")?;
+    let write = unit(members.write, least.write, "WriteUnitsPerSecond", "WriteCapacityUnits")?;
     Ok(Some(WarmThroughput { read, write }))
 }
 
@@ -156,13 +152,13 @@ fn lower_warm(name: &str, owner: Owner<'_>, than: &str) -> Exception {
     invalid(format_args!("Requested {name} for WarmThroughput for {owner} is lower than {than}"))
 }
 
-/// The warm throughput asked of something that exists: whether it is more than it has, the table knows.
+/// Checks a new warm throughput of an existing table or index. The engine checks whether it is an increase.
 pub(crate) fn changed_warm(
-    sent: Option<WarmThroughputMembers>,
+    members: Option<WarmThroughputMembers>,
     owner: Owner<'_>,
 ) -> Result<Option<WarmThroughput>, Exception> {
-    let Some(sent) = sent else { return Ok(None) };
-    if let (None, Owner::Index(name)) = (sent.or_none(), owner) {
+    let Some(members) = members else { return Ok(None) };
+    if let (None, Owner::Index(name)) = (members.or_none(), owner) {
         return Err(invalid(format_args!(
             "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for index: {name}"
         )));
@@ -174,7 +170,7 @@ pub(crate) fn changed_warm(
             None => Err(Exception::validation(messages::warm_decrease(name, &owner))),
         },
     };
-    let read = unit(sent.read, "ReadUnitsPerSecond")?;
-    let write = unit(sent.write, "WriteUnitsPerSecond")?;
-    Ok(sent.or_none().map(|_| WarmThroughput { read, write }))
+    let read = unit(members.read, "ReadUnitsPerSecond")?;
+    let write = unit(members.write, "WriteUnitsPerSecond")?;
+    Ok(members.or_none().map(|_| WarmThroughput { read, write }))
 }

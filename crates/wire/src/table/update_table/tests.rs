@@ -1,34 +1,26 @@
-//! UpdateTable bodies and what becomes of them, texts as AWS writes them.
+//! Valid and invalid UpdateTable requests, with AWS's error texts.
 
-use crate::{Rejection, decode};
+use crate::testing::*;
+use partita_api::ExceptionKind;
 use partita_api::table::update_table::{GlobalIndexUpdate, IndexUpdate, StreamUpdate, UpdateTable};
 use partita_api::table::*;
-use partita_api::{ExceptionKind, Operation, Request};
 use serde_json::{Value, json};
 
 const INVALID: &str = "One or more parameter values were invalid: ";
 const NOTHING: &str = "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required";
 
-fn try_update(members: Value) -> Result<UpdateTable, (ExceptionKind, String)> {
-    let mut body = json!({"TableName": "abc"});
-    if let (Some(body), Value::Object(members)) = (body.as_object_mut(), members) {
-        body.extend(members);
-    }
-    match decode(Operation::UpdateTable, body.to_string().as_bytes()) {
-        Ok(Request::UpdateTable(request)) => Ok(request),
-        Err(Rejection::Invalid(exception)) => Err((exception.kind, exception.message)),
-        other => panic!("{other:?}"),
-    }
+operation_tests!(UpdateTable);
+
+fn body(members: Value) -> String {
+    both(json!({"TableName": "abc"}), members).to_string()
 }
 
 fn update(members: Value) -> UpdateTable {
-    try_update(members).unwrap()
+    decoded(&body(members))
 }
 
-fn told(members: Value) -> String {
-    let (kind, message) = try_update(members).unwrap_err();
-    assert_eq!(kind, ExceptionKind::ValidationException);
-    message
+fn refused_update(members: Value) -> String {
+    refused(&body(members))
 }
 
 fn units() -> Value {
@@ -41,15 +33,12 @@ fn stream() -> Value {
 
 /// The members that add one index.
 fn create(members: Value) -> Value {
-    let mut index = json!({
+    let index = json!({
         "IndexName": "new",
         "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}],
         "Projection": {"ProjectionType": "ALL"},
     });
-    if let (Some(index), Value::Object(members)) = (index.as_object_mut(), members) {
-        index.extend(members);
-    }
-    json!({"Create": index})
+    json!({"Create": both(index, members)})
 }
 
 fn indexes(updates: &[Value]) -> Value {
@@ -59,6 +48,7 @@ fn indexes(updates: &[Value]) -> Value {
     })
 }
 
+/// An object with the members of both.
 fn both(mut one: Value, other: Value) -> Value {
     if let (Some(one), Value::Object(other)) = (one.as_object_mut(), other) {
         one.extend(other);
@@ -121,7 +111,7 @@ fn an_index_is_created_changed_or_deleted() {
 }
 
 #[test]
-fn something_must_change() {
+fn at_least_one_change_is_required() {
     for members in [
         json!({}),
         json!({"GlobalSecondaryIndexUpdates": []}),
@@ -129,38 +119,38 @@ fn something_must_change() {
         json!({"WarmThroughput": {}, "OnDemandThroughput": {}}),
         json!({"ReplicaUpdates": null}),
     ] {
-        assert_eq!(told(members), NOTHING);
+        assert_eq!(refused_update(members), NOTHING);
     }
     assert_eq!(
-        told(json!({"GlobalSecondaryIndexUpdates": [], "DeletionProtectionEnabled": true})),
+        refused_update(json!({"GlobalSecondaryIndexUpdates": [], "DeletionProtectionEnabled": true})),
         format!("{INVALID}List of GlobalSecondaryIndexUpdates is empty")
     );
 }
 
 #[test]
-fn global_tables_are_not_there_yet() {
+fn global_tables_are_not_supported() {
     for (member, value) in [
         ("ReplicaUpdates", json!([{"Create": {"RegionName": "eu-west-1"}}])),
         ("GlobalTableWitnessUpdates", json!([{"Create": {"RegionName": "eu-west-1"}}])),
         ("MultiRegionConsistency", json!("STRONG")),
     ] {
         assert_eq!(
-            told(json!({member: value})),
+            refused_update(json!({member: value})),
             format!("{INVALID}{member} cannot be specified, global tables are not supported")
         );
     }
 }
 
 #[test]
-fn members_that_break_the_model_are_told_together() {
+fn model_violations_are_reported_together() {
     assert_eq!(
-        told(json!({"ProvisionedThroughput": {}})),
+        refused_update(json!({"ProvisionedThroughput": {}})),
         "2 validation errors detected: \
          Value null at 'provisionedThroughput.writeCapacityUnits' failed to satisfy constraint: Member must not be null; \
          Value null at 'provisionedThroughput.readCapacityUnits' failed to satisfy constraint: Member must not be null"
     );
     assert_eq!(
-        told(json!({"GlobalSecondaryIndexUpdates": [
+        refused_update(json!({"GlobalSecondaryIndexUpdates": [
             {"Update": {"IndexName": "a", "ProvisionedThroughput": {}}},
             {"Update": {"IndexName": "abc;", "ProvisionedThroughput": {"ReadCapacityUnits": 1, "WriteCapacityUnits": 0}}},
             {"Create": {}},
@@ -180,32 +170,32 @@ fn members_that_break_the_model_are_told_together() {
 }
 
 #[test]
-fn units_suit_the_billing_mode() {
+fn units_must_suit_the_billing_mode() {
     assert_eq!(
-        told(json!({"BillingMode": "PROVISIONED"})),
+        refused_update(json!({"BillingMode": "PROVISIONED"})),
         format!("{INVALID}ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
     );
     assert_eq!(
-        told(json!({"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": units()})),
+        refused_update(json!({"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": units()})),
         format!(
             "{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
         )
     );
     let high = json!({"ReadCapacityUnits": 1000000000001u64, "WriteCapacityUnits": 1000000000001u64});
     assert_eq!(
-        told(json!({"ProvisionedThroughput": high})),
+        refused_update(json!({"ProvisionedThroughput": high})),
         "Given value 1000000000001 for ReadCapacityUnits is out of bounds"
     );
     for units in [0, -2] {
         assert_eq!(
-            told(json!({"OnDemandThroughput": {"MaxReadRequestUnits": units}})),
+            refused_update(json!({"OnDemandThroughput": {"MaxReadRequestUnits": units}})),
             format!(
                 "{INVALID}Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"
             )
         );
     }
     assert_eq!(
-        told(json!({"WarmThroughput": {"WriteUnitsPerSecond": -1}})),
+        refused_update(json!({"WarmThroughput": {"WriteUnitsPerSecond": -1}})),
         format!(
             "{INVALID}Requested WriteUnitsPerSecond for WarmThroughput for table is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
         )
@@ -216,13 +206,13 @@ fn units_suit_the_billing_mode() {
 fn each_index_update_is_one_action_on_one_index() {
     let delete = |name: &str| json!({"Delete": {"IndexName": name}});
     assert_eq!(
-        told(json!({"GlobalSecondaryIndexUpdates": [{}]})),
+        refused_update(json!({"GlobalSecondaryIndexUpdates": [{}]})),
         format!(
             "{INVALID}One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null"
         )
     );
     assert_eq!(
-        told(
+        refused_update(
             json!({"GlobalSecondaryIndexUpdates": [both(json!({"Update": {"IndexName": "abc"}}), delete("abc"))]})
         ),
         format!(
@@ -230,16 +220,18 @@ fn each_index_update_is_one_action_on_one_index() {
         )
     );
     assert_eq!(
-        told(json!({"GlobalSecondaryIndexUpdates": [delete("abc"), delete("abc")]})),
+        refused_update(json!({"GlobalSecondaryIndexUpdates": [delete("abc"), delete("abc")]})),
         format!(
             "{INVALID}Only one global secondary index update per index is allowed simultaneously. Index: abc"
         )
     );
+    let two =
+        outcome(&body(json!({"GlobalSecondaryIndexUpdates": [delete("abc"), delete("abd")]}))).unwrap_err();
     assert_eq!(
-        try_update(json!({"GlobalSecondaryIndexUpdates": [delete("abc"), delete("abd")]})).unwrap_err(),
+        (two.kind, two.message.as_str()),
         (
             ExceptionKind::LimitExceededException,
-            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table".into()
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         )
     );
 }
@@ -247,10 +239,10 @@ fn each_index_update_is_one_action_on_one_index() {
 #[test]
 fn a_new_index_follows_the_rules_of_indexes() {
     assert_eq!(
-        told(json!({"GlobalSecondaryIndexUpdates": [create(json!({}))]})),
+        refused_update(json!({"GlobalSecondaryIndexUpdates": [create(json!({}))]})),
         format!("{INVALID}AttributeDefinitions is not specified for index: new")
     );
-    let case = |members: Value| told(indexes(&[create(members)]));
+    let case = |members: Value| refused_update(indexes(&[create(members)]));
     assert_eq!(
         case(json!({"KeySchema": [{"AttributeName": "a", "KeyType": "RANGE"}]})),
         "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"
@@ -263,7 +255,7 @@ fn a_new_index_follows_the_rules_of_indexes() {
         )
     );
     assert_eq!(
-        told(both(
+        refused_update(both(
             indexes(&[create(json!({"ProvisionedThroughput": units()}))]),
             json!({"BillingMode": "PAY_PER_REQUEST"})
         )),
@@ -272,7 +264,7 @@ fn a_new_index_follows_the_rules_of_indexes() {
         )
     );
     assert_eq!(
-        told(both(
+        refused_update(both(
             indexes(&[create(json!({}))]),
             json!({"BillingMode": "PROVISIONED", "ProvisionedThroughput": units()})
         )),
@@ -283,17 +275,19 @@ fn a_new_index_follows_the_rules_of_indexes() {
 #[test]
 fn streams_are_enabled_with_a_view_type_and_disabled_without() {
     assert_eq!(
-        told(json!({"StreamSpecification": {"StreamEnabled": true}})),
+        refused_update(json!({"StreamSpecification": {"StreamEnabled": true}})),
         format!("{INVALID}If stream is being enabled then UpdateViewType is required")
     );
     assert_eq!(
-        told(json!({"StreamSpecification": {"StreamEnabled": false, "StreamViewType": "KEYS_ONLY"}})),
+        refused_update(
+            json!({"StreamSpecification": {"StreamEnabled": false, "StreamViewType": "KEYS_ONLY"}})
+        ),
         format!("{INVALID}If stream is being disabled, then UpdateViewType must not be specified")
     );
 }
 
 #[test]
-fn some_changes_must_come_alone() {
+fn some_changes_are_exclusive() {
     let class = || json!({"TableClass": "STANDARD"});
     let protection = || json!({"DeletionProtectionEnabled": true});
     let encryption = || json!({"SSESpecification": {"Enabled": true}});
@@ -335,12 +329,12 @@ fn some_changes_must_come_alone() {
         (provisioned(), new_index(), "You cannot create or delete index while updating table IOPS"),
         (streams(), new_index(), "You cannot create or delete index while changing stream status"),
     ] {
-        assert_eq!(told(both(one, other)), format!("{INVALID}{message}"));
+        assert_eq!(refused_update(both(one, other)), format!("{INVALID}{message}"));
     }
 }
 
 #[test]
-fn the_billing_mode_changes_together_with_others() {
+fn the_billing_mode_can_change_together_with_others() {
     let on_demand = || json!({"BillingMode": "PAY_PER_REQUEST"});
     update(both(on_demand(), json!({"OnDemandThroughput": {"MaxReadRequestUnits": 1}})));
     update(both(on_demand(), json!({"StreamSpecification": stream()})));
