@@ -103,6 +103,7 @@ async fn an_import_writes_a_small_row_per_step() {
     let store = open(folder.path());
     let progress = rows(&store, PROGRESS).pop().unwrap().1;
     assert!(progress.to_string().len() < 200, "{progress}");
+    assert!(progress["place"]["object"].is_string(), "the position keeps its stored name: {progress}");
     assert_eq!(
         rows(&store, IMPORT)[0].1["import"]["imported_items"],
         0,
