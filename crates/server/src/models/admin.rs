@@ -128,7 +128,7 @@ mod tests {
         assert!(refused.message.len() < 5_000);
         let decimals = String::from_utf8(model(1)).unwrap().replace("{a}", "{a:08.70000}");
         let refused = models.handle(&Method::PUT, "", decimals.into_bytes()).await.unwrap_err();
-        assert!(refused.message.contains("`08.70000` is no format"), "{}", refused.message);
+        assert!(refused.message.contains("`08.70000` is not a format"), "{}", refused.message);
     }
 
     /// A model whose keys have many parts.
