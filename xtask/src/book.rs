@@ -37,7 +37,7 @@ fn pages() -> BTreeSet<PathBuf> {
     found
 }
 
-/// All Rust files, likewise.
+/// All Rust files, relative to the project's folder.
 fn sources() -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     ["crates", "fuzz", "xtask"].iter().for_each(|folder| collect(Path::new(folder), "rs", true, &mut found));

@@ -1,6 +1,6 @@
-//! What CI checks: stages with what they depend on, run side by side on two cores.
+//! What CI checks: stages with what they depend on, run in parallel on two cores.
 //!
-//! Stages that only compile or count are niced, because some tests beside them measure time.
+//! Stages that only compile or count are niced, because tests that run at the same time measure time.
 
 use crate::stages::{Stage, run_side_by_side};
 
@@ -19,6 +19,14 @@ const STAGES: &[Stage] = &[
         command: &["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         niceness: 10,
     },
+    Stage {
+        name: "program alone",
+        // With the features of its own dependencies only, as `cargo run` builds it.
+        after: &["lints"],
+        command: &["cargo", "check", "--package", "partita", "--quiet"],
+        niceness: 10,
+    },
+    Stage { name: "dependencies", after: &["lints"], command: &["xtask", "dependencies"], niceness: 15 },
     Stage {
         name: "build of unit tests",
         after: &["lints"],
@@ -69,7 +77,7 @@ pub fn all() -> Result<(), String> {
     run_side_by_side(STAGES)
 }
 
-/// The fast loop: one after the other, with output as it comes.
+/// The quick checks, one after the other, with their output passed through.
 pub fn quick() -> Result<(), String> {
     for name in QUICK {
         let stage = STAGES.iter().find(|stage| stage.name == name);

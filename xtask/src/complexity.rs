@@ -1,5 +1,5 @@
 //! `cargo xtask complexity`: counts the instructions of every decoder, expression, statement, file reader and model check
-//! at n, 2n and 4n, and refuses what grows faster than its input.
+//! at n, 2n and 4n, and fails if a case grows faster than its input.
 //!
 //! Counts do not depend on how busy the machine is, so that a case that grows too fast is always found. The cases
 //! stand in crates/bench/src/bin/complexity.

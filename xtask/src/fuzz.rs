@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: fuzzes every target from its corpus in fuzz/corpus, so many seconds each. Unit tests replay the corpora.
+//! `cargo xtask fuzz`: fuzzes every target from its corpus in fuzz/corpus, for some seconds each. Unit tests replay the corpora.
 //!
 //! A target of libFuzzer is a program built with the compiler's coverage pass, which stable has; cargo-fuzz is not needed,
 //! though fuzz/ has its layout. What is found lies in fuzz/artifacts; `cargo xtask fuzz TARGET FILE` runs it again.
@@ -43,7 +43,7 @@ pub fn command(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Every target for so many seconds, as many at a time as there are cores.
+/// Fuzzes every target for this many seconds, one per core at a time.
 pub fn all(seconds: u64) -> Result<(), String> {
     let programs = build()?;
     let waiting = Mutex::new(targets()?);
@@ -108,7 +108,7 @@ fn host() -> Result<String, String> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
+    host.map(str::to_owned).ok_or_else(|| "rustc does not report its host".to_owned())
 }
 
 fn fuzz(program: &Path, target: &str, seconds: u64) -> Result<(), String> {
@@ -130,9 +130,9 @@ fn fuzz(program: &Path, target: &str, seconds: u64) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", program.display()))?;
     let text = String::from_utf8_lossy(&output.stderr);
     if output.status.success() {
-        let runs = text.lines().find_map(|line| line.strip_prefix("Done ")).unwrap_or("nothing said");
+        let runs = text.lines().find_map(|line| line.strip_prefix("Done ")).unwrap_or("no summary");
         println!("{target:<14} {runs}");
         return Ok(());
     }
-    Err(format!("{target}: a finding lies in fuzz/artifacts/{target}\n{text}"))
+    Err(format!("{target}: a finding is in fuzz/artifacts/{target}\n{text}"))
 }

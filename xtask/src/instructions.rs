@@ -39,7 +39,7 @@ pub fn check(update: bool) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "more instructions than recorded: {}; if that is meant, cargo xtask instructions --update",
+        "more instructions than recorded: {}; if that is intended, run cargo xtask instructions --update",
         slower.join(", ")
     ))
 }
@@ -51,7 +51,7 @@ pub fn need_valgrind() -> Result<(), String> {
     }
 }
 
-/// Instructions of one round: what more rounds take more, so that setting up does not count.
+/// Instructions per round: the difference between two numbers of rounds, so that the setup does not count.
 fn instructions(path: &str) -> Result<f64, String> {
     let [few, many] = ROUNDS;
     let (less, more) = (collected(path, few)?, collected(path, many)?);

@@ -21,5 +21,5 @@ pub fn all(arguments: &[String]) -> Result<(), String> {
 fn differential(arguments: &[String]) -> Result<(), String> {
     let mut command = vec!["tests/differential/run.sh"];
     command.extend(arguments.iter().map(String::as_str));
-    run("beside DynamoDB Local", "bash", &command)
+    run("comparison with DynamoDB Local", "bash", &command)
 }

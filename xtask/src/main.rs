@@ -20,13 +20,13 @@ mod tidy;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask ci       everything CI checks, side by side: format, tidiness, dependencies, lints, unit tests, instructions, complexity,
-                     tests with real clients, kill -9
-cargo xtask quick    format, tidiness, lints and unit tests
+cargo xtask ci       everything CI checks, in parallel: format, tidiness, the book, dependencies, lints, unit tests, instructions, complexity,
+                     tests with real clients, transactions through kills, kill -9
+cargo xtask quick    format, tidiness, the book, lints and unit tests
 cargo xtask format   formats every Rust file (--check)
-cargo xtask long     what takes too long for CI: fuzzing, transactions through kills, the simulation, and random requests beside
+cargo xtask long     what takes too long for CI: fuzzing, transactions through kills, the simulation, and random requests compared with
                      DynamoDB Local (--requests, --seed)
-cargo xtask bench    builds release, measures Partita beside a bare hyper server, writes docs/benchmarks.md
+cargo xtask bench    builds release, compares Partita with a bare hyper server, writes docs/benchmarks.md
 cargo xtask instructions    counts the hot paths' instructions and compares them with what was recorded (--update)
 cargo xtask fuzz     fuzzes every target from fuzz/corpus for 5 s (--seconds N; TARGET FILE runs one input)
 cargo xtask list-append    transactions through kill -9 are strictly serializable (--transactions 500000 --kills 100)

@@ -21,7 +21,7 @@ pub fn draw() -> Result<(), String> {
     Ok(())
 }
 
-/// Pictures that are not what their sources say.
+/// Pictures that are out of date.
 pub fn outdated() -> Vec<String> {
     let differs = |(path, text): &(&str, String)| read(path) != *text;
     let message = |(path, _): (&str, String)| format!("{path}: out of date; run cargo xtask pictures");

@@ -1,4 +1,4 @@
-//! Runs stages that depend on each other, side by side where they do not.
+//! Runs stages in parallel, each after the stages it depends on.
 //!
 //! A stage is a command. What it prints is kept in target/stages and printed whole when it ends, so that stages that run at the
 //! same time do not interleave. After the first failure no further stage starts.
@@ -123,7 +123,7 @@ fn start(stage: Stage, begin: Instant, sender: Sender<Ended>) {
         let began = begin.elapsed();
         let outcome = stage.run_logged();
         let took = begin.elapsed() - began;
-        // Nobody receives only if this program is ending.
+        // There is no receiver only if this program is ending.
         let _ = sender.send(Ended { stage, outcome, began, took, cpu_seconds: 0.0 });
     });
 }

@@ -1,4 +1,4 @@
-//! Runs a command of the project, shows what and for how long.
+//! Runs a command in the project's folder; prints the command and how long it took.
 
 use std::path::PathBuf;
 use std::process::Command;

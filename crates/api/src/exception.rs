@@ -81,7 +81,7 @@ kinds! {
 }
 
 impl ExceptionKind {
-    /// The code of this exception where it is the reason of one action or statement among several; `None` if it cannot be.
+    /// The code of this exception where it is the reason for the failure of one action or statement among several; `None` if it cannot be.
     pub fn reason_code(self) -> Option<&'static str> {
         Some(match self {
             ExceptionKind::ConditionalCheckFailedException => "ConditionalCheckFailed",

@@ -112,5 +112,5 @@ pub struct ListPage {
     /// The maximum number of entries in a page.
     pub limit: usize,
     /// The id after which the page starts.
-    pub behind: Option<String>,
+    pub start_after: Option<String>,
 }

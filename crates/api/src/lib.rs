@@ -3,7 +3,7 @@
 //!
 //! A request that exists is valid in itself: its shape, its cross-field rules and its expressions were
 //! checked when it was decoded. What depends on the table's schema or the stored data is checked
-//! later, by the engine. Knows nothing of HTTP or JSON.
+//! later, by the engine. This crate knows nothing of HTTP or JSON.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 #![warn(missing_docs)]

@@ -6,7 +6,7 @@ use partita_value::names::TableName;
 pub const CONDITION_FAILED: &str = "The conditional request failed";
 /// There is no such table; item operations do not say which.
 pub const TABLE_NOT_FOUND: &str = "Requested resource not found";
-/// A key has not the attributes of the table's key, or not their types.
+/// A key does not have the attributes of the table's key, or not with their types.
 pub const KEY_MISMATCH: &str = "The provided key element does not match the schema";
 /// An item that is put is too large.
 pub const ITEM_TOO_LARGE: &str = "Item size has exceeded the maximum allowed size";
@@ -16,7 +16,7 @@ pub const ITEM_TOO_LARGE_AFTER_UPDATE: &str = "Item size to update has exceeded 
 pub const PARTITION_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes";
 /// A sort key is too long.
 pub const SORT_KEY_TOO_LARGE: &str = "One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes";
-/// An `ExclusiveStartKey` does not fit what is read.
+/// An `ExclusiveStartKey` does not match what is read.
 pub const START_KEY_INVALID: &str = "The provided starting key is invalid";
 /// The wrong number of `KeyConditions` for a key of at most two attributes.
 pub const KEY_CONDITIONS_COUNT: &str = "Conditions can be of length 1 or 2 only";
@@ -37,7 +37,7 @@ pub fn type_mismatch(attribute: &str, expected: &str, actual: &str) -> String {
     )
 }
 
-/// A value is nested too deep.
+/// A value is nested too deeply.
 pub const NESTED_TOO_DEEP: &str = "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit";
 
 /// Units for an on-demand table: in CreateTable the request says so, in UpdateTable the table may be on-demand already.

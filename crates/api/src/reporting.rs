@@ -1,4 +1,4 @@
-//! What a request can have reported besides its result.
+//! What a response can report in addition to its result.
 
 use partita_value::Value;
 

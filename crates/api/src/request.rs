@@ -1,4 +1,4 @@
-//! All requests and all responses, as the wire and the engine exchange them.
+//! All requests and all responses, as passed between `wire` and `engine`.
 
 use crate::*;
 

@@ -75,7 +75,7 @@ impl Finding {
     }
 }
 
-/// Longer names are no typing mistakes.
+/// Longer names are not treated as typing mistakes.
 const LONGEST_NAME: usize = 64;
 /// The number of candidates that are compared.
 const MAX_CANDIDATES: usize = 64;

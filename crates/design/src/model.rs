@@ -140,7 +140,7 @@ pub struct Entity {
     pub copies: Option<String>,
     /// The two attributes that a relationship connects: from, to.
     pub edge: Vec<String>,
-    /// The attributes that identify an item, where the names do not tell.
+    /// The attributes that identify an item, where the names do not show it.
     pub identity: Vec<String>,
     /// The attribute that holds the expiry time.
     pub ttl: Option<String>,

@@ -202,7 +202,7 @@ key = ["DOC#{docId}", "V#{version}#{createdAt}"]
 [pattern]
 "#;
 
-/// h. `V#10` sorts before `V#2`, and a date behind the version cannot be compared.
+/// h. `V#10` sorts before `V#2`, and a date after the version cannot be compared.
 #[test]
 fn h_unpadded_versions_do_not_sort() {
     let text = with_table(&format!(

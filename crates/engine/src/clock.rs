@@ -1,4 +1,4 @@
-//! The clock, which tests can replace by one that they set.
+//! The clock, which tests can replace with one that they control.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -72,14 +72,14 @@ pub struct Engine<S> {
     endpoint: OnceLock<String>,
     /// The buckets of exports, imports and bulk operations, if there are any.
     buckets: OnceLock<Arc<dyn Buckets>>,
-    /// Whether exports, imports and bulk operations stop, to resume after a restart.
+    /// Whether exports, imports and bulk operations were stopped; they resume after a restart.
     exchanges_stopped: AtomicBool,
     open_exports: OpenIds,
     open_imports: OpenIds,
     open_restores: OpenIds,
     open_bulk_operations: OpenIds,
     token_cursor: TokenCursor,
-    /// The time in the last id of an export, import, restore or bulk operation.
+    /// The time in the last id of an export, import, bulk operation, backup or restore.
     last_exchange_millis: AtomicU64,
     /// The state that imports and bulk operations keep between steps.
     step_state: StepState,
@@ -167,7 +167,7 @@ impl<S: Store> Engine<S> {
         self.endpoint.get().cloned().unwrap_or_else(|| format!("dynamodb.{}.amazonaws.com", self.region))
     }
 
-    /// Sets the callback for new background work, so that it starts at once.
+    /// Sets the callback for new background work, so that the work starts immediately.
     pub fn on_maintenance_due(&self, wake: impl Fn() + Send + Sync + 'static) {
         let _ = self.waker.set(Box::new(wake));
     }

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn generators_of_the_same_number_of_ids_make_different_ones() {
+    fn ids_differ_within_and_between_generators() {
         let ids: Vec<String> = (0..4)
             .flat_map(|_| {
                 let generator = IdGenerator::new().unwrap();

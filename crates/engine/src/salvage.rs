@@ -4,7 +4,7 @@ use crate::catalog::catalog_rows::{self, CatalogRows};
 use crate::key::stored_key::{self, Key};
 use partita_store::{Decision, Rows, Store, StoreError};
 
-/// Restores the catalog rows of which only the second copy was salvaged; returns their descriptions.
+/// Restores catalog rows whose second copy alone was salvaged; returns their descriptions.
 pub async fn restore_catalog(store: &impl Store) -> Result<Vec<String>, StoreError> {
     let stored = CatalogRows::read(&store.snapshot()?)?;
     let mut restored = Vec::new();
@@ -26,7 +26,7 @@ pub fn describe_row(key: &[u8]) -> Option<String> {
     match () {
         () if is_in(stored_key::all_streams()) => Some("the record of a stream".to_owned()),
         () if is_in(stored_key::all_histories()) => Some("the record of a history".to_owned()),
-        () if key == Key::NextSpace.to_bytes() => Some("which space is free".to_owned()),
+        () if key == Key::NextSpace.to_bytes() => Some("the number of the next free space".to_owned()),
         () => None,
     }
 }

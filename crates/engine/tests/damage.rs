@@ -10,7 +10,7 @@ use crate::support;
 use damaging_store::DamagingStore;
 use partita_engine::bucket::bucket_folder::BucketFolders;
 use partita_engine::maintenance::Progress;
-use partita_engine::verify::{FindingKind, Pace, mend};
+use partita_engine::verify::{FindingKind, Pace, repair};
 use partita_store::{Direction, KeyRange, Snapshot, Store};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ fn item_keys(store: &DamagingStore) -> Vec<Vec<u8>> {
 }
 
 fn kinds(database: &Database<DamagingStore>) -> Vec<FindingKind> {
-    database.findings(Pace::ALONE).into_iter().map(|finding| finding.kind).collect()
+    database.findings(Pace::EXCLUSIVE).into_iter().map(|finding| finding.kind).collect()
 }
 
 async fn in_group(database: &Database<DamagingStore>, group: &str) -> usize {
@@ -168,7 +168,7 @@ async fn a_damaged_item_can_be_overwritten() {
     );
     let table = database.succeed("DescribeTable", json!({"TableName": "Tab"})).await;
     assert_eq!(table["Table"]["ItemCount"], 10);
-    mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+    repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap();
     database.assert_clean();
 }
 
@@ -386,7 +386,7 @@ fn new_table(name: &str) -> Value {
 async fn intact() -> (DamagingStore, Database<DamagingStore>) {
     let (store, database) = damaged().await;
     database.succeed("PutItem", json!({"TableName": "Tab", "Item": item(3, "new")})).await;
-    mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+    repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap();
     database.succeed("CreateTable", new_table("Other")).await;
     database.assert_clean();
     (store, database)
@@ -451,11 +451,11 @@ async fn a_table_whose_record_is_lost_can_only_be_restored() {
         .await;
     run_maintenance(&database).await;
     assert_eq!(database.succeed("Scan", json!({"TableName": "Restored"})).await["Count"], 9);
-    let found = database.findings(Pace::ALONE);
+    let found = database.findings(Pace::EXCLUSIVE);
     assert!(found.iter().any(|one| one.kind == FindingKind::Damaged && one.table.as_deref() == Some("Tab")));
     // The repair deletes the table: its name is free again, and its rows are deleted.
     for _ in 0..3 {
-        mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+        repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap();
     }
     let database = database.reopen(|| store.clone());
     assert_eq!(database.succeed("ListTables", json!({})).await["TableNames"], json!(["Other", "Restored"]));
@@ -562,7 +562,7 @@ async fn damaged_entries_are_repaired() {
         store.damage(&keys[0]);
         assert!(kinds(&database).contains(&FindingKind::Damaged), "space {space}");
         for _ in 0..3 {
-            mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+            repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap();
         }
         database.assert_clean();
         assert_eq!(in_group(&database, "old").await + in_group(&database, "new").await, 10);

@@ -56,7 +56,7 @@ impl Store for Recorder {
     }
 }
 
-/// The writes without the second copies of catalog rows, of which every catalog row has one.
+/// The writes without the second copies of catalog rows.
 fn without_copies(writes: &[Write]) -> Vec<Write> {
     let rows_of = |space: Space| {
         let row = move |write: &Write| match write {

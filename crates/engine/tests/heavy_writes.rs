@@ -68,7 +68,7 @@ async fn no_update_is_lost() {
 #[tokio::test]
 async fn an_expensive_condition_still_holds_when_the_item_is_written() {
     let database = with_large_items("Heavy", ITEMS, 200_000).await;
-    // Only the first of them may succeed; both take long.
+    // Only the first of them may succeed; both are expensive.
     let first = |name: &str| {
         let mut request = update(0, true);
         let condition =

@@ -107,7 +107,7 @@ impl<S: Store> Stress<S> {
         self.succeed("CreateTable", table).await;
     }
 
-    /// Brings a pair to its next version, both items at once.
+    /// Brings a pair to its next version, both items in one transaction.
     async fn change(&self, table: &str, journal: &Journal, pair: usize) {
         let version = journal.requested[pair].fetch_add(1, Ordering::SeqCst) + 1;
         let action = |half: &str| {
@@ -317,12 +317,12 @@ fn spawn<'scope, S: Store>(
 }
 
 #[test]
-fn restores_are_right_during_writes_in_memory() {
+fn restores_are_correct_during_writes_in_memory() {
     stress(MemoryStore::new());
 }
 
 #[test]
-fn restores_are_right_during_writes_on_disk() {
+fn restores_are_correct_during_writes_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { durability: Durability::Relaxed };
     stress(EmbeddedStore::open_with_pace(folder.path(), options, Pace::Eager).unwrap());

@@ -1,4 +1,4 @@
-//! All tests of the engine's public side, as one program: the engine is generic over its store, and each program would compile it anew.
+//! All tests of the engine's public interface, as one program: the engine is generic over its store, and each further program would compile it again.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -340,7 +340,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn in_memory_streams_rebuild_the_table(steps in steps(), view in views()) {
+    fn streams_rebuild_the_table_in_memory(steps in steps(), view in views()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(streams_rebuild_the_table(steps, view, MemoryStore::new, false));
     }
@@ -350,7 +350,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn on_disk_streams_rebuild_the_table(steps in steps(), view in views()) {
+    fn streams_rebuild_the_table_on_disk(steps in steps(), view in views()) {
         let folder = tempfile::tempdir().unwrap();
         let open = || EmbeddedStore::open(folder.path(), Options::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -507,7 +507,7 @@ async fn old_records_are_trimmed_and_reading_them_is_an_error() {
     assert_eq!(kind(&answer), "TrimmedDataAccessException");
     assert_eq!(answer["message"], "The data you are trying to access has been trimmed");
     assert_eq!(texts(&database.call("GetRecords", horizon).await), ["young"]);
-    // The shard, closed meanwhile, is removed a day later.
+    // The shard, which has since been closed, is removed a day later.
     database.advance_seconds(24 * 3_600 + 1);
     database.maintain().await;
     let latest = json!({"ShardIteratorType": "LATEST"});

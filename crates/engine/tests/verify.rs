@@ -4,7 +4,7 @@
 
 use crate::support;
 
-use partita_engine::verify::{FindingKind, Pace, mend};
+use partita_engine::verify::{FindingKind, Pace, repair};
 use partita_store::{
     Counters, Damage, Decision, Direction, Health, KeyRange, Rows, Snapshot as _, Store, StoreError, Usage,
     Write,
@@ -183,7 +183,8 @@ async fn plant(
     let before = store.get(&key);
     assert_ne!(before, row, "the row does not change");
     store.set(&key, row).await;
-    let mut kinds: Vec<_> = database.findings(Pace::ALONE).into_iter().map(|finding| finding.kind).collect();
+    let mut kinds: Vec<_> =
+        database.findings(Pace::EXCLUSIVE).into_iter().map(|finding| finding.kind).collect();
     kinds.sort();
     store.set(&key, before).await;
     kinds
@@ -343,10 +344,10 @@ async fn entries_and_totals_are_repaired() {
     store.set(&store.first_key(spaces.items), None).await;
     store.set(&counters_key(spaces.global), None).await;
     store.set(&key_in(spaces.collections, &[7; 16]), Some(vec![1; 16])).await;
-    assert!(mend(&store, database.findings(Pace::ALONE)).await.unwrap() > 10);
+    assert!(repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap() > 10);
     // An entry that two items shared is rebuilt in the second round, and totals are right after the third.
     for _ in 0..2 {
-        mend(&store, database.findings(Pace::ALONE)).await.unwrap();
+        repair(&store, database.findings(Pace::EXCLUSIVE)).await.unwrap();
     }
     database.assert_clean();
 }
@@ -366,7 +367,7 @@ async fn concurrent_writes_cause_no_findings() {
         })
     };
     for round in 0..12 {
-        let pace = if round % 2 == 0 { Pace::RESTLESS } else { Pace::ALONE };
+        let pace = if round % 2 == 0 { Pace::NEW_SNAPSHOT_PER_PAGE } else { Pace::EXCLUSIVE };
         assert_eq!(database.findings(pace), []);
     }
     is_over.store(true, Ordering::Relaxed);

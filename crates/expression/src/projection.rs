@@ -112,7 +112,7 @@ impl Projection {
         self.tree.attributes().iter().map(|(name, _)| &**name)
     }
 
-    /// Returns the top-level attributes of which it selects only parts.
+    /// Returns the top-level attributes from which it selects only parts.
     pub fn nested_roots(&self) -> impl Iterator<Item = &str> {
         let nested = self.tree.attributes().iter().filter(|(_, inner)| inner.has_children());
         nested.map(|(name, _)| &**name)

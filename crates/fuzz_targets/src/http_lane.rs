@@ -1,4 +1,4 @@
-//! The bytes of a connection on the usual request's lane: what is whole is cut out exactly, and its signature is looked at.
+//! The bytes of a connection in the fast lane: complete requests are delimited exactly, and their signatures are checked.
 
 use partita_auth::{Authentication, Credential, Verifier};
 use partita_server::fuzzing::{ParsedBytes, parse};

@@ -20,11 +20,11 @@ pub enum Anomaly {
     Refused { key: Key, element: Element },
     /// An element that is not in the list although its transaction was acknowledged.
     Lost { key: Key, element: Element },
-    /// A transaction of whose appends only some are there.
+    /// A transaction with only some of its appends in the lists.
     Partial { transaction: usize },
     /// An observation of a state that the list never had.
     ImpossibleRead { transaction: usize, key: Key },
-    /// Transactions each of which would have to precede the next.
+    /// A cycle of transactions, each of which would have to precede the next.
     Cycle { name: String, cycle: Cycle },
 }
 

@@ -5,7 +5,7 @@ use crate::random::Random;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const LISTS: usize = 12;
-/// A list is retired after so many appends.
+/// A list is retired after this many appends.
 const MAX_APPENDS: u32 = 40;
 
 pub struct Lists {

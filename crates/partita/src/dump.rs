@@ -18,7 +18,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A piece is written once so many bytes are buffered.
+/// A piece is written once this many bytes are buffered.
 const PIECE_BYTES: usize = 4 << 20;
 
 /// The content of the checkpoint file.

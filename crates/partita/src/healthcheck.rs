@@ -1,4 +1,4 @@
-//! `partita healthcheck`: asks whether a database is ready for requests of every kind.
+//! `partita healthcheck`: checks whether a database is ready for requests of every kind.
 
 use crate::arguments::Healthcheck;
 use crate::client::address::Address;
@@ -17,8 +17,7 @@ const MAX_RESPONSE_BYTES: usize = 64 * 1_024;
 pub fn run(check: &Healthcheck) -> Result<(), Box<dyn Error>> {
     let address = address(check);
     let place = &address.host;
-    let unknown =
-        || format!("what answers at {place} is not a database that says whether it is ready").into();
+    let unknown = || format!("the server at {place} does not report whether it is ready").into();
     let (status, body) = match send(check, &address) {
         Ok((status, body)) => (status, String::from_utf8_lossy(&body).into_owned()),
         Err(error) if error.kind() == ErrorKind::InvalidData => return Err(unknown()),

@@ -64,7 +64,7 @@ impl ProgressBar {
         let left = (self.total - done) as f64 / rate.max(0.001);
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH as usize - filled));
         let mut out = std::io::stderr().lock();
-        // A bar that cannot be drawn is no reason to stop.
+        // A bar that cannot be drawn is not a reason to stop.
         let _ = write!(out, "\r{bar} {done}/{} {}, {rate:.0}/s, {left:.0} s left   ", self.total, self.unit);
         let _ = out.flush();
     }

@@ -177,7 +177,7 @@ fn announce(endpoint: &str, storage: &str) {
     ));
 }
 
-/// Prints a line; that nobody reads standard output any more is no reason to stop.
+/// Prints a line; a closed standard output is not a reason to stop.
 fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());

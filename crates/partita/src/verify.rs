@@ -6,7 +6,7 @@ use crate::arguments::Verify;
 use crate::client::{Client, VERIFY_PATH};
 use crate::progress_bar::ProgressBar;
 use partita_engine::clock::Clock;
-use partita_engine::verify::{Event, Finding, Pace, mend, verify};
+use partita_engine::verify::{self, Event, Finding, Pace, verify};
 use partita_store::StoreError;
 use partita_store_embedded::{EmbeddedStore, OpenError, Options};
 use serde_json::Value;
@@ -98,7 +98,7 @@ fn repair_findings(store: &EmbeddedStore, repairable: Vec<Finding>) -> Result<bo
         return Ok(given_up > 0);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(|error| error.to_string())?;
-    let rows = runtime.block_on(mend(store, repairable)).map_err(text)?;
+    let rows = runtime.block_on(verify::repair(store, repairable)).map_err(text)?;
     println!("{rows} rows were repaired");
     Ok(true)
 }
@@ -120,7 +120,7 @@ fn check_pages(folder: &Path) -> Result<u64, String> {
 /// Checks the rows of a store that nothing else uses, and prints findings. Returns those that can be repaired.
 fn check_rows(store: &EmbeddedStore) -> Result<(Summary, Vec<Finding>), String> {
     let (mut bar, mut repairable) = (TotalsBar::new("rows"), Vec::new());
-    let verified = verify(store, &Clock::System, Pace::ALONE, |event| {
+    let verified = verify(store, &Clock::System, Pace::EXCLUSIVE, |event| {
         match event {
             Event::Finding(finding) => {
                 println!("{finding}");

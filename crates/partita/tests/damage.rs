@@ -52,7 +52,7 @@ fn damage_is_found_and_the_rest_salvaged() {
     assert_eq!(code, Some(3), "{output}");
     assert!(output.contains("499 rows were copied") && output.contains("lost: "), "{output}");
     assert!(!partita(&["verify", new_name]).1.contains("damaged: "));
-    // Nothing is copied into a folder that is not empty, and a folder that is no store is not verified.
+    // Nothing is copied into a folder that is not empty, and a folder that is not a store is not verified.
     assert_eq!(partita(&["salvage", data_name, "--into", new_name]).0, Some(1));
     assert_eq!(partita(&["verify", folder.path().to_str().unwrap()]).0, Some(2));
 }

@@ -1,4 +1,4 @@
-//! Drives the engine's background work: at once while there is more to do, otherwise once a second.
+//! Drives the engine's background work: immediately while there is more to do, otherwise once a second.
 //!
 //! Each kind of work has a task of its own, and there are as many threads as kinds: whatever one of them waits for, a slow
 //! disk or an unreachable endpoint, the others and the server's own threads continue. While a step waits for its bucket,

@@ -1,4 +1,4 @@
-//! The time, behind a seam: nothing else in the server reads a clock, but by tokio's, which tests can stop.
+//! The time, behind a seam: nothing else in the server reads a clock, except tokio's, which tests can stop.
 
 use std::time::{Instant, SystemTime};
 

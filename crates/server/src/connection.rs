@@ -168,5 +168,5 @@ async fn handle<S: Store>(
 /// Deregisters a socket from the current thread's runtime.
 pub(crate) fn detach(stream: TcpStream) -> Option<std::net::TcpStream> {
     let stream = stream.into_std();
-    stream.inspect_err(|error| tracing::debug!(%error, "a connection ended at once")).ok()
+    stream.inspect_err(|error| tracing::debug!(%error, "a connection ended immediately")).ok()
 }

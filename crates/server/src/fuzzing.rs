@@ -7,7 +7,7 @@ use partita_auth::SignedRequest;
 pub enum ParsedBytes {
     /// A request that ends here.
     Complete { end: usize },
-    /// At least so many bytes are missing.
+    /// At least this many bytes are missing.
     Incomplete(usize),
     /// Left to hyper, or refused.
     Unusual,

@@ -296,7 +296,7 @@ async fn check_signature(
 }
 
 /// Reserves memory for a response. A write that is done cannot be undone because its response does not fit: only reads are
-/// refused lightly.
+/// refused safely.
 fn reserve_response(bytes: usize, is_read_only: bool, reservation: &mut Reservation) -> Result<(), Refusal> {
     match is_read_only {
         _ if bytes <= SMALL_BYTES => Ok(()),

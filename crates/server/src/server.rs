@@ -27,7 +27,7 @@ use tokio_rustls::TlsAcceptor;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(7);
 /// How long a rejected client may take to read why.
 const REJECTION_TIMEOUT: Duration = Duration::from_millis(200);
-/// How many clients are told at the same time why they are rejected.
+/// How many rejected clients receive a reason at the same time.
 const CONCURRENT_REJECTIONS: usize = 4;
 
 const HEALTH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -54,7 +54,7 @@ pub struct Server<S> {
     connections: Arc<ConnectionLimit>,
     workers: WorkerThreads,
     spare: SpareDescriptor,
-    /// Permits to tell a client why it is rejected.
+    /// Permits to send a client the reason for its rejection.
     rejections: Arc<Semaphore>,
 }
 
@@ -137,7 +137,7 @@ impl<S: Store> Server<S> {
     async fn dispatch(&self, stream: TcpStream, shutdown: &Shutdown) {
         let Some(slot) = self.connections.acquire().await else {
             self.pipeline.budget.record_rejected_connection();
-            // Without encryption the client can be told why, as long as not too many are.
+            // Without encryption the client can be sent the reason, as long as not too many are.
             if let (None, Ok(permit)) = (&self.encryption, Arc::clone(&self.rejections).try_acquire_owned()) {
                 tokio::spawn(reject(stream, self.pipeline.budget, permit));
             }
@@ -184,7 +184,7 @@ async fn store_failure<S: Store>(pipeline: &Pipeline<S>) -> String {
     }
 }
 
-/// Tells a client that there are too many connections.
+/// Sends the response that there are too many connections.
 async fn reject(mut stream: TcpStream, budget: &'static Budget, _permit: OwnedSemaphorePermit) {
     let refusal = Reply::closing(Refusal::BudgetExceeded, budget.reservation()).into_http1();
     let rejected = async {

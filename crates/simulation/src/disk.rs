@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The block size of the log's records.
 const BLOCK_BYTES: usize = 4_096;
 
-/// How often something fails, once in this many calls; 0 is never.
+/// How the disk fails. A number means once in that many calls; 0 means never.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
     pub write: usize,
@@ -84,7 +84,7 @@ pub struct Disk {
     pending_names: Vec<NameChange>,
     /// The number of calls so far.
     pub calls: u64,
-    /// The call at which the power fails.
+    /// The call at which the crash happens.
     pub crash_at: Option<u64>,
     /// What is left of the folder, if there was a crash.
     pub left: Option<Image>,
@@ -307,7 +307,7 @@ impl Disk {
         self.crash_with(CrashStyle::Everything);
     }
 
-    /// The power fails now.
+    /// The power fails now; with `only_kills` the process is killed instead.
     pub fn crash(&mut self) {
         let style = if self.only_kills { CrashStyle::Everything } else { CrashStyle::of(&mut self.random) };
         self.crash_with(style);
@@ -337,7 +337,7 @@ impl Disk {
     }
 }
 
-/// What a power loss takes of the pending writes.
+/// Which pending writes survive a crash.
 #[derive(Clone, Copy, Debug)]
 enum CrashStyle {
     /// Nothing is lost: the process was killed and the machine stays on.
@@ -345,7 +345,7 @@ enum CrashStyle {
     Nothing,
     /// Each sector survives or not.
     Sectors,
-    /// In each file the first writes survive, up to a sector of one.
+    /// In each file the first writes survive, the last of them perhaps in part.
     Beginning,
 }
 

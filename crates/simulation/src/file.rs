@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The unit that the disk writes atomically.
 pub const SECTOR_BYTES: usize = 512;
-/// The unit that the operating system writes at once, if nothing goes wrong.
+/// The unit that the operating system writes as a unit, if nothing goes wrong.
 const PAGE_BYTES: usize = 4_096;
 
 #[derive(Default, Clone)]

@@ -4,7 +4,7 @@
 //! scenario (what clients request, what must hold) → simulator (what happens next) → engine → store's steps
 //!     → C library calls (intercept) → disk (what is durable, what is pending, what fails, when the power fails)
 //! ```
-//! The store is the real one, LMDB included: its files are real files, which show what the process sees. Beside them the
+//! The store is the real one, LMDB included: its files are real files, which show what the process sees. In addition, the
 //! [`disk`] tracks what would be left after a power loss. At a crash that is extracted ([`image`]) and written to a new
 //! folder, where the store is opened again. See docs/decisions/0016-simulation.md.
 

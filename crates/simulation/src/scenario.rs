@@ -57,7 +57,7 @@ pub trait Scenario: Send {
         self.check(database)
     }
 
-    /// How many milliseconds the clock may jump at once; negative if it may also jump backwards.
+    /// How many milliseconds the clock may jump in one turn; negative if it may also jump backwards.
     fn max_clock_jump(&self) -> i64;
 }
 

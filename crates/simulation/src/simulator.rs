@@ -1,4 +1,4 @@
-//! Decides what happens next: a client, a step of the store, the engine's upkeep, the clock, a fault, or the end. One
+//! Decides what happens next: a client, a step of the store, the engine's maintenance, the clock, a fault, or the end. One
 //! thread, one seed.
 
 use crate::disk::{Disk, Faults};
@@ -24,7 +24,7 @@ use std::task::{Context, Poll, Waker};
 
 /// 2026-11-15T00:00:00Z.
 const START_MILLIS: u64 = 1_794_700_800_000;
-/// The server retries more often, which would not help either.
+/// The store's own applier retries more often; here that would not help either.
 const MAX_FAILURES: usize = 4;
 /// More turns than any request takes.
 const MAX_TURNS: usize = 10_000;
@@ -162,7 +162,7 @@ struct Process {
     engine: Arc<Engine<BuggyStore>>,
     driver: Driver,
     tasks: Vec<Option<Task>>,
-    upkeep: Option<ResponseFuture>,
+    maintenance: Option<ResponseFuture>,
     /// How often in a row the tree could not be brought up to date.
     failures: usize,
 }
@@ -249,10 +249,10 @@ impl Simulator {
         let clock = Clock::Manual(Arc::clone(&self.clock));
         let unreadable = |error: StoreError| OpenError::Io { folder, source: std::io::Error::other(error) };
         let engine = Engine::open(store, "us-east-1", clock).map_err(unreadable)?;
-        // Table secrets come from the process, not from the seed.
+        // Without table secrets, stored keys are the same in every run.
         let engine = engine.with_fixed_tokens();
         let tasks = (0..clients).map(|_| None).collect();
-        Ok(Process { engine: Arc::new(engine), driver, tasks, upkeep: None, failures: 0 })
+        Ok(Process { engine: Arc::new(engine), driver, tasks, maintenance: None, failures: 0 })
     }
 
     /// Compacts the data file; the power may fail meanwhile.
@@ -318,12 +318,12 @@ impl Simulator {
             }
             84..87 => {
                 process.driver.sync();
-                // A failed one is made up for later.
+                // A failed sync is repeated later.
                 if self.config.faults.sync == 0 && !has_crashed() {
                     scenario.on_durable();
                 }
             }
-            87..93 => process.run_upkeep(),
+            87..93 => process.run_maintenance(),
             93..97 => self.advance_clock(scenario.max_clock_jump()),
             97..99 => scenario.observe(process)?,
             _ => {
@@ -480,24 +480,24 @@ impl Process {
         })
     }
 
-    /// One turn of the engine's upkeep, or of waiting for its writes.
-    fn run_upkeep(&mut self) {
+    /// One turn of the engine's maintenance, or of waiting for its writes.
+    fn run_maintenance(&mut self) {
         let engine = Arc::clone(&self.engine);
-        let mut upkeep = self.upkeep.take().unwrap_or_else(|| {
+        let mut maintenance = self.maintenance.take().unwrap_or_else(|| {
             Box::pin(async move {
                 // Failures are retried.
                 let _ = engine.maintain().await;
                 Value::Null
             })
         });
-        if poll(&mut upkeep).is_pending() {
-            self.upkeep = Some(upkeep);
+        if poll(&mut maintenance).is_pending() {
+            self.maintenance = Some(maintenance);
         }
     }
 
     /// Clean shutdown: all requests are done, and the tree is up to date.
     fn close(&mut self) {
-        self.upkeep = None;
+        self.maintenance = None;
         // If it fails, the next start scans the log.
         let _ = self.driver.close();
     }
@@ -523,7 +523,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // Before the engine that they share: otherwise the store would not be closed here.
         self.tasks.clear();
-        self.upkeep = None;
+        self.maintenance = None;
     }
 }
 

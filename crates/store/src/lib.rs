@@ -142,7 +142,7 @@
 //! #     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
 //! #     match std::pin::pin!(future).poll(&mut context) {
 //! #         std::task::Poll::Ready(output) => output,
-//! #         std::task::Poll::Pending => unreachable!("this store answers at once"),
+//! #         std::task::Poll::Pending => unreachable!("this store answers immediately"),
 //! #     }
 //! # }
 //! assert_eq!(block_on(store.decide(vec![key.clone()], append.clone()))?, 1);

@@ -118,7 +118,7 @@ pub struct Options {
 pub enum Pace {
     #[default]
     Normal,
-    /// At once, for tests of concurrent application.
+    /// Immediately, for tests of concurrent application.
     Eager,
     /// When the store is closed, for tests of recovery.
     Lazy,

@@ -1,4 +1,4 @@
-//! Why a folder cannot be opened as a store, in words that tell an operator what to do.
+//! Why a folder cannot be opened as a store, with messages that say what to do.
 
 use partita_store::StoreError;
 use std::io;

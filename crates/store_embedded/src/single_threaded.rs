@@ -115,7 +115,7 @@ impl Driver {
         }
     }
 
-    /// Closes a store that nobody writes to any more: brings the tree up to date.
+    /// Closes a store that has no more writers: brings the tree up to date.
     pub fn close(&mut self) -> Result<(), StoreError> {
         while self.write() || self.apply()? {}
         self.applier.close();

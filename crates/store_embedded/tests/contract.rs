@@ -372,7 +372,7 @@ fn usage_grows_with_rows(store: &impl Store) {
 }
 
 #[test]
-fn a_caller_that_may_block_is_answered_at_once() {
+fn a_caller_that_may_block_is_answered_immediately() {
     embedded_with(Durability::Full, Pace::Normal, |store| {
         blocking::set_allowed(true);
         for number in 0..100u8 {

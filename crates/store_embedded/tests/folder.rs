@@ -30,7 +30,7 @@ fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
 }
 
 #[test]
-fn the_second_to_open_is_told_who_was_first() {
+fn opening_twice_reports_the_first_owner() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     let Err(error) = open(folder.path()) else { panic!("opened twice") };

@@ -24,7 +24,7 @@ fn open(folder: &Path) -> EmbeddedStore {
     EmbeddedStore::open(folder, Options::default()).unwrap()
 }
 
-/// A store that has rewritten a page of which nothing was left.
+/// A store that has rewritten a page that was lost completely.
 fn with_a_lost_page(folder: &Path) -> EmbeddedStore {
     let store = open(folder);
     let value = |number: u16| [&[7; 100][..], &number.to_be_bytes()].concat();
@@ -72,7 +72,7 @@ fn they_are_removed_with_their_space() {
     let store = with_a_lost_page(folder.path());
     write(&store, vec![Write::DropSpace(Space(2))]).unwrap();
     let until = Instant::now() + Duration::from_secs(20);
-    // Closing the store makes it hurry; rows of dropped spaces are removed in the background.
+    // Closing the store makes it finish; rows of dropped spaces are removed in the background.
     let mut store = Some(store);
     while !lost_ranges(folder.path()).is_empty() {
         assert!(Instant::now() < until, "{}", lost_ranges(folder.path()));

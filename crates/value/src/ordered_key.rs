@@ -75,7 +75,7 @@ fn write_number(number: &Number, key: &mut Vec<u8>) {
     }
 }
 
-/// The secret with which tokens are hashed. Without it, nobody can construct two keys with the same token.
+/// The secret with which tokens are hashed. Without it, an attacker cannot construct two keys with the same token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenKey([u64; 2]);
 

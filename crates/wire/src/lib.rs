@@ -1,4 +1,4 @@
-//! DynamoDB JSON. No other crate reads or writes it.
+//! DynamoDB JSON: the only crate of the server that reads or writes it.
 //!
 //! A request body becomes a typed request in one pass:
 //!

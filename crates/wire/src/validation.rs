@@ -7,7 +7,7 @@ use std::fmt::{Display, Write};
 
 /// AWS reports no more errors than this.
 const MAX_ERRORS: usize = 10;
-/// No error is added to a text longer than this: errors may repeat long names over and over.
+/// No error is added to a text longer than this: errors may repeat long names.
 const MAX_TEXT_BYTES: usize = 65_536;
 /// The characters of table and index names.
 pub(crate) const NAME_PATTERN: &str = "[a-zA-Z0-9_.-]+";

@@ -1,4 +1,4 @@
-//! Every file opens with what it is for, has a name that says something, and keeps to its business.
+//! Every file opens with what it is for, has a name that says something, and, in the engine, builds no stored keys.
 
 use super::Repository;
 use super::source::SourceFile;

@@ -10,7 +10,7 @@ const SERDE_JSON: &[(&str, &str)] = &[
     ("engine", "the catalog's records"),
     ("exchange", "manifests of exports"),
     ("partita", "reports, and items that model commands send to any endpoint"),
-    ("server", "health, metrics and attached models"),
+    ("server", "readiness, verification and attached models"),
 ];
 
 /// Where else DynamoDB's type descriptors are named in JSON, and why.

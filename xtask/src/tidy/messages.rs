@@ -1,4 +1,4 @@
-//! Nobody looks at a message to decide anything: errors have kinds.
+//! No code inspects a message to decide anything: errors have kinds.
 
 use super::Repository;
 use super::layers::TOOLS;
@@ -9,7 +9,7 @@ const TEXTS: [&str; 4] = [".message", ".message()", ".message.as_str()", ".to_st
 /// How it looks for something in it.
 const SEARCHES: [&str; 6] =
     [".contains(", ".starts_with(", ".ends_with(", ".find(", ".strip_prefix(", ".split_once("];
-/// How it is compared; other things than errors are compared by their text, too.
+/// How it is compared; things other than errors are also compared by their text.
 const COMPARISONS: [&str; 4] = [".message == ", ".message != ", ".message() == ", ".message() != "];
 
 pub fn problems(repository: &Repository) -> Vec<String> {

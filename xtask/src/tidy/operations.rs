@@ -7,12 +7,16 @@ use std::fs;
 pub fn problems(repository: &Repository) -> Vec<String> {
     let mut problems = missing_stages();
     problems.extend(operations_export_nothing(repository));
+    problems.extend(undeclared_tests(repository));
     problems
 }
 
 fn missing_stages() -> Vec<String> {
     let table = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
     let mut problems = Vec::new();
+    if operations(&table).is_empty() {
+        problems.push("crates/api/src/operation.rs: no line of the table was recognized".to_owned());
+    }
     for (folder, module) in operations(&table) {
         for stage in ["api", "wire", "engine"] {
             let file = format!("crates/{stage}/src/{folder}/{module}.rs");
@@ -31,7 +35,7 @@ fn operations(table: &str) -> Vec<(&str, &str)> {
     words.filter(|words| words.len() > 5).map(|words| (words[0], words[2])).collect()
 }
 
-/// An operation's file is no library: what two operations share is in a file named after the thing.
+/// An operation's file is not a library: what two operations share is in a file named after the thing.
 ///
 /// In `engine` its only public item is the operation's method, which no other file calls; in `wire` it exports `decode` and
 /// `encode`. In `api` it uses nothing of another
@@ -100,4 +104,25 @@ fn camel_case(module: &str) -> String {
         first.to_uppercase() + rest
     });
     words.collect()
+}
+
+/// The engine's tests are one program: a file that its `main.rs` does not declare would never run.
+fn undeclared_tests(repository: &Repository) -> Vec<String> {
+    const FOLDER: &str = "crates/engine/tests/";
+    let main = fs::read_to_string(root().join(FOLDER).join("main.rs")).unwrap_or_default();
+    let tests = repository.files.iter().filter_map(|file| Some((file, file.path.strip_prefix(FOLDER)?)));
+    let tests = tests.filter(|(_, name)| !name.contains('/') && *name != "main.rs");
+    let forgotten = tests.filter(|(file, _)| !main.contains(&format!("mod {};", file.stem())));
+    forgotten.map(|(file, _)| format!("{}: main.rs beside it does not declare it", file.path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operations;
+
+    #[test]
+    fn lines_of_the_table_are_recognized() {
+        let table = "        item PutItem put_item PutItemOutput writes \"as \\\"AWS\\\"\";\n    // no line";
+        assert_eq!(operations(table), [("item", "put_item")]);
+    }
 }

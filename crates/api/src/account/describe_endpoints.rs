@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct DescribeEndpoints;
 
-/// The response of DescribeEndpoints.
+/// The response to DescribeEndpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribeEndpointsOutput {
     /// Host and port.

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct DescribeLimits;
 
-/// The response of DescribeLimits.
+/// The response to DescribeLimits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescribeLimitsOutput {
     /// The maximum read units of the account.

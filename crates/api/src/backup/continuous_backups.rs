@@ -18,7 +18,7 @@ pub struct Recovery {
     pub latest_millis: u64,
 }
 
-/// The response of DescribeContinuousBackups and UpdateContinuousBackups.
+/// The response to DescribeContinuousBackups and UpdateContinuousBackups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContinuousBackupsOutput {
     /// The table's continuous backups.

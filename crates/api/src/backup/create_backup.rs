@@ -1,4 +1,4 @@
-//! CreateBackup: a copy of a table as it is now, which outlives the table.
+//! CreateBackup: preserves a table as it is now; the backup outlives the table.
 
 use crate::backup::BackupDetails;
 use partita_value::names::TableName;
@@ -12,7 +12,7 @@ pub struct CreateBackup {
     pub name: String,
 }
 
-/// The response of CreateBackup.
+/// The response to CreateBackup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateBackupOutput {
     /// The backup.

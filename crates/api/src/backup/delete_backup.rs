@@ -9,5 +9,5 @@ pub struct DeleteBackup {
     pub arn: String,
 }
 
-/// The response of DeleteBackup.
+/// The response to DeleteBackup.
 pub type DeleteBackupOutput = BackupOutput;

@@ -1,4 +1,4 @@
-//! DescribeBackup: a backup, and the table it was made of.
+//! DescribeBackup: a backup, and the table it was made from.
 
 use crate::backup::BackupOutput;
 
@@ -9,5 +9,5 @@ pub struct DescribeBackup {
     pub arn: String,
 }
 
-/// The response of DescribeBackup.
+/// The response to DescribeBackup.
 pub type DescribeBackupOutput = BackupOutput;

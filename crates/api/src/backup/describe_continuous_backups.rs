@@ -10,5 +10,5 @@ pub struct DescribeContinuousBackups {
     pub table: TableName,
 }
 
-/// The response of DescribeContinuousBackups.
+/// The response to DescribeContinuousBackups.
 pub type DescribeContinuousBackupsOutput = ContinuousBackupsOutput;

@@ -15,12 +15,12 @@ pub struct ListBackups {
     /// Only backups made before this time.
     pub before_millis: Option<u64>,
     /// The ARN of the backup after which the page starts.
-    pub behind: Option<String>,
+    pub start_after: Option<String>,
     /// Only backups of these kinds.
     pub kinds: Vec<BackupKind>,
 }
 
-/// The response of ListBackups.
+/// The response to ListBackups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListBackupsOutput {
     /// The page of backups.

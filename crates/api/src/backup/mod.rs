@@ -1,4 +1,4 @@
-//! Backups, point-in-time recovery, and restores of both.
+//! Backups, point-in-time recovery, and restores from either.
 
 crate::operation_modules!(backup);
 pub mod continuous_backups;
@@ -81,7 +81,7 @@ pub struct BackupSummary {
     pub table_arn: String,
 }
 
-/// A backup and the table it was made of.
+/// A backup and the table it was made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackupDescription {
     /// The backup.
@@ -92,7 +92,7 @@ pub struct BackupDescription {
     pub time_to_live: Option<String>,
 }
 
-/// The response of DescribeBackup and DeleteBackup.
+/// The response to DescribeBackup and DeleteBackup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackupOutput {
     /// The backup.

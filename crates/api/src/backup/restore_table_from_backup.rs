@@ -15,5 +15,5 @@ pub struct RestoreTableFromBackup {
     pub overrides: RestoreOverrides,
 }
 
-/// The response of RestoreTableFromBackup.
+/// The response to RestoreTableFromBackup.
 pub type RestoreTableFromBackupOutput = TableOutput;

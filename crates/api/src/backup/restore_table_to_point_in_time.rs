@@ -1,4 +1,4 @@
-//! RestoreTableToPointInTime: a new table with the items that a table had at a time.
+//! RestoreTableToPointInTime: a new table with the items that a table had at a point in time.
 
 use crate::backup::restore::RestoreOverrides;
 use crate::table::table_output::TableOutput;
@@ -17,5 +17,5 @@ pub struct RestoreTableToPointInTime {
     pub overrides: RestoreOverrides,
 }
 
-/// The response of RestoreTableToPointInTime.
+/// The response to RestoreTableToPointInTime.
 pub type RestoreTableToPointInTimeOutput = TableOutput;

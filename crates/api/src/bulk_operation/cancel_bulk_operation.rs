@@ -9,7 +9,7 @@ pub struct CancelBulkOperation {
     pub arn: String,
 }
 
-/// The response of CancelBulkOperation.
+/// The response to CancelBulkOperation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CancelBulkOperationOutput {
     /// The ARN of the bulk operation.

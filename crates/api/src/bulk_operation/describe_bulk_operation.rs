@@ -9,7 +9,7 @@ pub struct DescribeBulkOperation {
     pub arn: String,
 }
 
-/// The response of DescribeBulkOperation.
+/// The response to DescribeBulkOperation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeBulkOperationOutput {
     /// The bulk operation.

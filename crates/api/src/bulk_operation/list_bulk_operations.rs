@@ -10,7 +10,7 @@ pub struct ListBulkOperations {
     pub page: ListPage,
 }
 
-/// The response of ListBulkOperations.
+/// The response to ListBulkOperations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListBulkOperationsOutput {
     /// The page of bulk operations.

@@ -22,7 +22,7 @@ pub struct StartBulkPutItems {
     pub tier: PerformanceTier,
 }
 
-/// The response of StartBulkPutItems.
+/// The response to StartBulkPutItems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartBulkPutItemsOutput {
     /// The bulk operation.

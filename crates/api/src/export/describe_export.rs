@@ -9,7 +9,7 @@ pub struct DescribeExport {
     pub arn: String,
 }
 
-/// The response of DescribeExport.
+/// The response to DescribeExport.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeExportOutput {
     /// The export.

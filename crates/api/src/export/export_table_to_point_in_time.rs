@@ -34,7 +34,7 @@ pub struct IncrementalExport {
     pub view: ExportView,
 }
 
-/// The response of ExportTableToPointInTime.
+/// The response to ExportTableToPointInTime.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportTableToPointInTimeOutput {
     /// The export.

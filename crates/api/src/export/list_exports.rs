@@ -10,7 +10,7 @@ pub struct ListExports {
     pub page: ListPage,
 }
 
-/// The response of ListExports.
+/// The response to ListExports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListExportsOutput {
     /// The page of exports.

@@ -28,7 +28,7 @@ impl ExportFormat {
 /// Which of a table's items are exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExportScope {
-    /// All items of the table at a time.
+    /// All items of the table as of one point in time.
     #[default]
     Full,
     /// The items that changed between two times.

@@ -9,7 +9,7 @@ pub struct DescribeImport {
     pub arn: String,
 }
 
-/// The response of DescribeImport.
+/// The response to DescribeImport.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeImportOutput {
     /// The import.

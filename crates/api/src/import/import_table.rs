@@ -23,7 +23,7 @@ pub struct ImportTable {
     pub compression: InputCompression,
 }
 
-/// The response of ImportTable.
+/// The response to ImportTable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportTableOutput {
     /// The import.

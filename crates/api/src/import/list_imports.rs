@@ -10,7 +10,7 @@ pub struct ListImports {
     pub page: ListPage,
 }
 
-/// The response of ListImports.
+/// The response to ListImports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListImportsOutput {
     /// The page of imports.

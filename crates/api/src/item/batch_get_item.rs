@@ -24,7 +24,7 @@ pub struct TableKeys {
     pub projection: Option<Projection>,
     /// Whether the read is strongly consistent.
     pub consistent_read: bool,
-    /// The projection as the request wrote it, to be repeated with the keys that did not fit the response.
+    /// The projection as the request wrote it, to be repeated with the keys that did not fit into the response.
     pub wording: ProjectionWording,
 }
 
@@ -48,7 +48,7 @@ pub struct TableItems {
     pub items: Vec<Item>,
 }
 
-/// The keys of one table that did not fit the response.
+/// The keys of one table that did not fit into the response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnprocessedKeys {
     /// The table.
@@ -61,12 +61,12 @@ pub struct UnprocessedKeys {
     pub wording: ProjectionWording,
 }
 
-/// The response of BatchGetItem.
+/// The response to BatchGetItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchGetItemOutput {
     /// The items found, by table.
     pub responses: Vec<TableItems>,
-    /// The keys that did not fit the response, by table.
+    /// The keys that did not fit into the response, by table.
     pub unprocessed: Vec<UnprocessedKeys>,
     /// The consumed capacity, if requested.
     pub consumed_capacity: Option<Vec<ConsumedCapacity>>,

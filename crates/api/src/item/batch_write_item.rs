@@ -24,7 +24,7 @@ pub enum BatchWrite {
     Delete(Item),
 }
 
-/// The response of BatchWriteItem.
+/// The response to BatchWriteItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchWriteItemOutput {
     /// The consumed capacity, if requested.

@@ -1,6 +1,6 @@
 //! Client request tokens, which make the transactions of TransactWriteItems and ExecuteTransaction idempotent.
 
-/// A client's token. A request that is repeated with the same token within ten minutes changes nothing more.
+/// A client's token. A request that is repeated with the same token within ten minutes has no further effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientRequestToken {
     /// The token as the client sent it.

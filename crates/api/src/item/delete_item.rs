@@ -25,5 +25,5 @@ pub struct DeleteItem {
     pub return_item_collection_metrics: bool,
 }
 
-/// The response of DeleteItem.
+/// The response to DeleteItem.
 pub type DeleteItemOutput = WriteOutput;

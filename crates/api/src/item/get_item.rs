@@ -19,7 +19,7 @@ pub struct GetItem {
     pub return_consumed_capacity: ReturnConsumedCapacity,
 }
 
-/// The response of GetItem.
+/// The response to GetItem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GetItemOutput {
     /// The item, if there is one.

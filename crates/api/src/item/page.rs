@@ -18,7 +18,7 @@ pub struct ItemPage {
     pub damaged: Vec<String>,
 }
 
-/// The response of Query and Scan.
+/// The response to Query and Scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOutput {
     /// The page of items.

@@ -25,5 +25,5 @@ pub struct PutItem {
     pub return_item_collection_metrics: bool,
 }
 
-/// The response of PutItem.
+/// The response to PutItem.
 pub type PutItemOutput = WriteOutput;

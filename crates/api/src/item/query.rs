@@ -35,5 +35,5 @@ pub struct Query {
     pub legacy: bool,
 }
 
-/// The response of Query.
+/// The response to Query.
 pub type QueryOutput = PageOutput;

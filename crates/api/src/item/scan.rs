@@ -44,5 +44,5 @@ pub struct Segment {
     pub total: u32,
 }
 
-/// The response of Scan.
+/// The response to Scan.
 pub type ScanOutput = PageOutput;

@@ -24,7 +24,7 @@ pub struct TransactGet {
     pub projection: Option<Projection>,
 }
 
-/// The response of TransactGetItems.
+/// The response to TransactGetItems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactGetItemsOutput {
     /// The items read: one entry per get, in order.

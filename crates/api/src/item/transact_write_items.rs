@@ -48,7 +48,7 @@ pub struct ConditionCheck {
     pub return_item_on_condition_failure: bool,
 }
 
-/// The response of TransactWriteItems.
+/// The response to TransactWriteItems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransactWriteItemsOutput {
     /// The consumed capacity, if requested.

@@ -27,5 +27,5 @@ pub struct UpdateItem {
     pub return_item_collection_metrics: bool,
 }
 
-/// The response of UpdateItem.
+/// The response to UpdateItem.
 pub type UpdateItemOutput = WriteOutput;

@@ -25,7 +25,7 @@ pub struct BatchStatement {
     pub return_item_on_condition_failure: bool,
 }
 
-/// The response of BatchExecuteStatement.
+/// The response to BatchExecuteStatement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchExecuteStatementOutput {
     /// The responses: one per statement, in order.

@@ -23,7 +23,7 @@ pub struct ExecuteStatement {
     pub return_item_on_condition_failure: bool,
 }
 
-/// The response of ExecuteStatement.
+/// The response to ExecuteStatement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecuteStatementOutput {
     /// The items read, or what a write returns.

@@ -25,7 +25,7 @@ pub struct TransactStatement {
     pub return_item_on_condition_failure: bool,
 }
 
-/// The response of ExecuteTransaction.
+/// The response to ExecuteTransaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecuteTransactionOutput {
     /// The items read: one entry per statement that reads, in order.

@@ -20,7 +20,7 @@ pub struct DescribeStream {
     pub children_of: Option<String>,
 }
 
-/// The response of DescribeStream.
+/// The response to DescribeStream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DescribeStreamOutput {
     /// The stream.

@@ -13,7 +13,7 @@ pub struct GetRecords {
     pub limit: u32,
 }
 
-/// The response of GetRecords.
+/// The response to GetRecords.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GetRecordsOutput {
     /// The records, in order.

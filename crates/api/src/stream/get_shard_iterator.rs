@@ -31,7 +31,7 @@ pub enum ShardPosition {
     AtTime(u64),
 }
 
-/// The response of GetShardIterator.
+/// The response to GetShardIterator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetShardIteratorOutput {
     /// The iterator, opaque to clients.

@@ -13,7 +13,7 @@ pub struct ListStreams {
     pub limit: u32,
 }
 
-/// The response of ListStreams.
+/// The response to ListStreams.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListStreamsOutput {
     /// The page of streams.

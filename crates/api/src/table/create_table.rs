@@ -40,5 +40,5 @@ pub struct CreateTable {
     pub tags: Vec<Tag>,
 }
 
-/// The response of CreateTable.
+/// The response to CreateTable.
 pub type CreateTableOutput = TableOutput;

@@ -10,5 +10,5 @@ pub struct DeleteTable {
     pub name: TableName,
 }
 
-/// The response of DeleteTable.
+/// The response to DeleteTable.
 pub type DeleteTableOutput = TableOutput;

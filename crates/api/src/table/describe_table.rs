@@ -10,5 +10,5 @@ pub struct DescribeTable {
     pub name: TableName,
 }
 
-/// The response of DescribeTable.
+/// The response to DescribeTable.
 pub type DescribeTableOutput = TableOutput;

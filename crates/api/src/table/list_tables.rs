@@ -11,7 +11,7 @@ pub struct ListTables {
     pub limit: u32,
 }
 
-/// The response of ListTables.
+/// The response to ListTables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ListTablesOutput {
     /// The page of names, sorted.

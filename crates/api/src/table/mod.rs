@@ -66,7 +66,7 @@ pub struct OnDemandThroughput {
     pub max_write: Option<i64>,
 }
 
-/// The units that a table or index must be able to serve at once.
+/// The units that a table or index must be able to serve instantly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmThroughput {
     /// Read units.

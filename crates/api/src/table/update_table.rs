@@ -69,5 +69,5 @@ pub struct IndexUpdate {
     pub warm: Option<WarmThroughput>,
 }
 
-/// The response of UpdateTable.
+/// The response to UpdateTable.
 pub type UpdateTableOutput = TableOutput;

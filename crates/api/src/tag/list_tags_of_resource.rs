@@ -11,7 +11,7 @@ pub struct ListTagsOfResource {
     pub next_token: Option<String>,
 }
 
-/// The response of ListTagsOfResource.
+/// The response to ListTagsOfResource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTagsOfResourceOutput {
     /// The tags.

@@ -1,4 +1,4 @@
-//! UntagResource: removes tags of a table.
+//! UntagResource: removes tags from a table.
 
 /// The request of UntagResource.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ pub struct DescribeTimeToLive {
     pub table: TableName,
 }
 
-/// The response of DescribeTimeToLive.
+/// The response to DescribeTimeToLive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribeTimeToLiveOutput {
     /// The status.

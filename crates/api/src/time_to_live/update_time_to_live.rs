@@ -1,4 +1,4 @@
-//! UpdateTimeToLive: turns expiry by an attribute on or off.
+//! UpdateTimeToLive: enables or disables expiry by an attribute.
 
 use partita_value::names::TableName;
 
@@ -13,7 +13,7 @@ pub struct UpdateTimeToLive {
     pub enabled: bool,
 }
 
-/// The response of UpdateTimeToLive.
+/// The response to UpdateTimeToLive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateTimeToLiveOutput {
     /// The attribute with the expiry time.

@@ -14,9 +14,9 @@ const VERBS: [&str; 8] = ["follow", "own", "manage", "mentor", "block", "employ"
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Who acts: the follower.
-    Agent,
+    Actor,
     /// Who is acted upon: the followed.
-    Patient,
+    Target,
 }
 
 impl Checker<'_> {
@@ -41,8 +41,8 @@ impl Checker<'_> {
                 }
                 let finding = self.about_entity("P215", Severity::Warning, entity);
                 let meaning = match wanted {
-                    Role::Agent => format!("the identifier of the one that {stem}s"),
-                    Role::Patient => format!("the identifier of the {stem}ed"),
+                    Role::Actor => format!("the identifier of the one that {stem}s"),
+                    Role::Target => format!("the identifier of the {stem}ed"),
                 };
                 self.report(
                     finding
@@ -99,20 +99,20 @@ fn named_fields(template: &Template) -> Vec<(String, String)> {
 fn role_of_word(word: &str) -> Option<(String, Role)> {
     let word = word.to_lowercase();
     if let Some(verb) = word.strip_suffix("_by").or(word.strip_suffix("by")) {
-        return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Agent));
+        return verb.strip_suffix("ed").map(|stem| (stem.to_owned(), Role::Actor));
     }
     let word = word.trim_end_matches("_");
     // Other words ending in -s and -ing are mostly nouns: VOTES#, BOOKING#.
-    let patient =
+    let target =
         ["ing", "s"].into_iter().find_map(|end| word.strip_suffix(end)).filter(|stem| VERBS.contains(stem));
     let person = word.strip_suffix('s').unwrap_or(word);
     if let Some(stem) = person.strip_suffix("er") {
-        return Some((stem.to_owned(), Role::Agent));
+        return Some((stem.to_owned(), Role::Actor));
     }
     if let Some(stem) = person.strip_suffix("ee").or(person.strip_suffix("ed")) {
-        return Some((stem.to_owned(), Role::Patient));
+        return Some((stem.to_owned(), Role::Target));
     }
-    patient.map(|stem| (stem.to_owned(), Role::Patient))
+    target.map(|stem| (stem.to_owned(), Role::Target))
 }
 
 /// `followerId`: the one who follows. `followedId`, `followeeId`: the other.
@@ -120,8 +120,8 @@ fn role_of_attribute(name: &str) -> Option<(String, Role)> {
     let name = name.to_lowercase();
     let name = name.trim_end_matches("id").trim_end_matches('_');
     if let Some(stem) = name.strip_suffix("er") {
-        return Some((stem.to_owned(), Role::Agent));
+        return Some((stem.to_owned(), Role::Actor));
     }
     let stem = name.strip_suffix("ed").or(name.strip_suffix("ee")).or(name.strip_suffix("ing"))?;
-    Some((stem.to_owned(), Role::Patient))
+    Some((stem.to_owned(), Role::Target))
 }

@@ -16,7 +16,7 @@ const MAX_ITEM_BYTES: u64 = 400 * 1024;
 const MAX_COLLECTION_BYTES: f64 = 10e9;
 /// The most actions of a transaction.
 const MAX_ACTIONS: f64 = 100.0;
-/// From this many items per parent on, a list is a stream.
+/// From this many items per parent on, a list is unbounded.
 const STREAM: f64 = 1000.0;
 
 impl<'m> Checker<'m> {
@@ -98,7 +98,7 @@ impl<'m> Checker<'m> {
         self.report(finding.with_help("put the time into the partition key ({time:month}), expire old items with ttl, or declare expect.max"));
     }
 
-    /// The average number of the entity's items under one partition key, if the model declares enough to tell.
+    /// The average number of the entity's items under one partition key, if the model declares enough.
     fn average_in(&self, mapping: &KeyMapping<'m>) -> f64 {
         let fixed: Vec<String> = mapping.partition.fields().map(str::to_owned).collect();
         let known = |name: &String| estimate::distinct(self.model, mapping.entity, name).is_some();

@@ -162,7 +162,7 @@ impl Reader {
             max_bytes: self.whole(&inner, "max_bytes"),
         };
         if expect.per.is_none() && expect.average.is_some() {
-            let message = "`average` needs `per`: the entity of which each has so many".to_owned();
+            let message = "`average` needs `per`: the parent entity that the average refers to".to_owned();
             self.fail(
                 "P002",
                 section,

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 pub(crate) const MAX_STATES: usize = 1 << 16;
 
 impl Template {
-    /// Returns whether it ends with a field of which one value can be a prefix of another.
+    /// Returns whether it ends with a field one of whose values can be a prefix of another.
     pub fn ends_in_variable_field(&self, types: &dyn FieldTypes) -> bool {
         match self.parts.last() {
             Some(Part::Field { name, format }) => !CharacterClass::of(types, name, *format, false).fixed,

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 impl<S: Store> Engine<S> {
     pub async fn list_backups(&self, request: ListBackups) -> Result<ListBackupsOutput, Exception> {
         let mut found: Vec<BackupRecord> = Vec::new();
-        let after = request.behind.as_deref().map(id_of_arn);
+        let after = request.start_after.as_deref().map(id_of_arn);
         self.visit_exchanges(after, Direction::Ascending, |record: BackupRecord| {
             if matches_request(&request, &record) {
                 found.push(record);

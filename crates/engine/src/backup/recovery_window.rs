@@ -36,7 +36,7 @@ pub fn recoverable_moment(recovery: RecoveryRecord, millis: i64, now: u64) -> Op
     is_within.then(|| (millis * 1_000 + 999).max(earliest))
 }
 
-pub fn recovery_is_off(table: &str) -> Exception {
+pub fn recovery_is_disabled(table: &str) -> Exception {
     let message = format!("Point in time recovery is not enabled for table '{table}'");
     Exception::new(ExceptionKind::PointInTimeRecoveryUnavailableException, message)
 }

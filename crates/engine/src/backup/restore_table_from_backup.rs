@@ -29,7 +29,7 @@ impl<S: Store> Engine<S> {
             if let Some(row) = rows[0].as_deref() {
                 return Decision::rejection(Err(planned.taken(row)));
             }
-            // The backup may have been deleted meanwhile.
+            // The backup may have been deleted in the meantime.
             let exists = rows[2].as_deref().is_some_and(|row| read::<BackupRecord>(row).is_ok());
             let Some(history) = catalog.history(backup.history()).filter(|_| exists) else {
                 return Decision::rejection(Err(not_found::<BackupRecord>(backup.arn())));

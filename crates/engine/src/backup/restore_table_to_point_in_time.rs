@@ -3,7 +3,7 @@
 
 use crate::Engine;
 use crate::backup::new_restore::NewRestore;
-use crate::backup::recovery_window::{recoverable_moment, recovery_is_off, recovery_window};
+use crate::backup::recovery_window::{recoverable_moment, recovery_is_disabled, recovery_window};
 use crate::catalog::Catalog;
 use crate::catalog::change_table::read_record;
 use crate::catalog::table::TableRecord;
@@ -72,7 +72,7 @@ impl PointInTimeRestore {
         let history = source.history.and_then(|space| catalog.history(Space(space)));
         let recovery = history.as_ref().and_then(|history| history.recovery);
         let (Some(history), Some(recovery)) = (history, recovery) else {
-            return Err(recovery_is_off(&source.name));
+            return Err(recovery_is_disabled(&source.name));
         };
         let tick = tick(rows[3].as_deref(), self.now);
         let moment = match self.at_millis {

@@ -111,7 +111,7 @@ impl Attempt {
         let item = put.item.view();
         let entry_bytes =
             |index| in_index(index, key, item).ok().flatten().map_or(0, |entry| entry.size as u64);
-        // A planned put fails by its condition or by the size of its item collection only.
+        // A planned put fails only because of its condition or the size of its item collection.
         let may_fail = put.condition.is_some() || table.collections.is_some();
         Attempt {
             number,

@@ -152,7 +152,7 @@ impl<S: Store> Engine<S> {
         Ok(record)
     }
 
-    /// Puts a run of records, and commits the record's progress with them.
+    /// Puts a run of records, and commits the operation's progress with them.
     async fn put_run(
         &self,
         record: BulkRecord,
@@ -176,7 +176,7 @@ impl<S: Store> Engine<S> {
         Ok(record)
     }
 
-    /// Writes the remaining reports and ends the operation, unless it was cancelled meanwhile.
+    /// Writes the remaining reports and ends the operation, unless it has been cancelled.
     async fn finish_bulk(&self, mut record: BulkRecord, end: BulkEnd) -> Result<(), Exception> {
         record.operation.status = end.status;
         record.operation.failure = end.failure;

@@ -35,7 +35,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// The writes that store the current state of a row of the catalog; none if it was removed meanwhile.
+/// The writes that store the current state of a row of the catalog; none if it has since been removed.
 fn current_row(catalog: &Catalog, key: &[u8], row: Option<&[u8]>) -> Vec<Write> {
     if key == Key::NextSpace.to_bytes() {
         return catalog.spaces(row).store().to_vec();

@@ -12,7 +12,7 @@ use partita_api::{Exception, ExceptionKind, messages};
 use partita_store::{Decision, Rows, Store, Write};
 use partita_value::names::TableName;
 
-/// What is written besides the record when it changes.
+/// What is written in addition to the record when it changes.
 #[derive(Default)]
 pub struct SideWrites {
     pub writes: Vec<Write>,
@@ -29,7 +29,7 @@ impl SideWrites {
 }
 
 impl<S: Store> Engine<S> {
-    /// Changes the record of a table in one decision. `change` returns what to write besides the record.
+    /// Changes the record of a table in one decision. `change` returns what to write in addition to the record.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
@@ -68,9 +68,9 @@ impl<S: Store> Engine<S> {
             writes.extend(history.iter().flat_map(HistoryChange::writes));
             let (published, catalog) = (record.clone(), catalog.clone());
             let on_commit = Box::new(move || {
-                // The stream and the history come first: whoever sees the table looks them up.
+                // The stream and the history are published first: a reader that sees the table looks them up.
                 stream.into_iter().for_each(|stream| catalog.publish_stream(stream));
-                // A history that ends goes after the table no longer refers to it.
+                // A history that ends is removed only after the table no longer refers to it.
                 let (ending, kept): (Vec<_>, Vec<_>) =
                     history.into_iter().partition(|change| matches!(change, HistoryChange::End(_)));
                 kept.into_iter().for_each(|change| change.publish(&catalog));

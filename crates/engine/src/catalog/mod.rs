@@ -39,7 +39,7 @@ pub struct Catalog {
     lost: Arc<Vec<KeyRange>>,
     /// The keys of rows to be rewritten, because one of their copies is missing or different.
     incomplete: Arc<Mutex<BTreeSet<Vec<u8>>>>,
-    /// No space below this is allocated. Computed from the rows if the stored number is lost.
+    /// New spaces are allocated from this number on. Computed from the rows if the stored number is lost.
     first_free_space: u32,
 }
 
@@ -127,7 +127,7 @@ impl Catalog {
         self.tables.load().get(name).cloned()
     }
 
-    /// The table of an item operation. One that is being imported or restored has no items yet.
+    /// The table of an item operation. A table that is still being imported or restored counts as not found.
     pub fn table(&self, name: &TableName) -> Result<Arc<Table>, Exception> {
         let found = self.find(name.as_str()).filter(|table| !table.record.is_being_created());
         found.ok_or_else(|| self.no_table(name, Exception::resource_not_found(messages::TABLE_NOT_FOUND)))
@@ -240,7 +240,7 @@ impl Catalog {
 /// The exception for a table whose record cannot be read.
 pub fn lost_table(name: &TableName) -> Exception {
     Exception::internal(format!(
-        "Internal server error: the record of table {name} is damaged and so is its second copy, so that its items are out of reach. Restore a backup of it into a new table; partita verify --repair frees the name and the disk space"
+        "Internal server error: the record of table {name} is damaged and so is its second copy, so its items cannot be read. Restore a backup of it into a new table; partita verify --repair frees the name and the disk space"
     ))
 }
 

@@ -40,7 +40,7 @@ pub struct TableRecord {
     pub resource_policy: Option<String>,
     pub tags: BTreeMap<String, String>,
     pub time_to_live: Option<TimeToLiveRecord>,
-    /// When time to live was last turned on or off.
+    /// When time to live was last enabled or disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_to_live_changed_millis: Option<u64>,
     /// Whether an import is still filling it.
@@ -171,7 +171,7 @@ impl Table {
         self.indexes.iter().find(|index| index.name == name)
     }
 
-    /// Every space of the table besides that of its items.
+    /// Every space of the table except that of its items.
     pub fn side_spaces(&self) -> Vec<Space> {
         let indexes = self.indexes.iter().map(|index| index.space);
         let others = self.collections.into_iter().chain(self.expiry.as_ref().map(|expiry| expiry.space));

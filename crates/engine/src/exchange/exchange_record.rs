@@ -226,7 +226,7 @@ impl<S: Store> Engine<S> {
         page: &ListPage,
     ) -> Result<(Vec<R>, Option<String>), Exception> {
         let mut found: Vec<R> = Vec::new();
-        self.visit_exchanges(page.behind.as_deref(), Direction::Descending, |record: R| {
+        self.visit_exchanges(page.start_after.as_deref(), Direction::Descending, |record: R| {
             if page.table_arn.as_deref().is_none_or(|arn| arn == record.table_arn()) {
                 found.push(record);
             }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn few_steps_use_the_same_bucket() {
+    fn steps_per_bucket_are_limited() {
         let open = OpenIds::default();
         let guards = ["a", "b", "c"].map(|id| open.begin_step(id).unwrap());
         assert_eq!(guards.each_ref().map(|guard| guard.reserve_bucket("slow")), [true, true, false]);

@@ -14,7 +14,7 @@ pub struct RecordLocation<'a> {
     pub record: Option<u64>,
 }
 
-/// Logs an error, unless the operation had `errors_before` too many already.
+/// Logs an error, unless [`LOGGED_ERRORS`] were logged already. `errors_before` is how many errors the operation had before this one.
 pub fn log_record_error(errors_before: u64, location: RecordLocation<'_>, reason: &str) {
     if errors_before >= LOGGED_ERRORS {
         return;

@@ -32,7 +32,7 @@ use std::ops::ControlFlow;
 
 /// The approximate size of a data file before compression.
 const PART_BYTES: usize = 8 << 20;
-/// The most keys that a step examines.
+/// The maximum number of keys that a step examines.
 const PART_KEYS: usize = 100_000;
 /// A part is read in slices of this many bytes or keys; in between the thread yields.
 const SLICE_BYTES: usize = 512 << 10;

@@ -1,7 +1,7 @@
 //! ExportTableToPointInTime: pins the exported moments and stores the export, which continues in the background (`export_step.rs`).
 
 use crate::Engine;
-use crate::backup::recovery_window::{recoverable_moment, recovery_is_off};
+use crate::backup::recovery_window::{recoverable_moment, recovery_is_disabled};
 use crate::catalog::table::{Table, TableRecord};
 use crate::exchange::exchange_record::{ExchangeRecord, ExchangeToken};
 use crate::export::export_selection::ExportSelection;
@@ -37,7 +37,7 @@ impl<S: Store> Engine<S> {
         // AWS names the table the way the request does: by its ARN.
         let no_table = |_| source_not_found(table_arn(&self.region, request.table.as_str()));
         let table = self.catalog.source_table(&request.table).map_err(no_table)?;
-        let recovery = self.recovery(&table).ok_or_else(|| recovery_is_off(table.name.as_str()))?;
+        let recovery = self.recovery(&table).ok_or_else(|| recovery_is_disabled(table.name.as_str()))?;
         if let Some(record) = self.started_with_token(token.as_ref())? {
             return output(record);
         }
@@ -113,14 +113,14 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Exception> {
         let (keys, clock) = (token.iter().map(ExchangeToken::key).collect(), self.clock.clone());
         let change = move |_: &TableRecord, history: &mut History, now: Moment, rows: &Rows<'_>| {
-            let recovery = history.recovery.ok_or_else(|| recovery_is_off(&record.table))?;
+            let recovery = history.recovery.ok_or_else(|| recovery_is_disabled(&record.table))?;
             let known = token.as_ref().map(|token| token.known_id::<ExportRecord>(rows[0].as_deref()));
             if known.transpose()?.flatten().is_some() {
                 return Err(outside_window());
             }
             let earliest = recovery.earliest(clock.now_millis());
             let moments = record.moments.map(|moment| if moment == 0 { now } else { moment });
-            // Recovery may have been disabled and enabled again meanwhile. The first second belongs to the window as a whole.
+            // Recovery may have been disabled and enabled again in the meantime. The first second belongs to the window as a whole.
             if moments.iter().any(|moment| moment / 1_000_000 + 1 < earliest / 1_000_000) {
                 return Err(outside_window());
             }

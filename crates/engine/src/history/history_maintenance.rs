@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
         let mut progress = Progress::Done;
         for history in self.catalog.histories().values() {
             let name = format!("the history of {} in space {}", history.table, history.space);
-            progress = progress.and(self.backoffs.step(&name, self.maintain_history(history)).await);
+            progress = progress.or(self.backoffs.step(&name, self.maintain_history(history)).await);
         }
         Ok(progress)
     }
@@ -93,7 +93,7 @@ impl<S: Store> Engine<S> {
             Ok(SideWrites { writes, history: Some(HistoryChange::End(space)), ..SideWrites::default() })
         };
         match self.change_table(&TableName::new(&history.table), change).await {
-            // The table was deleted meanwhile: the next step handles that.
+            // The table has since been deleted: the next step handles that.
             Err(exception) if exception.kind == ExceptionKind::ResourceNotFoundException => Ok(()),
             outcome => outcome.map(|_| ()),
         }

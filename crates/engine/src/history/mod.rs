@@ -121,7 +121,7 @@ impl History {
         self.pins.push(pin);
     }
 
-    /// Pins a former state, at a moment within the recovery period.
+    /// Pins a former state: at a moment within the recovery period, or that of a backup.
     pub fn pin_past(&mut self, pin: Pin) {
         self.pins.push(pin);
     }

@@ -30,7 +30,7 @@ impl<S: Store> Engine<S> {
         for table in self.catalog.all().values() {
             if let Some(space) = backfilling_space(table) {
                 let name = format!("backfill in table {}", table.name);
-                progress = progress.and(self.backoffs.step(&name, self.fill_page(table, space)).await);
+                progress = progress.or(self.backoffs.step(&name, self.fill_page(table, space)).await);
             }
         }
         Ok(progress)
@@ -59,7 +59,7 @@ impl<S: Store> Engine<S> {
                 writes.push(Write::Put { key: cursor, value: last.clone() });
                 Decision::commit(writes, ())
             }
-            // The index or its table was deleted meanwhile.
+            // The index or its table has since been deleted.
             _ => Decision::rejection(()),
         };
         // An entry that cannot be read is rewritten.

@@ -29,7 +29,7 @@ impl<S: Store> Engine<S> {
                     budget = WorkBudget::new();
                     yield_now().await;
                 }
-                let metrics_key = wants_metrics.then(|| key_of(&request));
+                let metrics_key = wants_metrics.then(|| item_or_key(&request));
                 keys.push((name.clone(), Arc::clone(&table), metrics_key));
                 writes.push(plan_batched(&table, request)?);
             }
@@ -87,7 +87,7 @@ fn stored_bytes(write: &ItemWrite) -> usize {
     }
 }
 
-fn key_of(request: &BatchWrite) -> Item {
+fn item_or_key(request: &BatchWrite) -> Item {
     match request {
         BatchWrite::Put(item) | BatchWrite::Delete(item) => item.clone(),
     }

@@ -23,7 +23,7 @@ pub fn all_or_cancelled<T>(
     Ok(values)
 }
 
-/// The exception for actions of which at least one failed. A failure that cannot be a cancellation reason, such as an
+/// The exception for actions, at least one of which failed. A failure that cannot be a cancellation reason, such as an
 /// internal error, is returned as it is.
 pub fn cancelled<T>(outcomes: Vec<Result<T, Exception>>) -> Exception {
     let is_no_reason = |outcome: &&Result<T, Exception>| {

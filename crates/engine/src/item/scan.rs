@@ -55,7 +55,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Checks a starting key. In a table, a scan has one message for everything that does not fit.
+/// Checks a starting key. In a table, a scan has one message for every kind of mismatch.
 fn check_start_key(selection: &Selection<'_>, start_key: &Item) -> Result<(), Exception> {
     match selection.index {
         Some(index) => {

@@ -3,7 +3,7 @@
 use crate::Engine;
 use crate::index::index_entry;
 use crate::item::cancellation::all_or_cancelled;
-use crate::item::transaction_write::{ReportedAction, check_total_size, key_of, table_of};
+use crate::item::transaction_write::{ReportedAction, check_total_size, item_or_key, table_of};
 use crate::key::item_key::check_not_empty;
 use partita_api::Exception;
 use partita_api::item::transact_write_items::{TransactWrite, TransactWriteItems, TransactWriteItemsOutput};
@@ -19,7 +19,7 @@ impl<S: Store> Engine<S> {
         let wants_metrics = request.return_item_collection_metrics;
         let reported = |action: &TransactWrite| ReportedAction {
             table: table_of(action).clone(),
-            metrics_key: wants_metrics.then(|| key_of(action).clone()),
+            metrics_key: wants_metrics.then(|| item_or_key(action).clone()),
         };
         let reported: Vec<_> = request.actions.iter().map(reported).collect();
         let planned = request.actions.into_iter().map(|action| self.plan_action(action));
@@ -36,7 +36,7 @@ impl<S: Store> Engine<S> {
     /// AWS rejects a request with empty key values; any other invalid key is a cancellation reason.
     fn refuse_empty_keys(&self, action: &TransactWrite) -> Result<(), Exception> {
         let table = self.catalog.table(table_of(action))?;
-        check_not_empty(&table.key, key_of(action).view())?;
+        check_not_empty(&table.key, item_or_key(action).view())?;
         match action {
             TransactWrite::Put(put) => index_entry::check_not_empty(&table, put.item.view()),
             TransactWrite::Update(update) => {

@@ -73,7 +73,7 @@ pub fn table_of(action: &TransactWrite) -> &TableName {
 }
 
 /// An item that has at least the attributes of the key.
-pub fn key_of(action: &TransactWrite) -> &Item {
+pub fn item_or_key(action: &TransactWrite) -> &Item {
     match action {
         TransactWrite::Put(put) => &put.item,
         TransactWrite::Update(update) => &update.key,
@@ -84,11 +84,11 @@ pub fn key_of(action: &TransactWrite) -> &Item {
 
 /// Checks the size of the items and keys as they are sent.
 pub fn check_total_size<'a>(actions: impl Iterator<Item = &'a TransactWrite>) -> Result<(), Exception> {
-    let total: usize = actions.map(|action| key_of(action).size()).sum();
+    let total: usize = actions.map(|action| item_or_key(action).size()).sum();
     if total > limits::TRANSACTION_BYTES { Err(too_large(total)) } else { Ok(()) }
 }
 
-/// The items of a transaction may have 4 MB together: as they are sent, and as they are after its updates.
+/// The exception for a transaction whose items exceed 4 MB in total, as sent or after its updates.
 pub fn too_large(bytes: usize) -> Exception {
     let text = format!("Transaction payload size cannot exceed 4MB. Payload Size: {bytes}");
     // AWS repeats the message; the first time without the number.

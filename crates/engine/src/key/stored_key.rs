@@ -291,7 +291,7 @@ pub fn after_fixed_spaces() -> Vec<u8> {
     after(&EXCHANGE.prefix())
 }
 
-/// The families of rows of which every space may have one.
+/// The kinds of rows that each space may have one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SideRow {
     Counters,
@@ -393,13 +393,13 @@ pub fn exchange_parts(kind: ExchangeKind, id: &[u8], output: Option<u8>) -> KeyR
     rows_beginning_with(prefix)
 }
 
-/// Exports or imports that started before a time: their ids start with it.
+/// Exports, imports or bulk operations that started before a time; ids start with the time.
 pub fn exchanges_begun_before(kind: ExchangeKind, millis: u64) -> KeyRange {
     let end = Key::Exchange { kind, id: exchange_time(millis).as_bytes() }.to_bytes();
     KeyRange { end, ..all_exchanges(kind) }
 }
 
-/// A time as the ids of exports and imports start with it.
+/// A time in the form that ids start with.
 pub fn exchange_time(millis: u64) -> String {
     format!("{millis:014}")
 }

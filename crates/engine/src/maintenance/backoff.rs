@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
-/// The tasks that are backing off, by name. This is not stored: after a restart every task is retried at once.
+/// The tasks that are backing off, by name. This is not stored: after a restart every task is retried immediately.
 #[derive(Default)]
 pub struct Backoffs(Mutex<HashMap<String, Backoff>>);
 

@@ -22,7 +22,8 @@ impl Progress {
         if more { Progress::More } else { Progress::Done }
     }
 
-    pub fn and(self, other: Progress) -> Progress {
+    /// More if either has more.
+    pub fn or(self, other: Progress) -> Progress {
         Progress::of(self == Progress::More || other == Progress::More)
     }
 }
@@ -71,7 +72,7 @@ impl<S: Store> Engine<S> {
         let mut outcome = Ok(Progress::Done);
         for work in Work::ALL {
             let done = self.step(work).await;
-            outcome = outcome.and_then(|before| done.map(|done| before.and(done)));
+            outcome = outcome.and_then(|before| done.map(|done| before.or(done)));
         }
         outcome
     }

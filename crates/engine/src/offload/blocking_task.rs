@@ -1,4 +1,4 @@
-//! Runs work that waits for files or an endpoint, or computes for long, on a thread of its own, because the calling thread may
+//! Runs work that waits for files or an endpoint, or computes for a long time, on a thread of its own, because the calling thread may
 //! serve connections. Shutdown does not wait for such threads.
 
 use crate::bucket::internal_failure;

@@ -51,7 +51,7 @@ pub(crate) struct ConditionResult {
 }
 
 impl ConditionResult {
-    /// Evaluates a condition, on another thread if that takes long.
+    /// Evaluates a condition, on another thread if that is expensive.
     pub(crate) async fn evaluate(
         condition: &Condition,
         row: Option<Vec<u8>>,

@@ -13,7 +13,7 @@ use partita_value::{ItemRef, Value, ValueRef};
 const NOT_SUPPORTED: &str = "Query key condition not supported";
 const NOT_INDEXABLE: &str = "Attempted conditional constraint is not an indexable operation";
 
-/// A key condition that fits the schema: a partition, and a range of its sort key.
+/// A key condition that matches the schema: a partition, and a range of its sort key.
 #[derive(Debug)]
 pub struct KeyBounds<'a> {
     /// The values of the partition attributes, in the schema's order.

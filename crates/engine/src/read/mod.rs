@@ -1,7 +1,7 @@
 //! The reader: single items from one snapshot, and pages of a table or an index.
 //!
 //! A page may take several snapshots: when its [`WorkBudget`] is used up, the reader yields and resumes after the last row.
-//! A filter that takes long to evaluate on a large item is evaluated on another thread ([`crate::offload::heavy_work`]).
+//! A filter that is expensive to evaluate on a large item is evaluated on another thread ([`crate::offload::heavy_work`]).
 //! [`selection`] says which rows a request reads, [`key_range`] turns key conditions into ranges of stored keys.
 
 pub mod key_range;
@@ -97,7 +97,7 @@ pub struct PageRead {
     pub consumption: Consumption,
 }
 
-/// After so many retries, a row that keeps changing is filtered on this thread.
+/// After this many retries, a row that keeps changing is filtered on this thread.
 const MAX_RETRIES: u32 = 8;
 
 /// Why the reader stopped.
@@ -106,7 +106,7 @@ enum Pause {
     Complete,
     /// The budget is used up. Resumes after this key.
     Yield(Vec<u8>),
-    /// Filtering the item at this key takes long. Resumes at the key once the filter was evaluated on the row.
+    /// Filtering the item at this key is expensive. Resumes at the key once the filter was evaluated on the row.
     Evaluate(Vec<u8>, Vec<u8>),
 }
 
@@ -116,7 +116,7 @@ enum Visited {
     Processed(usize),
     /// The row is processed, and the page is complete.
     Last,
-    /// Filtering this item takes long.
+    /// Filtering this item is expensive.
     Heavy(Vec<u8>),
 }
 
@@ -152,7 +152,7 @@ pub async fn read_page<S: Store>(
 }
 
 impl PageRequest<'_> {
-    /// The cost of processing an item of so many bytes.
+    /// The cost of processing an item of this many bytes.
     fn work(&self, item_bytes: usize) -> usize {
         item_bytes + self.filter.map_or(0, |filter| filter.work(item_bytes))
     }
@@ -182,10 +182,10 @@ struct PageReader<'a> {
     request: &'a PageRequest<'a>,
     page: ItemPage,
     bytes_read: usize,
-    /// The bytes of items fetched besides their index entries.
+    /// The bytes of items fetched in addition to their index entries.
     fetched_bytes: usize,
     fetched: Consumption,
-    /// The result of the filter on the last row that took long.
+    /// The result of the filter on the last row that was expensive.
     verdict: Option<ConditionResult>,
     /// How often that result was of no use, because the row had changed meanwhile.
     retries: u32,

@@ -62,7 +62,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether items must be fetched besides their entries; an error if that is not allowed.
+    /// Whether items must be fetched in addition to their entries; an error if that is not allowed.
     pub fn item_fetch(
         &self,
         select: Option<Select>,

@@ -4,7 +4,7 @@
 //! them. When the budget is used up, the read drops its snapshot and yields. It then resumes after the last row in a new
 //! snapshot, as the next page would.
 
-/// The budget in bytes looked at: a few milliseconds at most.
+/// The budget in bytes examined: a few milliseconds at most.
 const BUDGET: usize = 4 << 20;
 
 /// The work that is left until the task yields.
@@ -15,7 +15,7 @@ impl WorkBudget {
         WorkBudget(BUDGET)
     }
 
-    /// Takes work off the budget; returns whether it is used up.
+    /// Deducts work from the budget; returns whether it is used up.
     pub fn spend(&mut self, work: usize) -> bool {
         self.0 = self.0.saturating_sub(work);
         self.0 == 0

@@ -1,4 +1,4 @@
-//! ExecuteStatement: executes one statement as the read or write it stands for.
+//! ExecuteStatement: executes one statement as the read or write it is equivalent to.
 
 use crate::Engine;
 use crate::statement::statement_write::duplicate_item;

@@ -1,4 +1,4 @@
-//! PartiQL statements, executed as the reads and writes they stand for.
+//! PartiQL statements, executed as the reads and writes they are equivalent to.
 //!
 //! [`statement_read`] turns a SELECT into ranges for the reader, [`statement_write`] turns the other statements into the
 //! actions of a transaction. Parsing is done in the crate `partita-partiql`.

@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE and EXISTS: the action of a transaction that a statement stands for.
+//! INSERT, UPDATE, DELETE and EXISTS: the action of a transaction that a statement is equivalent to.
 
 use crate::Engine;
 use crate::catalog::table::Table;

@@ -105,8 +105,8 @@ fn read_page(
 
 fn unreadable_records(after_damage: Option<SequenceNumber>) -> Exception {
     let advice = match after_damage {
-        Some(number) => format!("an iterator AT_SEQUENCE_NUMBER {number} goes on behind them"),
-        None => "there are none behind them yet".to_owned(),
+        Some(number) => format!("an iterator AT_SEQUENCE_NUMBER {number} continues after them"),
+        None => "there are no records after them yet".to_owned(),
     };
     Exception::internal(format!(
         "Internal server error: the next records of the stream are damaged and cannot be read; {advice}"

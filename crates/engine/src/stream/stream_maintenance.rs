@@ -26,7 +26,7 @@ impl<S: Store> Engine<S> {
         for (name, stream) in self.catalog.streams().iter() {
             let work = format!("maintenance of stream {}/{}", name.table, name.label);
             let step = self.maintain_stream(name, stream, now, oldest);
-            progress = progress.and(self.backoffs.step(&work, step).await);
+            progress = progress.or(self.backoffs.step(&work, step).await);
         }
         Ok(progress)
     }
@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
         }
         let mut trimmed = Progress::Done;
         for shard in stream.shards.iter().filter(|shard| shard.opened_at_millis < oldest) {
-            trimmed = trimmed.and(self.trim(stream, shard, oldest).await?);
+            trimmed = trimmed.or(self.trim(stream, shard, oldest).await?);
         }
         if trimmed == Progress::Done {
             self.roll_shards(name, stream, now, oldest).await?;
@@ -94,7 +94,7 @@ impl<S: Store> Engine<S> {
         Ok(progress)
     }
 
-    /// Replaces shards that are due by their children, and removes those whose records are all trimmed.
+    /// Replaces shards that are due with their children, and removes those whose records are all trimmed.
     async fn roll_shards(
         &self,
         name: &StreamName,
@@ -112,7 +112,7 @@ impl<S: Store> Engine<S> {
         let key = Key::NextSequence { of: stream.space() }.to_bytes();
         let (catalog, name, keys) = (self.catalog.clone(), name.clone(), vec![key.clone()]);
         let decision = move |rows: &Rows<'_>| {
-            // The current record: the stream may have been disabled meanwhile.
+            // The current record: the stream may have been disabled in the meantime.
             let Some(stream) = catalog.stream(&name) else { return Decision::rejection(()) };
             let mut stream = Stream::clone(&stream);
             let mut next = read_number(rows[0].as_deref()).unwrap_or(FIRST_SEQUENCE);

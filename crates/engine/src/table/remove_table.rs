@@ -1,4 +1,4 @@
-//! Removing a table, for DeleteTable and for failed imports. The record goes at once, the rows in the background, the stream
+//! Removes a table, for DeleteTable and for failed imports. The record goes at once, the rows in the background, the stream
 //! when its retention ends. Backups keep the items; a table with point-in-time recovery gets a last backup.
 
 use crate::Engine;

@@ -1,6 +1,6 @@
 //! When the provisioned throughput of a table or an index last changed, and how often it may decrease in a day.
 //!
-//! Four decreases a day (UTC) are free; each further one waits until an hour after the last.
+//! Four decreases a day (UTC) are free; each further one is rejected until an hour after the last.
 
 use crate::table::table_description::seconds;
 use partita_api::table::{Throughput, ThroughputChanges};
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn four_decreases_a_day_and_one_an_hour_later() {
+    fn a_fifth_decrease_is_allowed_an_hour_after_the_fourth() {
         let mut record = ThroughputRecord::default();
         for read in (6..10).rev() {
             record.record_change(units(read + 1), units(read), START).unwrap();

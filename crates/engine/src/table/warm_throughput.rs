@@ -1,4 +1,4 @@
-//! Warm throughput: the units that tables and indexes can serve at once. It can be raised, never lowered.
+//! Warm throughput: the units that tables and indexes can serve instantly. It can be raised, never lowered.
 
 use crate::catalog::table::TableRecord;
 use partita_api::table::{Throughput, WarmThroughput, warm_units};

@@ -11,7 +11,7 @@ impl<S: Store> Engine<S> {
         request: DescribeTimeToLive,
     ) -> Result<DescribeTimeToLiveOutput, Exception> {
         let table = self.catalog.named_table(&request.table)?;
-        // Reported as enabled at once, although older items expire only after the backfill has reached them.
+        // Reported as enabled immediately, although older items expire only after the backfill has reached them.
         Ok(match &table.expiry {
             Some(expiry) => DescribeTimeToLiveOutput {
                 status: TimeToLiveStatus::Enabled,

@@ -25,7 +25,7 @@ impl<S: Store> Engine<S> {
         let mut progress = Progress::Done;
         for table in self.catalog.all().values() {
             let name = format!("expiry in table {}", table.name);
-            progress = progress.and(self.backoffs.step(&name, self.expire_in(table)).await);
+            progress = progress.or(self.backoffs.step(&name, self.expire_in(table)).await);
         }
         Ok(progress)
     }

@@ -145,7 +145,7 @@ impl<S: Store> Verification<'_, S> {
     }
 }
 
-/// Finds rows of which a copy is unreadable. A row without a readable copy is lost; the repair deletes it.
+/// Finds rows with an unreadable copy. A row without a readable copy is lost; the repair deletes it.
 fn unreadable_rows(stored: &CatalogRows) -> Vec<Finding> {
     let mut findings: Vec<_> = stored
         .damages
@@ -177,7 +177,7 @@ fn with_repair(mut finding: Finding, stored: &CatalogRows, key: &[u8]) -> Findin
             finding.remedy.extend(catalog_rows::put(key.to_vec(), row.clone()));
         }
         None => {
-            finding.text.push_str("; neither is the other copy");
+            finding.text.push_str("; the other copy cannot be read either");
             finding.remedy.extend(catalog_rows::delete_row(key.to_vec()));
         }
     }

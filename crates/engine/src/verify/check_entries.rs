@@ -26,7 +26,7 @@ impl<S: Store> Verification<'_, S> {
         loop {
             let Some(table) = self.table(known)? else { return Ok(()) };
             let holders = EntrySpace::all(&table);
-            // The index may have been deleted meanwhile.
+            // The index may have been deleted in the meantime.
             let Some(holder) = holders.iter().find(|holder| holder.space == space) else { return Ok(()) };
             let mut findings = Vec::new();
             let snapshot = &self.snapshot;

@@ -142,7 +142,7 @@ pub fn checked_item<'a>(
 ) -> Option<ItemRef<'a>> {
     let name = Some(table.name.as_str());
     if let Err(flaw) = canonical::check_item(row) {
-        findings.push(Finding::new(FindingKind::Undecodable, name, key, format!("no item: {flaw}")));
+        findings.push(Finding::new(FindingKind::Undecodable, name, key, format!("not an item: {flaw}")));
         return None;
     }
     let item = ItemRef::new(row)?;

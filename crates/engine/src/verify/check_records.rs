@@ -1,4 +1,4 @@
-//! Checks client tokens against their expiry times, both ways, and the records of exports, imports, bulk operations, backups and
+//! Checks client tokens against the times they lapse, both ways, and the records of exports, imports, bulk operations, backups and
 //! restores.
 
 use super::check_histories::check_backup;
@@ -106,7 +106,7 @@ fn check_exchange(snapshot: &impl Snapshot, key: &[u8], row: &[u8]) -> Result<Op
             _ => false,
         },
     };
-    let text = format!("the record of a {kind:?} cannot be read");
+    let text = format!("a record of kind {kind:?} cannot be read");
     Ok((!is_valid).then(|| Finding::new(FindingKind::Undecodable, None, key, text)))
 }
 

@@ -13,7 +13,7 @@ pub struct Finding {
     /// The key of the row, or of the first of several rows.
     pub key: Vec<u8>,
     pub text: String,
-    /// The writes that repair it, if the right content follows from items.
+    /// The writes that repair it; empty if it cannot be repaired.
     pub remedy: Vec<Write>,
 }
 

@@ -8,9 +8,9 @@
 //! | counters, item collections | rows and bytes match the stored ones |
 //! | streams | records can be read, are in the right shard, and no sequence number is missing |
 //! | histories, backups | rows can be read, have their item's key and a moment in the past; backups are pinned |
-//! | tokens, exports, imports … | records can be read; every token has an entry with its expiry time, and vice versa |
+//! | tokens, exports, imports … | records can be read; every token has an entry with the time it lapses, and vice versa |
 //!
-//! A decision commits atomically, so all of this holds within one snapshot, whatever is written meanwhile. Pages are read from a
+//! A decision commits atomically, so all of this holds within one snapshot, whatever is written at the same time. Pages are read from a
 //! snapshot that is replaced from time to time ([`Pace`]); rows are always compared within one snapshot. Totals are compared only
 //! if one snapshot lasted for everything they count; otherwise that is reported ([`Event::NotCompared`]) and is not a finding.
 //! Without concurrent work one snapshot lasts for the whole verification.
@@ -51,14 +51,14 @@ pub struct Pace {
 
 impl Pace {
     /// There is no other work.
-    pub const ALONE: Pace = Pace { max_snapshot_age: None, pause: None };
+    pub const EXCLUSIVE: Pace = Pace { max_snapshot_age: None, pause: None };
     /// A server handles requests meanwhile.
-    pub const BESIDE_OTHERS: Pace =
+    pub const SHARED: Pace =
         Pace { max_snapshot_age: Some(Duration::from_secs(3)), pause: Some(Duration::from_millis(1)) };
 
     /// A new snapshot for every page, for tests.
     #[doc(hidden)]
-    pub const RESTLESS: Pace = Pace { max_snapshot_age: Some(Duration::ZERO), pause: None };
+    pub const NEW_SNAPSHOT_PER_PAGE: Pace = Pace { max_snapshot_age: Some(Duration::ZERO), pause: None };
 }
 
 impl<S: Store> Engine<S> {
@@ -90,7 +90,7 @@ pub fn verify<S: Store>(
 
 /// Repairs what can be derived from items: index entries, expiry entries and totals. The database must not be used otherwise
 /// meanwhile. Returns how many rows were written. A repair may require further ones, which the next verification finds.
-pub async fn mend<S: Store>(store: &S, findings: Vec<Finding>) -> Result<usize, StoreError> {
+pub async fn repair<S: Store>(store: &S, findings: Vec<Finding>) -> Result<usize, StoreError> {
     let writes: Vec<_> = findings.into_iter().flat_map(|finding| finding.remedy).collect();
     let count = writes.len();
     for chunk in writes.chunks(REPAIRED_PER_COMMIT) {

@@ -96,7 +96,7 @@ impl<'s, S: Store> Verification<'s, S> {
         Ok(())
     }
 
-    /// Replaces the snapshot by a current one.
+    /// Replaces the snapshot with a current one.
     pub fn renew_snapshot(&mut self) -> Outcome<()> {
         self.snapshot = self.store.snapshot()?;
         self.snapshot_taken = clock::monotonic_now();
@@ -124,7 +124,7 @@ impl<'s, S: Store> Verification<'s, S> {
         }
     }
 
-    /// Returns a table as of the snapshot; `None` if it was deleted meanwhile.
+    /// Returns a table as of the snapshot; `None` if it has since been deleted.
     pub fn table(&self, known: &TableRecord) -> Outcome<Option<Table>> {
         let record =
             record::<TableRecord>(&self.snapshot, &Key::TableRecord { name: &known.name }.to_bytes())?;
@@ -183,7 +183,7 @@ impl<'s, S: Store> Verification<'s, S> {
 }
 
 fn counters_text(counters: Counters) -> String {
-    format!("{} rows of {} bytes", counters.rows, counters.bytes)
+    format!("{} rows and {} bytes", counters.rows, counters.bytes)
 }
 
 /// The counters in a row; zero without a row, `None` if the row is malformed or unreadable.
@@ -223,7 +223,7 @@ pub fn find<'a>(snapshot: &'a impl Snapshot, key: &[u8]) -> Result<Lookup<'a>, S
     }
 }
 
-/// Reads a JSON record, if it exists and is readable; the second copy of a catalog record will do.
+/// Reads a JSON record, if it exists and is readable. Falls back to the second copy of a catalog record.
 pub fn record<R: DeserializeOwned>(snapshot: &impl Snapshot, key: &[u8]) -> Result<Option<R>, StoreError> {
     let read = |row: &[u8]| serde_json::from_slice(row).ok();
     let first = match find(snapshot, key)? {

@@ -120,7 +120,7 @@ impl EntryDraft {
     }
 }
 
-/// An upper estimate of the bytes that making a draft looks at.
+/// An upper estimate of the bytes that making a draft examines.
 pub fn work(table: &Table, write: &ItemWrite, old: Option<ItemRef<'_>>) -> usize {
     let old = old.map_or(0, |item| item.bytes().len());
     let condition = write.condition.as_ref().map_or(0, |condition| condition.work(old));
@@ -211,7 +211,7 @@ fn entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Result<Opti
     Ok(index_entry::in_index(index, key, item)?.map(EntryDraft::from))
 }
 
-/// The entry of an item that was stored before; none if it did not fit the index when that was added.
+/// The entry of an item that was stored before; none if it did not match the index's key types when the index was added.
 fn fitting_entry(index: &Index, key: &ItemKey, item: Option<ItemRef<'_>>) -> Option<EntryDraft> {
     index_entry::in_index(index, key, item?).ok().flatten().map(EntryDraft::from)
 }

@@ -1,4 +1,4 @@
-//! Items that cannot be read because their rows are damaged. They can be overwritten and deleted all the same.
+//! Items that cannot be read because their rows are damaged. They can still be overwritten and deleted.
 //!
 //! What such an item was is unknown, so its entries in indexes and in the expiry order cannot be computed. They are searched
 //! for: the key of every entry ends with the identity of its item. The decision that replaces the item removes them, writes a
@@ -37,7 +37,7 @@ struct LostEntry {
 }
 
 impl LostItem {
-    /// Removes its entries, and takes it off the counters. Its own row is left to the write.
+    /// Removes its entries, and subtracts it from the counters. The write itself replaces its row.
     pub fn clear(&self, batch: &mut RowBatch<'_>, table: &Table, write: &ItemWrite) {
         let spaces = table.side_spaces();
         for entry in self.entries.iter().filter(|entry| spaces.contains(&entry.space)) {
@@ -53,7 +53,7 @@ impl LostItem {
 }
 
 impl<S: Store> Engine<S> {
-    /// Finds out about the item that a write replaces. Fails if the write depends on what the item was.
+    /// Collects what is known about the unreadable item that a write replaces. Fails if the write depends on what the item was.
     pub(crate) async fn lost_item(&self, write: &ItemWrite) -> Result<LostItem, Exception> {
         let keys = match &write.action {
             Action::Put(item) | Action::Restore(item) => key_item(write.table.key.attributes(), item.view()),
@@ -109,7 +109,7 @@ impl<S: Store> Engine<S> {
 /// The exception for requests that need to read a damaged item.
 pub fn unreadable_item() -> Exception {
     Exception::internal(
-        "Internal server error: the item is damaged and cannot be read. A PutItem or DeleteItem without a condition replaces it; partita verify lists all that is damaged",
+        "Internal server error: the item is damaged and cannot be read. A PutItem or DeleteItem without a condition replaces it; partita verify lists everything that is damaged",
     )
 }
 
@@ -127,7 +127,7 @@ pub fn item_read_failed(error: StoreError) -> Exception {
 /// The exception for a failed read of several rows.
 pub fn damaged_rows(rows: &str) -> Exception {
     Exception::internal(format!(
-        "Internal server error: rows are damaged and cannot be read: {rows}. partita verify lists all that is damaged"
+        "Internal server error: rows are damaged and cannot be read: {rows}. partita verify lists everything that is damaged"
     ))
 }
 

@@ -4,9 +4,9 @@
 //! 1. An operation makes [`ItemWrite`]s: key, action, condition.
 //! 2. [`Engine::write_each`] or [`Engine::write_together`] passes the keys of the rows they depend on to the store.
 //! 3. The store reads these rows and calls back ([`PendingCommit::decide`]). Each write is drafted ([`Draft`]), unless that was
-//!    done before because it takes long ([`prepared_drafts`]); [`apply_draft`](mod@apply_draft) decides what changes, and
+//!    done before because it is expensive ([`prepared_drafts`]); [`apply_draft`](mod@apply_draft) decides what changes, and
 //!    [`row_batch`] collects the rows of all writes.
-//! 4. The store commits all rows at once, and returns the outcomes.
+//! 4. The store commits all rows together, and returns the outcomes.
 //!
 //! While an index is being backfilled, only its rows show whether it already has the entry of an old item. A write that would
 //! change such an entry requests its row, and the decision is made again with it ([`Decided::NeedsRows`]). So does a write
@@ -58,7 +58,7 @@ pub struct ItemWrite {
 /// What a write does to its item.
 pub enum Action {
     Put(Item),
-    /// Puts an item that was stored before: it has no entry in an index whose key it does not fit.
+    /// Puts an item that was stored before: it has no entry in an index whose key types it does not match.
     Restore(Item),
     /// `key` is the new item if there was none.
     Update {
@@ -110,7 +110,7 @@ enum Decided {
     Committed(Committed),
     /// Not decided yet: these rows must be read too.
     NeedsRows(Vec<Vec<u8>>),
-    /// Not decided yet: this row is damaged, and its item must be looked into.
+    /// Not decided yet: this row is damaged, and its item must be examined.
     Unreadable(Vec<u8>),
     /// Not decided yet: drafting takes too long for the writer, and must be done before the next attempt.
     NeedsDrafts,
@@ -132,7 +132,7 @@ impl<S: Store> Engine<S> {
         outcomes.pop().unwrap_or_else(|| Err(impossible("a write has no outcome")))
     }
 
-    /// Commits writes that succeed or fail independently, all at once.
+    /// Commits writes that succeed or fail independently, in one commit.
     pub async fn write_each(
         &self,
         writes: Vec<ItemWrite>,
@@ -155,7 +155,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Commits all writes or none. If any fails, the exception has the reason of each.
+    /// Commits all writes or none. If any fails, the exception has a reason for each.
     pub async fn write_together(
         &self,
         writes: Vec<ItemWrite>,
@@ -265,7 +265,7 @@ impl<S: Store> Engine<S> {
 /// What was prepared before the decision.
 struct Preparation<'a> {
     drafts: PreparedDrafts,
-    /// Whether writes that take long to draft must be in `drafts`.
+    /// Whether writes that are expensive to draft must be in `drafts`.
     requires_drafts: bool,
     unreadable: UnreadableRows<'a>,
 }
@@ -293,7 +293,7 @@ impl<'a> UnreadableRows<'a> {
     }
 }
 
-/// A commit that is not decided yet: everything the decision depends on besides the rows.
+/// A commit that is not decided yet: everything the decision depends on, apart from the rows.
 struct PendingCommit {
     writes: Arc<Vec<ItemWrite>>,
     atomicity: Atomicity,
@@ -389,7 +389,7 @@ impl PendingCommit {
         Decision::commit(batch.into_writes(), Decided::Committed(Committed::Outcomes(outcomes)))
     }
 
-    /// An unreadable row that must be looked into. The totals of a collection need not: they restart from zero.
+    /// An unreadable row that must be examined. The totals of a collection need not be: they restart from zero.
     fn unknown_damage(&self, unreadable: &UnreadableRows<'_>) -> Option<Vec<u8>> {
         let is_collection =
             |key: &Vec<u8>| self.writes.iter().filter_map(collection_key).any(|known| known == *key);
@@ -441,7 +441,7 @@ impl PendingCommit {
                 return Err(lost_stream_or_history(
                     &table.name,
                     "history",
-                    "Turn point-in-time recovery on or off, or make a backup, to begin a new one",
+                    "Enable or disable point-in-time recovery, or create a backup, to start a new one",
                 ));
             }
             let recorders = Recorders {
@@ -469,10 +469,7 @@ fn impossible(what: &str) -> Exception {
 
 /// The exception for items that kept changing while the writes were drafted.
 fn too_much_contention() -> Exception {
-    Exception::new(
-        ExceptionKind::ServiceUnavailable,
-        "The items are changed too often to write them; try again",
-    )
+    Exception::new(ExceptionKind::ServiceUnavailable, "The items keep changing; try again")
 }
 
 fn collection_key(write: &ItemWrite) -> Option<Vec<u8>> {

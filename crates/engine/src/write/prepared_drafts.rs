@@ -1,4 +1,4 @@
-//! Drafts that are prepared outside of the writer, because they take long and the writer serves everybody.
+//! Drafts that are prepared outside of the writer, because they are expensive and all writes share one writer.
 //!
 //! A condition may look at an item a few hundred times, an update may take a document apart, an item may have an entry in
 //! each of twenty indexes, and a transaction has a hundred of these. The writer, which knows the items, sends such writes
@@ -28,7 +28,7 @@ pub const MAX_ATTEMPTS: usize = 32;
 const BUDGET_MEGABYTES: u32 = 64;
 static BUDGET: Semaphore = Semaphore::const_new(BUDGET_MEGABYTES as usize);
 
-/// Waits for enough memory to draft so many writes, however large their items are. Dropping the permit frees it.
+/// Waits for enough memory to draft this many writes, however large their items are. Dropping the permit frees it.
 pub async fn reserve_memory(writes: usize) -> Option<SemaphorePermit<'static>> {
     let megabytes = (2 * writes * limits::ITEM_BYTES).div_ceil(1 << 20);
     // The semaphore is never closed.
@@ -111,7 +111,7 @@ fn row(store: &impl Store, write: &ItemWrite) -> Result<Option<Vec<u8>>, Excepti
     Ok(row.map(|row| row.into_owned()))
 }
 
-/// Drafts one write, on another thread if that takes long.
+/// Drafts one write, on another thread if that is expensive.
 async fn prepare(
     writes: &Arc<Vec<ItemWrite>>,
     number: usize,

@@ -23,7 +23,7 @@ pub struct RowBatch<'r> {
     sequences: Vec<(Vec<u8>, u64)>,
     /// The moments of this commit in histories.
     moments: Vec<(Vec<u8>, Moment)>,
-    /// Rows that were read besides those of the items: sequence numbers, moments, rows of histories, and entries of indexes
+    /// Rows that were read in addition to those of the items: sequence numbers, moments, rows of histories, and entries of indexes
     /// that are being backfilled.
     known: Vec<(&'r [u8], Option<&'r [u8]>)>,
     /// The keys of further such rows that must be read.
@@ -36,7 +36,7 @@ impl<'r> RowBatch<'r> {
         RowBatch { known: known.collect(), ..RowBatch::default() }
     }
 
-    /// A row that was read besides those of the items; if it was not, its key is added to `needed`.
+    /// A row that was read in addition to those of the items; if it was not, its key is added to `needed`.
     fn known_row(&mut self, key: &[u8]) -> Option<Option<&'r [u8]>> {
         let known = self.known.iter().find(|(known, _)| *known == key).map(|(_, row)| *row);
         if known.is_none() {
@@ -84,7 +84,7 @@ impl<'r> RowBatch<'r> {
         let moment = match history.retention() {
             Retention::Every => self.moment(history, now),
             Retention::FirstAt(moment) => match self.known_row(&past_key(history, write, moment)) {
-                // The history has no row yet, so this is the first change.
+                // The item has no such row yet, so this is its first change.
                 Some(None) => Some(moment),
                 Some(Some(_)) | None => None,
             },

@@ -35,7 +35,7 @@ impl DamagingStore {
 }
 
 fn damage_of(key: &[u8]) -> Damage {
-    Damage { keys: Some(KeyRange::of_row(key)), reason: "its checksum does not fit".to_owned() }
+    Damage { keys: Some(KeyRange::of_row(key)), reason: "its checksum does not match".to_owned() }
 }
 
 pub struct DamagedSnapshot {

@@ -25,12 +25,6 @@ pub struct Database<S> {
 
 #[allow(dead_code, reason = "each test file uses a part")]
 impl<S: Store> Database<S> {
-    /// Runs a request and returns what is answered, as JSON.
-    pub async fn ask(&self, operation: &str, body: Value) -> Value {
-        let answer = self.run(operation, &body.to_string()).await;
-        serde_json::from_str(&answer).unwrap_or(Value::Null)
-    }
-
     pub fn new(store: S) -> Database<S> {
         let millis = Arc::new(AtomicU64::new(START_MILLIS));
         let engine =
@@ -93,7 +87,7 @@ impl<S: Store> Database<S> {
     }
 
     pub fn assert_clean(&self) {
-        assert_eq!(self.findings(Pace::ALONE), Vec::<Finding>::new());
+        assert_eq!(self.findings(Pace::EXCLUSIVE), Vec::<Finding>::new());
     }
 
     /// Verifies the database, and returns the findings.

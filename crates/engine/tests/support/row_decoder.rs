@@ -344,7 +344,7 @@ fn item_json(bytes: &[u8]) -> String {
     line.trim_end().strip_prefix(r#"{"Item":"#).unwrap().strip_suffix('}').unwrap().to_owned()
 }
 
-/// The time in milliseconds, the event, and three items of which each may be absent.
+/// The time in milliseconds, the event, and three items, each of which may be absent.
 fn change_record(row: &[u8]) -> String {
     let mut printed = format!("at {} {}", leading_u64(row), EVENTS[usize::from(row[8]) - 1]);
     let mut rest = &row[9..];

@@ -1,6 +1,6 @@
 //! The shared base of all parsers: paths, function calls, and findings that do not stop the parsing.
 //!
-//! A syntax error ends the parsing at once. Every other problem that shows in the text alone is recorded as a
+//! A syntax error ends parsing immediately. Every other problem that shows in the text alone is recorded as a
 //! [`Finding`], because AWS reports the findings of the whole text in its own order.
 
 use crate::error::Problem;

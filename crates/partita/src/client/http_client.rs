@@ -41,7 +41,7 @@ impl HttpClient {
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(1).build(connector);
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(HttpClient { runtime, client, timeout, max_response_bytes })
     }

@@ -80,7 +80,7 @@ fn start_or_resume(
             Ok(state)
         }
         Some(_) => Err(format!(
-            "{} belongs to another load: remove it to start over, or name another with --progress",
+            "{} belongs to another load: remove it to start over, or choose another with --progress",
             checkpoint.path().display()
         )),
         None => {

@@ -49,7 +49,7 @@ pub fn parse(line: &[u8]) -> Result<Line, String> {
     if line.trim_ascii().is_empty() {
         return Ok(Line::Blank);
     }
-    let mut value: Value = serde_json::from_slice(line).map_err(|error| format!("no JSON: {error}"))?;
+    let mut value: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
     let mut take = |name: &str| value.as_object_mut().and_then(|members| members.remove(name));
     if let Some(item) = take("Item") {
         return Ok(Line::Item(item));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The prefix of AWS's own tags (CloudFormation's, for instance), which nobody else may set.
+/// The prefix of AWS's own tags (CloudFormation's, for instance), which only AWS may set.
 const RESERVED_TAGS: &str = "aws:";
 /// How AWS describes the absence of a limit on on-demand units.
 const UNBOUNDED: i64 = -1;

@@ -79,7 +79,7 @@ impl Verification {
 
     /// Runs a verification to its end. Blocks the thread.
     pub fn run<S: Store>(&self, engine: &Engine<S>) {
-        let outcome = engine.verify(Pace::BESIDE_OTHERS, |event| self.record(event));
+        let outcome = engine.verify(Pace::SHARED, |event| self.record(event));
         match &outcome {
             Ok(summary) => {
                 tracing::info!(rows = summary.rows, findings = summary.findings, "the database was verified");

@@ -1,7 +1,7 @@
 //! Health and readiness probes that are the first request of a connection.
 //!
 //! They are answered by the thread that accepts connections and does nothing else, or by the one for TLS handshakes:
-//! however busy the worker threads are, a probe is answered at once. All other connections are passed on to a worker thread.
+//! however busy the worker threads are, a probe is answered immediately. All other connections are passed on to a worker thread.
 
 use crate::connection::shutdown::CloseSignal;
 use crate::pipeline::Pipeline;

@@ -90,7 +90,7 @@ impl AsyncRead for LingeringStream {
     ) -> Poll<Result<(), Error>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if read.is_pending() && blocking::is_allowed() {
-            // The waker is registered already: if more arrives meanwhile, the runtime sees it at once.
+            // The waker is registered already: if more arrives meanwhile, the runtime sees it immediately.
             busy_poll::poll_until_readable(&self.stream);
         }
         read

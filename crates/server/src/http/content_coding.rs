@@ -64,7 +64,7 @@ impl Coding {
         }
     }
 
-    /// The coding for a response. As on AWS, `identity` is ignored, a star stands for what is not named, and of equal
+    /// The coding for a response. As on AWS, `identity` is ignored, `*` means what is not named, and of equal
     /// preferences the first wins.
     pub fn accepted(headers: Headers<'_>) -> Option<Coding> {
         if !headers.contains("accept-encoding") {

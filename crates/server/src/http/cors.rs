@@ -1,7 +1,7 @@
 //! Cross-origin resource sharing: the headers that let a web page read responses.
 //!
 //! AWS allows every origin, because signatures decide who may do what. Where signatures are not verified, only local
-//! origins and those that the user allows are let in: any other page could read this machine's tables.
+//! origins and those that the user allows are allowed: any other page could read this machine's tables.
 
 use crate::http::host_policy::HostPolicy;
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! The fast path for HTTP/1.1 as SDKs use it: whole requests out of one buffer, whole responses in one write.
+//! The fast lane: HTTP/1.1 as SDKs use it: whole requests out of one buffer, whole responses in one write.
 //!
 //! A `POST /` with a content length and nothing unusual about it is served here. With the first request that is anything
 //! else the connection is passed on to hyper for good, together with what was read of it: chunked bodies, `Expect`,
@@ -43,7 +43,7 @@ const UNUSUAL_HEADERS: [&str; 6] =
 
 pub(crate) type HeaderPairs<'a> = [(&'a str, &'a [u8]); MAX_HEADERS];
 
-/// How a connection left the fast reader.
+/// How a connection left the fast lane.
 pub enum LaneExit {
     Ended,
     /// It sent an unusual request; these bytes were read already.
@@ -225,7 +225,7 @@ impl RequestReader {
     }
 }
 
-/// Writes a response. One that the client does not read at once takes part in the budget while it waits.
+/// Writes a response. One that the client does not read immediately counts against the budget while it waits.
 async fn write(stream: &mut (impl AsyncWrite + Unpin), mut response: EncodedReply) -> io::Result<()> {
     let first_write =
         poll_fn(|context| Poll::Ready(Pin::new(&mut *stream).poll_write(context, response.as_ref()))).await;
@@ -250,7 +250,7 @@ async fn write_last(stream: &mut (impl AsyncWrite + Unpin), response: &[u8]) -> 
 pub(crate) enum Parsed<'a> {
     Complete(UsualRequest<'a>),
     Incomplete {
-        /// At least so many bytes of the request have not arrived.
+        /// At least this many bytes of the request have not arrived.
         missing: usize,
         has_head: bool,
     },

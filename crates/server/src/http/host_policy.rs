@@ -22,7 +22,7 @@ pub struct AllowedHosts {
 }
 
 impl AllowedHosts {
-    /// From the values of `--allow-host`; a star stands for any name.
+    /// From the values of `--allow-host`; `*` means any name.
     pub fn new(names: &[String]) -> AllowedHosts {
         let any = names.iter().any(|name| name == "*");
         AllowedHosts { any, names: names.iter().map(|name| name.to_ascii_lowercase()).collect() }

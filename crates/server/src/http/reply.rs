@@ -194,7 +194,7 @@ pub struct EncodedReply {
 }
 
 impl EncodedReply {
-    /// Reserves memory for it, however small, because the client did not read it at once.
+    /// Reserves memory for it, however small, because the client did not read it immediately.
     pub fn reserve_until_read(&mut self) -> Result<(), BudgetExceeded> {
         self.reservation.grow_to(self.bytes.capacity())
     }

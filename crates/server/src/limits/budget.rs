@@ -3,7 +3,7 @@
 //!
 //! A larger piece of memory needs a [`Reservation`], which grows with what has arrived; a declared length reserves nothing.
 //! A request that exceeds the budget is refused, and the server survives. The last part of the budget is for small pieces
-//! only, so that large ones in any number do not keep usual requests out.
+//! only, so that any number of large ones leaves memory for common requests.
 
 use crate::clock;
 use crate::limits::memory_release;
@@ -129,7 +129,7 @@ impl Budget {
 }
 
 impl Reservation {
-    /// Grows to at least so many bytes; on failure it is unchanged.
+    /// Grows to at least this many bytes; on failure it is unchanged.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.grow(bytes, if bytes <= SMALL_BYTES { 0 } else { self.budget.limit / SMALL_PIECES_DIVISOR })
     }
@@ -139,7 +139,7 @@ impl Reservation {
         self.grow(bytes, 0)
     }
 
-    /// Grows by so many bytes.
+    /// Grows by this many bytes.
     pub fn grow_by(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.grow_to(self.bytes.saturating_add(bytes))
     }

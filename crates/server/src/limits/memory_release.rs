@@ -34,7 +34,7 @@ pub fn connection_ended(release: fn()) {
 }
 
 /// Calls `release` on this thread after [`DELAY`], once for all calls until then. A thread that serves no connections calls
-/// it at once.
+/// it immediately.
 pub fn schedule(release: fn()) {
     let Ok(runtime) = Handle::try_current() else { return };
     if !IS_WORKER.get() {

@@ -72,7 +72,7 @@ mod tests {
 
     const CREDIT: Duration = Duration::from_secs(60);
 
-    /// How long a client lasts that transfers so many bytes every ten seconds.
+    /// How long a client lasts that transfers this many bytes every ten seconds.
     async fn lasts(timer: &mut SlowClientTimeout, bytes: usize) -> u64 {
         let begin = Instant::now();
         while timeout(Duration::from_secs(10), poll_fn(|context| timer.poll(context))).await.is_err() {

@@ -13,14 +13,14 @@ impl ModelWatch {
         &self,
         request: &Request,
     ) -> Option<(Vec<WrittenItem>, WriteGrouping)> {
-        let bond = match request {
+        let grouping = match request {
             Request::ExecuteStatement(_) => WriteGrouping::Single,
             Request::BatchExecuteStatement(_) => WriteGrouping::Batch,
             Request::ExecuteTransaction(_) => WriteGrouping::Transaction,
             _ => return None,
         };
         let own = statements(request).into_iter().filter(|statement| self.applies_to(statement.table()));
-        Some((own.filter_map(|statement| self.written_item(statement)).collect(), bond))
+        Some((own.filter_map(|statement| self.written_item(statement)).collect(), grouping))
     }
 
     /// The patterns that the statements of a request read for.

@@ -121,7 +121,7 @@ impl ModelWatch {
         let here = self.partitions.iter().filter(|own| own.index.as_deref() == index);
         let own = here.into_iter().find(|own| own.template.matches(partition, &own.types).is_some());
         let template = own.map_or("no template", |own| own.text.as_str());
-        // Requests may name any index; only the model's are counted apart.
+        // Requests may name any index; only the model's are counted separately.
         let place = match index {
             Some(name) if self.model.index(name).is_none() => "unknown indexes",
             index => index.unwrap_or("table"),

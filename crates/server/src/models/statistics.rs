@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How many kinds of undeclared requests are counted apart; later ones are counted together.
+/// How many kinds of undeclared requests are counted separately; later ones are counted together.
 const MAX_UNDECLARED: usize = 200;
 /// How many hot keys of each template are returned.
 const RETURNED_KEYS: usize = 5;

@@ -80,7 +80,9 @@ impl LostRange {
         if u32::from_str_radix(checksum, 16).ok()? != crc32fast::hash(text.as_bytes()) {
             return None;
         }
-        let (low, high) = text.strip_prefix("from ")?.strip_suffix(LINE_END)?.split_once(" up to ")?;
+        // Early builds named a key at the end; the range holds without it.
+        let (range, _) = text.strip_prefix("from ")?.split_once(" at ")?;
+        let (low, high) = range.split_once(" up to ")?;
         let read = |bound: &str| if bound == NONE { Some(None) } else { from_hex(bound).map(Some) };
         Some(LostRange { low: read(low)?, high: read(high)? })
     }

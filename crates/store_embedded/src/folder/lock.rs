@@ -1,6 +1,6 @@
 //! One process at a time: the file `LOCK`.
 //!
-//! LMDB would let a second process write alongside the first. So whoever opens a folder first takes an exclusive lock on
+//! LMDB would let a second process write alongside the first. So the first process to open a folder takes an exclusive lock on
 //! `LOCK` and writes its identity into it, which the next one reports. The lock ends with the process, however it ends.
 
 use crate::clock;

@@ -143,7 +143,7 @@ impl LogAppender {
             Durability::Relaxed => Ok(()),
         });
         if let Err(error) = written {
-            // A refused record had better not be found. If this fails too, a later record takes its number.
+            // Recovery should not find a refused record. If this fails too, a later record takes its number.
             let _ = write_at(segment, *offset, &[0; BLOCK_BYTES]);
             return Err(log_error(&error));
         }

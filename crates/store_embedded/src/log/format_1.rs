@@ -5,7 +5,7 @@
 //! ```
 //! Its checksum had no key, and records were searched for everywhere, so a client could plant records in it. Now only
 //! records count that belong to the last run and follow one another from the start of a file, where nothing but a record
-//! ever began: a planted record could at most be right behind the last real one.
+//! ever began: a planted record could at most be right after the last real one.
 //!
 //! The position in the tree was a run, which is one opening of the store, and a sequence. It is replaced once the tree
 //! has everything; an upgrade that is interrupted before that starts over, and writing rows twice changes nothing.

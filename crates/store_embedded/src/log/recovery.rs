@@ -343,7 +343,7 @@ mod tests {
         segment_header::write(&File::options().write(true).open(path).unwrap(), &description).unwrap();
     }
 
-    /// Records 3 to 5 were discarded because 2 was lost, and rewritten: first in vain, then successfully.
+    /// Records 3 to 5 were discarded because 2 was lost, and rewritten: the first attempt failed, the second succeeded.
     #[test]
     fn without_a_manifest_the_segment_used_last_counts() {
         let folder = tempfile::tempdir().unwrap();

@@ -167,7 +167,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Notes that the writer will soon need another segment.
+    /// Records that the writer will soon need another segment.
     pub fn request_spare(&self) {
         self.spare_requested.store(true, Ordering::Relaxed);
     }

@@ -57,7 +57,7 @@ pub(crate) struct ChecksumFile {
     file: File,
     /// The number of pages in the last slot's transaction: blocks beyond these do not count yet.
     pages: AtomicU64,
-    /// The blocks that were found damaged. Held by whoever writes blocks, and by whoever must not read a half-written one.
+    /// The blocks that were found damaged. Held while writing blocks, and while reading one that must not be half written.
     damaged: Mutex<BTreeSet<u64>>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Environment {
     env: Env<WithoutTls>,
     databases: Databases,
     root: ArcSwap<Root>,
-    /// Held by whoever writes.
+    /// Held while writing.
     live_pages: Mutex<LivePages>,
     map_bytes: AtomicUsize,
     /// Whether the address space may allow a larger map.

@@ -2,7 +2,7 @@
 //!
 //! It takes what is pending, writes it in key order together with the log position it ends at, and frees the log's
 //! segments. Rows of dropped spaces are removed along the way, or on their own when there is nothing else to do.
-//! If the disk is full all the same, it retries until there is space. Meanwhile the log and the overlay hold
+//! If the disk is full although space was preallocated (`disk_space`), it retries until there is space. Meanwhile the log and the overlay hold
 //! everything, and only writes that free space are accepted, so that no other write uses up the space that becomes free.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ use crate::write::pending::ApplierWork;
 use crate::write::store_state::StoreState;
 
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(250);
-/// After this many failures, ten seconds later, only a restart can help; if LMDB has given up, that is so at once.
+/// After this many failures, ten seconds later, only a restart can help; if LMDB has given up, immediately.
 /// A disk that is full or read-only is waited for: reads continue meanwhile.
 const MAX_FAILURES: usize = 40;
 

@@ -59,7 +59,7 @@ impl DiskSpace {
 
     /// Checks whether there is space again, if there was none.
     pub fn recheck(&self, pending: u64, unused: impl Fn() -> u64) {
-        // More than is needed now, so that it is not full again at once.
+        // More than is needed now, so that it is not full again immediately.
         let required = needed(pending) + DELETION_BYTES;
         if self.shortage().is_some() && (self.allocate(required).is_ok() || unused() >= required) {
             tracing::info!("there is disk space again");

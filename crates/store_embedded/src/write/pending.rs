@@ -77,7 +77,7 @@ pub(crate) struct Pending {
     pacing: Pacing,
     overlays: RwLock<Arc<Overlays>>,
     generation: AtomicU64,
-    /// Held by whoever changes the overlays.
+    /// Held while the overlays are changed.
     progress: Mutex<Progress>,
     changed: Condvar,
 }

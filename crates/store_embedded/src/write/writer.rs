@@ -3,7 +3,7 @@
 //! Jobs arrive through a channel. The thread takes all queued jobs as one group, runs their decisions one after another
 //! against the rows as the group has changed them so far, appends the group to the log, makes it visible to readers and
 //! then answers all callers. A lone job does not wait for others: while one group is made durable, the next one queues
-//! up. A caller whose thread serves nobody else meanwhile may commit on its own thread, which saves two thread switches
+//! up. A caller whose thread has nothing else to serve may commit on its own thread, which saves two thread switches
 //! (see [`blocking`]); the lock on the committer ensures a single writer.
 
 use std::borrow::Cow;
@@ -132,7 +132,7 @@ impl Queue {
     }
 }
 
-/// Decides and commits; whoever holds its lock is the writer.
+/// Decides and commits; the holder of its lock is the writer.
 struct Committer {
     state: Arc<StoreState>,
     log: LogAppender,
@@ -159,7 +159,7 @@ impl Committer {
         for (job, decided) in group.jobs {
             let answer = AssertUnwindSafe(|| job.answer(decided.and(outcome.clone())));
             if catch_unwind(answer).is_err() {
-                tracing::error!("an answer that nobody waited for panicked when it was dropped");
+                tracing::error!("an answer without a waiting caller panicked when it was dropped");
             }
         }
         if let Err(error @ StoreError::LogFailed(_)) = &outcome {

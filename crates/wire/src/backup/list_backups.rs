@@ -52,7 +52,7 @@ pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
         limit: members.limit.unwrap_or(MAX_BACKUPS).unsigned_abs() as usize,
         from_millis: members.from.map(millis),
         before_millis: members.before.map(millis),
-        behind: members.start.map(Cow::into_owned),
+        start_after: members.start.map(Cow::into_owned),
         kinds: chosen(&members.filter).unwrap_or(&[BackupKind::User]).to_vec(),
     }))
 }
@@ -83,14 +83,14 @@ mod tests {
     #[test]
     fn a_page_has_a_hundred_user_backups_by_default() {
         let all = decoded("{}");
-        assert_eq!((all.table, all.limit, all.behind), (None, 100, None));
+        assert_eq!((all.table, all.limit, all.start_after), (None, 100, None));
         assert_eq!((all.from_millis, all.before_millis, all.kinds), (None, None, vec![BackupKind::User]));
         let page = decoded(&format!(
             r#"{{"TableName": "abc", "Limit": 7, "TimeRangeLowerBound": -1, "TimeRangeUpperBound": 1.5,
                 "ExclusiveStartBackupArn": "{ARN}", "BackupType": "ALL"}}"#
         ));
         assert_eq!(
-            (page.table, page.limit, page.behind.as_deref()),
+            (page.table, page.limit, page.start_after.as_deref()),
             (Some(TableName::new("abc")), 7, Some(ARN))
         );
         assert_eq!((page.from_millis, page.before_millis), (Some(0), Some(1_500)));

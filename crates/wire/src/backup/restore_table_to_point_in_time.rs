@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn indexes_cannot_be_warm() {
+    fn index_overrides_cannot_have_warm_throughput() {
         let body = r#"{"SourceTableName": "Music", "TargetTableName": "Copy", "UseLatestRestorableTime": true,
             "GlobalSecondaryIndexOverride": [{"IndexName": "byG", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
                 "Projection": {"ProjectionType": "ALL"}, "WarmThroughput": {"ReadUnitsPerSecond": 1}}]}"#;

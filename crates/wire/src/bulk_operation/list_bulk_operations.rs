@@ -22,9 +22,9 @@ structure! {
 
 pub(crate) fn decode(reader: Reader<'_>) -> Result<Request, Exception> {
     let members: ListBulkOperationsMembers = read_valid_request(reader)?;
-    let behind = members.token.as_deref().map(id_of_token).transpose()?;
+    let start_after = members.token.as_deref().map(id_of_token).transpose()?;
     let limit = members.limit.unwrap_or(DEFAULT_RESULTS).unsigned_abs() as usize;
-    let page = ListPage { table_arn: None, limit, behind };
+    let page = ListPage { table_arn: None, limit, start_after };
     Ok(Request::ListBulkOperations(ListBulkOperations { page }))
 }
 

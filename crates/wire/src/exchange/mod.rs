@@ -81,12 +81,12 @@ pub(crate) fn read_page(reader: Reader<'_>, limit_member: &'static str) -> Resul
     length(&Path::Member(&Path::Request, "TableArn"), &table_arn, &mut validation, 1, 1_024);
     range(&Path::Member(&Path::Request, limit_member), &limit, &mut validation, 1, MAX_RESULTS);
     validation.finish()?;
-    let behind = token.as_deref().map(id_of_token).transpose()?;
+    let start_after = token.as_deref().map(id_of_token).transpose()?;
     let limit = limit.unwrap_or(MAX_RESULTS).unsigned_abs() as usize;
-    Ok(ListPage { table_arn: table_arn.map(Cow::into_owned), limit, behind })
+    Ok(ListPage { table_arn: table_arn.map(Cow::into_owned), limit, start_after })
 }
 
-/// Encodes a token that conforms to AWS's model: at least 112 hexadecimal digits, in groups of sixteen.
+/// Encodes a token that conforms to AWS's service model: at least 112 hexadecimal digits, in groups of sixteen.
 pub(crate) fn encode_next_token(id: Option<&String>, json: &mut Writer) {
     let Some(id) = id else { return };
     let hex: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();

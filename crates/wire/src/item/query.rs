@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_two_keys_at_most() {
+    fn a_table_query_has_at_most_two_key_conditions() {
         let three = r#""KeyConditionExpression":"a = :v AND b = :v AND c > :v","ExpressionAttributeValues":{":v":{"S":"v"}}"#;
         assert_eq!(
             refused(&format!(r#"{{"TableName":"abc",{three}}}"#)),

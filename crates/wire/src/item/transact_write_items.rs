@@ -90,7 +90,7 @@ struct ActionMembers<'a> {
 /// The members of the request.
 #[derive(Default)]
 struct TransactWriteItemsMembers<'a> {
-    /// The actions of each element, of which there must be one, and the JSON of the list.
+    /// The actions of each element (there must be exactly one), and the JSON of the list.
     elements: Option<(Vec<Vec<ActionMembers<'a>>>, &'a str)>,
     token: Option<Cow<'a, str>>,
     return_consumed_capacity: Option<Cow<'a, str>>,

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn expectations_are_unambiguous() {
+    fn ambiguous_expectations_are_rejected() {
         let body =
             |expected: &str| format!(r#"{{"TableName":"abc","Key":{{}},"Expected":{{"a":{expected}}}}}"#);
         for (expected, text) in [

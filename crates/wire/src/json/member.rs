@@ -87,6 +87,7 @@ encode! {
     String: |text| string(text);
     TableName: |name| string(name.as_str());
     bool: |value| boolean(*value);
+    i32: |number| integer(*number);
     u32: |number| integer(*number);
     u64: |number| integer(*number);
     i64: |number| integer(*number);

@@ -57,7 +57,7 @@ fn encode_record(record: &ChangeRecord, output: &GetRecordsOutput, json: &mut Wr
             json.name("SizeBytes").integer(record.size_bytes() as u64);
             json.name("StreamViewType").string(output.view.name());
         });
-        // Only an expiration, which no client requested, has an identity.
+        // Only an expiry, which no client requested, has an identity.
         if record.event == ChangeEvent::Expire {
             json.name("userIdentity").object(|json| {
                 json.name("PrincipalId").string("dynamodb.amazonaws.com");

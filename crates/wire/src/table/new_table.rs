@@ -1,6 +1,6 @@
 //! A table to create: the members of CreateTable, which an import has as well, and every check that needs no stored table.
 //!
-//! The order of the checks is AWS's: each member against the model, with all failures together; then billing, the key of the
+//! The order of the checks is AWS's: each member against the service model, with all failures together; then billing, the key of the
 //! table, the keys of indexes, unused definitions, local indexes one by one, global indexes one by one, and the other settings.
 
 use crate::json::Reader;

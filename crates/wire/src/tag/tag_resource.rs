@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn one_invalid_tag_refuses_the_request() {
+    fn one_invalid_tag_fails_the_request() {
         for (tags, message) in [
             (r#"[{}]"#, "The Tag Key provided is invalid, Key: null"),
             (r#"[{"Value": "a"}]"#, "The Tag Key provided is invalid, Key: null"),

@@ -18,7 +18,7 @@ mod updates;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// DynamicCase work to be measured; returns whether its input was accepted.
+/// The work to be measured; returns whether its input was accepted.
 pub type Work = Box<dyn FnOnce() -> bool>;
 
 /// One kind of input, of any size. It is accepted at every size, or rejected at every size if its name ends with
