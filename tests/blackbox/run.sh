@@ -34,12 +34,12 @@ start_server() {
     kill -0 "$server" 2>/dev/null || break
     sleep 0.1
   done
-  echo "the server named no endpoint:" >&2
+  echo "the server announced no endpoint:" >&2
   cat "$scratch/log" >&2
   return 1
 }
 
-# Each worker starts a server of its own, unless an endpoint is given: then one worker runs all tests.
+# Each worker starts its own server, unless an endpoint is given: then one worker runs all tests.
 python_suite() {
   [ -x "$work/venv/bin/python" ] || python3 -m venv "$work/venv" || return 1
   "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$here/python/requirements.txt" || return 1

@@ -1,12 +1,12 @@
-"""Kills the server with SIGKILL under load, again and again, and looks for what was lost.
+"""Kills the server with SIGKILL under load, repeatedly, and checks that nothing is lost.
 
 usage: kill_loop.py BINARY [KILLS]
 
 Eight writers put items (with a global index), count, transfer between two accounts in a transaction and write
-batches; each notes what was acknowledged. After each kill the server starts on the same folder and everything
-acknowledged must be there, transactions whole, the index equal to the table, the counters exact, and the table
-rebuilt from its stream equal to the table: no record lost, none doubled. Backups that were made on the way are restored,
-through another kill, and must equal what the table was.
+batches; each records what was acknowledged. After each kill the server starts on the same folder, and every
+acknowledged write must be present, transactions atomic, the index equal to the table, the counters exact, and the table
+rebuilt from its stream equal to the table: no record lost or repeated. Backups created in between are restored,
+with another kill, and must equal the table at that time.
 """
 import os
 import random
@@ -31,7 +31,7 @@ RESTORED = "Restored"
 
 
 class Server:
-    """One run of the server on a folder; the port stays the same."""
+    """One run of the server on a folder."""
 
     def __init__(self, binary, folder):
         self.process = subprocess.Popen(
@@ -74,7 +74,7 @@ def add(client, account, change):
 
 
 class Writer(threading.Thread):
-    """Writes until the server is gone; knows what was acknowledged and what was merely sent."""
+    """Writes until the server is killed; records what was acknowledged and what was only sent."""
 
     def __init__(self, server, number, start):
         super().__init__()
@@ -127,13 +127,13 @@ def read_all(client, table=TABLE, **request):
 
 
 def back_up(client, number):
-    """A backup while nobody writes, and what is in it."""
+    """Creates a backup while there are no writes; returns its ARN and its items."""
     details = client.create_backup(TableName=TABLE, BackupName=f"after-{number}")["BackupDetails"]
     return details["BackupArn"], read_all(client, ConsistentRead=True)
 
 
 def check_backup(binary, folder, server, arn, expected):
-    """Restores a backup, with a kill in between, and lets go of it; the server then, and what is wrong."""
+    """Restores a backup, with a kill in between, and deletes it; returns the restarted server and the problems."""
     server.client().restore_table_from_backup(TargetTableName=RESTORED, BackupArn=arn)
     time.sleep(random.uniform(0, 0.1))
     server.kill()
@@ -149,7 +149,7 @@ def check_backup(binary, folder, server, arn, expected):
 
 
 def check_stream(server, items):
-    """What is wrong with the table that its stream tells of, if anything is."""
+    """Compares the table with the one rebuilt from its stream; returns the problems."""
     arn = server.client().describe_table(TableName=TABLE)["Table"]["LatestStreamArn"]
     try:
         rebuilt = replay(records(server.client("dynamodbstreams"), arn))
@@ -157,12 +157,12 @@ def check_stream(server, items):
         return [f"the stream: {problem}"]
     stored = {key_of({name: item[name] for name in ("PK", "SK")}): item for item in items}
     if rebuilt != stored:
-        return [f"the stream leads to {len(rebuilt)} items that should equal {len(stored)}"]
+        return [f"the stream results in {len(rebuilt)} items that should equal {len(stored)}"]
     return []
 
 
 def check(server, acknowledged, counted):
-    """Everything that must hold; returns what does not."""
+    """Checks all invariants; returns the problems."""
     client = server.client()
     items = {(item["PK"]["S"], item["SK"]["S"]): item for item in read_all(client, ConsistentRead=True)}
     problems = check_stream(server, items.values())
@@ -214,7 +214,7 @@ def main():
             server = Server(binary, folder)
             if kill % 4 == 0:
                 backups.append(back_up(server.client(), kill))
-            # A full comparison each time would spend the time on reading: every tenth kill, and the last.
+            # A full comparison takes too long for every kill: every tenth, and the last.
             if kill % 10 == 9 or kill == kills - 1:
                 problems = check(server, acknowledged, counted)
                 while backups:

@@ -24,7 +24,7 @@ function newName() {
   return tables.at(-1)
 }
 
-const untilThere = (name) => waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: name })
+const untilActive = (name) => waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: name })
 
 before(async () => {
   await createTable({
@@ -38,7 +38,7 @@ before(async () => {
 after(() => Promise.allSettled(tables.map((name) => send(DeleteTableCommand, { TableName: name }))))
 
 describe('backups', () => {
-  it('are made, described, listed, restored and deleted', async () => {
+  it('are created, described, listed, restored and deleted', async () => {
     const { BackupDetails } = await send(CreateBackupCommand, { TableName, BackupName: 'nightly' })
     assert.ok(BackupDetails.BackupCreationDateTime instanceof Date)
     const { BackupArn } = BackupDetails
@@ -52,7 +52,7 @@ describe('backups', () => {
     const copy = newName()
     const { TableDescription } = await send(RestoreTableFromBackupCommand, { TargetTableName: copy, BackupArn, OnDemandThroughputOverride: { MaxReadRequestUnits: 9 } })
     assert.deepEqual([TableDescription.RestoreSummary.SourceBackupArn, TableDescription.RestoreSummary.RestoreInProgress], [BackupArn, true])
-    await untilThere(copy)
+    await untilActive(copy)
     const { Items } = await send(ScanCommand, { TableName: copy })
     assert.deepEqual(Items, [{ pk: { S: 'first' }, b: { B: new Uint8Array([0, 255]) } }])
 
@@ -69,11 +69,11 @@ describe('backups', () => {
 })
 
 describe('point-in-time recovery', () => {
-  it('is turned on, shows a table as it was, and is turned off', async () => {
+  it('is enabled, restores a table to a past time, and is disabled', async () => {
     const restore = async (moment) => {
       const TargetTableName = newName()
       await send(RestoreTableToPointInTimeCommand, { SourceTableName: TableName, TargetTableName, ...moment })
-      await untilThere(TargetTableName)
+      await untilActive(TargetTableName)
       return TargetTableName
     }
     await assert.rejects(restore({ UseLatestRestorableTime: true }), PointInTimeRecoveryUnavailableException)

@@ -29,7 +29,7 @@ const put = (Item, more) => documents.send(new PutCommand({ TableName, Item, ...
 const get = async (Key) => (await documents.send(new GetCommand({ TableName, Key, ConsistentRead: true }))).Item
 
 describe('values', () => {
-  it('come back as they were', async () => {
+  it('are returned unchanged', async () => {
     const item = {
       pk: 'values', sk: 'all', text: 'ünï 😀', empty: '', number: -12.5, zero: 0, yes: true, no: false, nothing: null,
       list: [1, 'two', [3], { four: 4 }], map: { deep: { deeper: [] } }, bytes: new Uint8Array([0, 127, 255]),
@@ -39,7 +39,7 @@ describe('values', () => {
     assert.deepEqual(await get({ pk: 'values', sk: 'all' }), item)
   })
 
-  it('leave out what is undefined', async () => {
+  it('omit undefined members', async () => {
     await put({ pk: 'values', sk: 'undefined', a: undefined, b: { c: undefined } })
     assert.deepEqual(await get({ pk: 'values', sk: 'undefined' }), { pk: 'values', sk: 'undefined', b: {} })
   })
@@ -145,7 +145,7 @@ describe('paginators', () => {
 })
 
 describe('batches', () => {
-  it('read what is there', async () => {
+  it('read existing items', async () => {
     await put({ pk: 'batch', sk: '1', n: 1 })
     await put({ pk: 'batch', sk: '2', n: 2 })
     const Keys = ['1', '2', 'nowhere'].map((sk) => ({ pk: 'batch', sk }))
@@ -167,12 +167,12 @@ describe('transactions', () => {
         { ConditionCheck: { TableName, Key: key('nowhere'), ConditionExpression: 'attribute_not_exists(pk)' } },
       ],
     }))
-    const wanted = ['old', 'nowhere', 'new'].map((sk) => ({ Get: { TableName, Key: key(sk) } }))
-    const { Responses } = await documents.send(new TransactGetCommand({ TransactItems: wanted }))
+    const gets = ['old', 'nowhere', 'new'].map((sk) => ({ Get: { TableName, Key: key(sk) } }))
+    const { Responses } = await documents.send(new TransactGetCommand({ TransactItems: gets }))
     assert.deepEqual(Responses.map((part) => part.Item), [{ ...key('old'), n: 42 }, undefined, { ...key('new'), tags: new Set(['a']) }])
   })
 
-  it('write nothing when a condition fails, and say why', async () => {
+  it('write nothing when a condition fails, and return the reasons', async () => {
     const attempt = documents.send(new TransactWriteCommand({
       TransactItems: [
         { Put: { TableName, Item: key('never') } },
@@ -187,7 +187,7 @@ describe('transactions', () => {
     assert.equal(await get(key('never')), undefined)
   })
 
-  it('are done once for each token', async () => {
+  it('are executed once per token', async () => {
     const command = () => new TransactWriteCommand({
       ClientRequestToken: 'one-token-for-both-' + TableName.slice(-8),
       TransactItems: [{ Update: { TableName, Key: key('once'), UpdateExpression: 'ADD n :x', ExpressionAttributeValues: { ':x': 1 } } }],
@@ -197,7 +197,7 @@ describe('transactions', () => {
     assert.equal((await get(key('once'))).n, 1)
   })
 
-  it('keep the total when they meet', async () => {
+  it('keep the total under contention', async () => {
     const accounts = ['a', 'b', 'c']
     for (const sk of accounts) await put({ ...key(sk), balance: 50 })
     const move = async (n) => {

@@ -1,4 +1,4 @@
-// Every pattern of every system under examples/ gets exactly the answer its file promises.
+// Every pattern of every system under examples/ gets exactly the response that its file specifies.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -75,14 +75,14 @@ class System {
     const batch = answer.Responses?.[this.name]
     const items = (batch ?? answer.Items ?? []).map((item) => unmarshall(item))
     for (const [name, expected] of Object.entries(expect)) {
-      const seen = this.seen(name, answer, items)
-      if (batch) assert.deepEqual(seen.sort(byText), expected.toSorted(byText), name) // a batch has no order
-      else assert.deepEqual(seen, expected, name)
+      const actual = this.actual(name, answer, items)
+      if (batch) assert.deepEqual(actual.sort(byText), expected.toSorted(byText), name) // a batch is unordered
+      else assert.deepEqual(actual, expected, name)
     }
     return items
   }
 
-  seen(name, answer, items) {
+  actual(name, answer, items) {
     switch (name) {
       case 'error': return answer.name
       case 'reasons': return answer.CancellationReasons.map((reason) => reason.Code)

@@ -1,5 +1,5 @@
-// Exports, imports and bulk operations with the JavaScript SDK: dates, pages of lists, typed exceptions. There need be no bucket: an export
-// into one that does not exist fails in the background, as on AWS.
+// Exports, imports and bulk operations with the JavaScript SDK: dates, pages of lists, typed exceptions. No bucket is needed: an export
+// into a missing one fails in the background, as on AWS.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -38,11 +38,11 @@ before(async () => {
 after(() => client.send(new DeleteTableCommand({ TableName })))
 
 describe('exports', () => {
-  it('are described with dates and why they failed', async () => {
-    const { ExportDescription: begun } = await start({ ExportFormat: 'ION', S3Prefix: 'a/b' })
-    assert.equal(begun.ExportStatus, 'IN_PROGRESS')
-    assert.ok(begun.StartTime instanceof Date && begun.ExportTime instanceof Date)
-    const describeExport = async () => (await client.send(new DescribeExportCommand({ ExportArn: begun.ExportArn }))).ExportDescription
+  it('are described with dates and failure reasons', async () => {
+    const { ExportDescription: job } = await start({ ExportFormat: 'ION', S3Prefix: 'a/b' })
+    assert.equal(job.ExportStatus, 'IN_PROGRESS')
+    assert.ok(job.StartTime instanceof Date && job.ExportTime instanceof Date)
+    const describeExport = async () => (await client.send(new DescribeExportCommand({ ExportArn: job.ExportArn }))).ExportDescription
     const done = await ended(describeExport, 'ExportStatus')
     assert.deepEqual([done.ExportStatus, done.FailureCode, done.ExportFormat], ['FAILED', 'S3NoSuchBucket', 'ION'])
   })
@@ -72,19 +72,19 @@ describe('exports', () => {
 describe('imports', () => {
   it('are described, listed and refused', async () => {
     const name = uniqueName('imported')
-    const { ImportTableDescription: begun } = await client.send(new ImportTableCommand({
+    const { ImportTableDescription: job } = await client.send(new ImportTableCommand({
       S3BucketSource: { S3Bucket: 'no-such-bucket' }, InputFormat: 'CSV', InputFormatOptions: { Csv: { Delimiter: '|', HeaderList: ['pk', 'x'] } },
       TableCreationParameters: definition(name),
     }))
-    assert.deepEqual(begun.TableCreationParameters, definition(name))
-    const describeImport = async () => (await client.send(new DescribeImportCommand({ ImportArn: begun.ImportArn }))).ImportTableDescription
+    assert.deepEqual(job.TableCreationParameters, definition(name))
+    const describeImport = async () => (await client.send(new DescribeImportCommand({ ImportArn: job.ImportArn }))).ImportTableDescription
     const done = await ended(describeImport, 'ImportStatus')
     assert.deepEqual([done.ImportStatus, done.FailureCode, done.ImportedItemCount], ['FAILED', 'S3NoSuchBucket', 0])
     assert.deepEqual(done.InputFormatOptions, { Csv: { Delimiter: '|', HeaderList: ['pk', 'x'] } })
     const listed = []
     for await (const page of paginateListImports({ client, pageSize: 25 }, {})) listed.push(...page.ImportSummaryList)
-    assert.ok(listed.some((summary) => summary.ImportArn === begun.ImportArn && summary.StartTime instanceof Date))
-    // Where there is no source, no table stays.
+    assert.ok(listed.some((summary) => summary.ImportArn === job.ImportArn && summary.StartTime instanceof Date))
+    // Without a source, the table is removed.
     await assert.rejects(client.send(new DescribeTableCommand({ TableName: name })), ResourceNotFoundException)
     const nowhere = new DescribeImportCommand({ ImportArn: `${TableArn}/import/01234567890123-a1b2c3d4` })
     await assert.rejects(client.send(nowhere), ImportNotFoundException)
@@ -97,10 +97,10 @@ describe('bulk operations', () => {
     OutputS3Configuration: { S3Bucket: 'no-such-bucket', OutputType: ['ERROR'] }, MaxWriteRequestUnits: 2048, ...more,
   }))
 
-  it('are described with dates and why they failed', async () => {
-    const { BulkOperationDescription: begun } = await startBulk({ PerformanceTier: 'ACCELERATED' })
-    assert.ok(begun.StartTime instanceof Date)
-    const { BulkOperationArn } = begun
+  it('are described with dates and failure reasons', async () => {
+    const { BulkOperationDescription: job } = await startBulk({ PerformanceTier: 'ACCELERATED' })
+    assert.ok(job.StartTime instanceof Date)
+    const { BulkOperationArn } = job
     const describeBulk = async () => (await client.send(new DescribeBulkOperationCommand({ BulkOperationArn }))).BulkOperationDescription
     const done = await ended(describeBulk, 'BulkOperationStatus')
     assert.deepEqual([done.BulkOperationStatus, done.FailureCode, done.ProcessedItemCount], ['FAILED', 'S3NoSuchBucket', 0])
@@ -109,7 +109,7 @@ describe('bulk operations', () => {
     await assert.rejects(client.send(new CancelBulkOperationCommand({ BulkOperationArn })), { name: 'ValidationException' })
   })
 
-  it('are listed in pages and begun once for each token', async () => {
+  it('are listed in pages and started once per token', async () => {
     const ClientToken = uniqueName('token')
     const first = (await startBulk({ ClientToken })).BulkOperationDescription.BulkOperationArn
     const second = (await startBulk({ ClientToken: uniqueName('token') })).BulkOperationDescription.BulkOperationArn

@@ -38,16 +38,16 @@ describe('statements', () => {
     assert.deepEqual((await run(`SELECT parts[1].deep, parts[0] FROM {t} WHERE pk = 'plain'`)).Items, [{ deep: 'x', 'parts[0]': 1 }])
   })
 
-  it('answer in pages', async () => {
+  it('return pages', async () => {
     for (let sk = 1; sk <= 5; sk++) await run(`INSERT INTO {t} VALUE {'pk': 'pages', 'sk': ${sk}}`)
-    const seen = []
+    const found = []
     let NextToken
     do {
       const page = await run('SELECT sk FROM {t} WHERE pk = ? ORDER BY sk DESC', ['pages'], { Limit: 2, NextToken })
-      seen.push(...page.Items.map((item) => item.sk))
+      found.push(...page.Items.map((item) => item.sk))
       NextToken = page.NextToken
     } while (NextToken)
-    assert.deepEqual(seen, [5, 4, 3, 2, 1])
+    assert.deepEqual(found, [5, 4, 3, 2, 1])
   })
 
   it('fail with typed exceptions', async () => {
@@ -63,7 +63,7 @@ describe('statements', () => {
 })
 
 describe('several statements', () => {
-  it('in a batch have an answer each', async () => {
+  it('in a batch have a response each', async () => {
     const { Responses } = await documents.send(
       new BatchExecuteStatementCommand({
         Statements: [
@@ -77,7 +77,7 @@ describe('several statements', () => {
     assert.deepEqual(Responses[2].Item, { pk: 'batch', sk: 1, v: 7 })
   })
 
-  it('in a transaction happen together or not at all', async () => {
+  it('in a transaction are atomic', async () => {
     const send = (...statements) => documents.send(new ExecuteTransactionCommand({ TransactStatements: statements }))
     await send(sent(`INSERT INTO {t} VALUE {'pk': 'both', 'sk': 1}`), sent(`INSERT INTO {t} VALUE {'pk': 'both', 'sk': 2}`))
     await assert.rejects(

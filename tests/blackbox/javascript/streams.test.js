@@ -1,4 +1,4 @@
-// Streams with the JavaScript SDK: a reader that follows shards from parents to children, and the errors it must know.
+// Streams with the JavaScript SDK: a reader that follows shards from parents to children, and the errors it must handle.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -34,8 +34,8 @@ async function shards() {
 async function records() {
   const read = []
   for (const { ShardId } of await shards()) {
-    const place = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }
-    let { ShardIterator } = await streams.send(new GetShardIteratorCommand(place))
+    const position = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }
+    let { ShardIterator } = await streams.send(new GetShardIteratorCommand(position))
     while (ShardIterator) {
       const page = await streams.send(new GetRecordsCommand({ ShardIterator, Limit: 7 }))
       read.push(...page.Records)
@@ -88,10 +88,10 @@ describe('a stream', () => {
   })
 
   it('ends when it is disabled, and stays readable', async () => {
-    const told = (await records()).length
+    const recorded = (await records()).length
     await client.send(new UpdateTableCommand({ TableName, StreamSpecification: { StreamEnabled: false } }))
-    await documents.send(new PutCommand({ TableName, Item: { pk: 'untold' } }))
-    assert.equal((await records()).length, told)
+    await documents.send(new PutCommand({ TableName, Item: { pk: 'unrecorded' } }))
+    assert.equal((await records()).length, recorded)
     for (const { ShardId, SequenceNumberRange } of await shards()) {
       assert.match(SequenceNumberRange.EndingSequenceNumber, /^\d{21,40}$/)
       const { ShardIterator } = await streams.send(new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'LATEST' }))
@@ -100,7 +100,7 @@ describe('a stream', () => {
     }
   })
 
-  it('that is none is not found', async () => {
+  it('that does not exist is not found', async () => {
     const missing = StreamArn.replace(TableName, `${TableName}-other`)
     await assert.rejects(streams.send(new DescribeStreamCommand({ StreamArn: missing })), ResourceNotFoundException)
     await assert.rejects(streams.send(new GetRecordsCommand({ ShardIterator: 'made up' })), { name: 'ValidationException', message: /Invalid ShardIterator/ })

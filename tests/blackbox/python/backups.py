@@ -1,4 +1,4 @@
-"""The words of the tests of backups and point-in-time recovery: a table with indexes and items of all types."""
+"""Helpers for the tests of backups and point-in-time recovery: a table with indexes, and items of all types."""
 
 from dynamo import index
 from test_exports_imports import VALUES
@@ -17,7 +17,7 @@ def listed(client, **filters):
 
 
 def item(number):
-    """An item with one of all types of values."""
+    """An item whose value has one of the types, in turn."""
     return {"pk": {"S": f"p{number % 7}"}, "sk": {"N": str(number)}, "g": {"S": f"g{number % 3}"}, "l": {"S": f"l{number % 5}"},
             "x": VALUES[number % len(VALUES)]}
 

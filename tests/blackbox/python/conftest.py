@@ -34,12 +34,12 @@ def announced_endpoint(server):
         found = re.search(r"http://127\.0\.0\.1:\d+", line)
         if found:
             return found.group()
-    raise RuntimeError(f"the server ended with {server.wait()} before it named its endpoint")
+    raise RuntimeError(f"the server ended with {server.wait()} before it announced its endpoint")
 
 
 @pytest.fixture(scope="session")
 def endpoint():
-    """The endpoint given, or a server of this worker's own: in memory, or on the disk in a folder of PARTITA_TEST_DATA."""
+    """The given endpoint, or a server for this worker: in memory, or on disk in a folder of PARTITA_TEST_DATA."""
     if given := os.environ.get("PARTITA_ENDPOINT"):
         yield given.rstrip("/")
         return
@@ -59,7 +59,7 @@ def own_storage():
 
 @pytest.fixture(scope="session")
 def client(endpoint):
-    """No retries and no checks of its own: what the server answers is what the test sees."""
+    """A client without retries and without validation: a test sees exactly what the server returns."""
     return boto3.client(
         "dynamodb",
         endpoint_url=endpoint,
@@ -72,7 +72,7 @@ def client(endpoint):
 
 @pytest.fixture(scope="session")
 def make_table(client):
-    """Creates tables, and deletes them when the tests are over."""
+    """Creates tables, and deletes them after the tests."""
     names = []
 
     def make(keys="pk:S", **more):
@@ -91,7 +91,7 @@ def make_table(client):
 
 @pytest.fixture(scope="session")
 def new_name(client):
-    """Names of tables to restore, which are deleted when the tests are over."""
+    """Returns names for restored tables, which are deleted after the tests."""
     names = []
 
     def make():
@@ -103,12 +103,12 @@ def new_name(client):
         try:
             client.delete_table(TableName=name)
         except client.exceptions.ClientError:
-            pass  # it was never made
+            pass  # it was never created
 
 
 @pytest.fixture(scope="session")
 def restore(client, new_name):
-    """Restores a backup into a new table that is ready when it is handed out."""
+    """Restores a backup into a new table, and returns the table once it is active."""
 
     def from_backup(backup, **overrides):
         name = new_name()
@@ -139,7 +139,7 @@ def pk():
 
 @pytest.fixture(scope="session")
 def raw(endpoint):
-    """Sends any JSON as an operation's body, past the SDK, and gives the status and the answer."""
+    """Sends any JSON as an operation's body, bypassing the SDK; returns the status and the response."""
 
     def send(operation, body):
         request = urllib.request.Request(
@@ -148,8 +148,8 @@ def raw(endpoint):
             headers=headers(operation),
         )
         try:
-            with urllib.request.urlopen(request) as answer:
-                return answer.status, json.load(answer)
+            with urllib.request.urlopen(request) as response:
+                return response.status, json.load(response)
         except urllib.error.HTTPError as error:
             return error.code, json.load(error)
 

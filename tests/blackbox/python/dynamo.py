@@ -1,4 +1,4 @@
-"""The words of the tests: tables in short form, items as plain values, exceptions with their texts, and waiting."""
+"""Helpers of the tests: tables in short form, items as plain values, expected exceptions with their messages, and waiting."""
 
 import time
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ STREAM_OPERATIONS = ("DescribeStream", "GetRecords", "GetShardIterator", "ListSt
 
 
 def headers(operation):
-    """What a request sent past the SDK must carry; its signature is made up."""
+    """The headers that a request without the SDK needs; the signature is fake."""
     service = "DynamoDBStreams_20120810" if operation in STREAM_OPERATIONS else "DynamoDB_20120810"
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     return {
@@ -37,7 +37,7 @@ def plain(attributes):
 
 
 def key_schema(names):
-    """`"pk sk"` as a key schema; `"a+b c+d"` has several attributes to each part."""
+    """`"pk sk"` as a key schema; `"a+b c+d"` has several attributes in each part."""
     partition, *sort = names.split()
     schema = [{"AttributeName": name, "KeyType": "HASH"} for name in partition.split("+")]
     for part in sort:
@@ -101,14 +101,14 @@ def eventually(check, seconds=5):
 
 @contextmanager
 def refused(code, text=""):
-    """The request within must fail with this exception. AWS has changed the case of member names in its texts and
-    the words before some of them, so the text is looked for anywhere in the message, whatever its case."""
+    """The request within must fail with this exception. AWS has changed the case of member names in its messages
+    and the beginning of some of them, so the text may occur anywhere in the message, in any case."""
     try:
         yield
     except ClientError as error:
-        answer = error.response["Error"]
-        assert answer["Code"] == code, f"{answer['Code']}: {answer['Message']}"
-        assert text.lower() in answer["Message"].lower(), answer["Message"]
+        response = error.response["Error"]
+        assert response["Code"] == code, f"{response['Code']}: {response['Message']}"
+        assert text.lower() in response["Message"].lower(), response["Message"]
         assert error.response["ResponseMetadata"]["HTTPStatusCode"] == 400
     else:
         raise AssertionError(f"expected {code}, but the request succeeded")
@@ -130,8 +130,8 @@ class Table:
     def get(self, key, **more):
         """The item, or None."""
         more.setdefault("ConsistentRead", True)
-        answer = self.client.get_item(TableName=self.name, Key=attributes(key), **expression(more))
-        return plain(answer["Item"]) if "Item" in answer else None
+        response = self.client.get_item(TableName=self.name, Key=attributes(key), **expression(more))
+        return plain(response["Item"]) if "Item" in response else None
 
     def delete(self, key, **more):
         return self.client.delete_item(TableName=self.name, Key=attributes(key), **expression(more))
@@ -142,8 +142,8 @@ class Table:
             more["UpdateExpression"] = update
         if "returns" in more:
             more["ReturnValues"] = more.pop("returns")
-        answer = self.client.update_item(TableName=self.name, Key=attributes(key), **expression(more))
-        return plain(answer["Attributes"]) if "Attributes" in answer else None
+        response = self.client.update_item(TableName=self.name, Key=attributes(key), **expression(more))
+        return plain(response["Attributes"]) if "Attributes" in response else None
 
     def query(self, condition=None, **more):
         if condition is not None:
@@ -181,12 +181,12 @@ def expression(more):
     return more
 
 
-def with_plain_items(answer):
-    if "Items" in answer:
-        answer["Items"] = [plain(item) for item in answer["Items"]]
-    return answer
+def with_plain_items(response):
+    if "Items" in response:
+        response["Items"] = [plain(item) for item in response["Items"]]
+    return response
 
 
-def column(answer, name):
+def column(response, name):
     """One attribute of every item returned."""
-    return [item.get(name) for item in answer["Items"]]
+    return [item.get(name) for item in response["Items"]]

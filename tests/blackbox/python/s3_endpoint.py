@@ -1,4 +1,4 @@
-"""An S3 endpoint for the tests: moto's server on loopback, and a wire in front of it that can be cut."""
+"""An S3 endpoint for the tests: moto's server on loopback, and proxies in front of it that can fail."""
 
 import json
 import os
@@ -14,12 +14,12 @@ import urllib.request
 import boto3
 
 REGION = "us-east-1"
-# A page of a list; AWS has 1,000.
+# The keys in a page of a list; AWS returns 1,000.
 PAGE_KEYS = 20
 
 
 class Moto:
-    """A server that speaks the S3 protocol and keeps everything in memory."""
+    """A server that implements the S3 protocol in memory."""
 
     def __init__(self, certificate=None, key=None):
         self.certificate = certificate
@@ -38,7 +38,7 @@ class Moto:
                             verify=self.certificate and str(self.certificate))
 
     def user(self):
-        """The keys of a user who may do everything in S3."""
+        """Creates a user with all permissions in S3, and returns its keys."""
         iam = self.client("iam")
         iam.create_user(UserName="exporter")
         policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
@@ -47,7 +47,7 @@ class Moto:
         return key["AccessKeyId"], key["SecretAccessKey"]
 
     def verify_signatures(self, verify=True):
-        """From now on keys, signatures and policies count."""
+        """Turns the verification of keys, signatures and policies on or off."""
         request = urllib.request.Request(f"{self.url}/moto-api/reset-auth", data=b"0" if verify else b"inf",
                                          headers={"Content-Type": "text/plain"})
         urllib.request.urlopen(request).close()
@@ -57,8 +57,8 @@ class Moto:
         self.process.wait(timeout=10)
 
 
-class Wire:
-    """Passes connections on to a port, until it is cut; then none is accepted until it is mended."""
+class Proxy:
+    """Forwards connections to a port; after `cut`, none is accepted until `restore`."""
 
     def __init__(self, port):
         self.target = port
@@ -88,7 +88,7 @@ class Wire:
             threading.Thread(target=self.copy, args=(near, far), daemon=True).start()
 
     def copy(self, near, far):
-        """Both ways until either ends."""
+        """Copies in both directions until either side closes."""
         with selectors.DefaultSelector() as ready:
             ready.register(near, selectors.EVENT_READ, far)
             ready.register(far, selectors.EVENT_READ, near)
@@ -106,7 +106,7 @@ class Wire:
                 far.close()
 
     def cut(self):
-        # A listener that is only closed goes on in the thread that waits in accept().
+        # Closing the listener alone does not wake the thread that waits in accept().
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         with self.lock:
@@ -114,19 +114,19 @@ class Wire:
                 try:
                     connection.shutdown(socket.SHUT_RDWR)
                 except OSError:
-                    pass  # it has ended already
+                    pass  # already closed
             self.connections.clear()
 
-    def mend(self):
+    def restore(self):
         self.listener = self.listen(self.port)
 
 
-class Choosy:
-    """Passes requests on to a port, but leaves those about one bucket without an answer, until it is told to close."""
+class SilentBucketProxy:
+    """Forwards requests to a port, but leaves those for one bucket unanswered until it is closed."""
 
-    def __init__(self, port, silent_about):
+    def __init__(self, port, silent_bucket):
         self.target = port
-        self.silent_about = silent_about.encode()
+        self.silent_bucket = silent_bucket.encode()
         self.held = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -142,13 +142,13 @@ class Choosy:
 
     def serve(self, near):
         first = near.recv(65536)
-        if self.silent_about in first.split(b"\r\n")[0]:
+        if self.silent_bucket in first.split(b"\r\n")[0]:
             self.held.append(near)
             return
         with near, socket.create_connection(("127.0.0.1", self.target)) as far:
             far.sendall(first)
-            threading.Thread(target=pour, args=(near, far), daemon=True).start()
-            pour(far, near)
+            threading.Thread(target=copy_bytes, args=(near, far), daemon=True).start()
+            copy_bytes(far, near)
 
     def close(self):
         self.listener.close()
@@ -156,7 +156,7 @@ class Choosy:
             held.close()
 
 
-def pour(source, into):
+def copy_bytes(source, into):
     try:
         while piece := source.recv(65536):
             into.sendall(piece)

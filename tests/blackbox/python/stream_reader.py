@@ -1,4 +1,4 @@
-"""A careful reader of streams: parents before children, every page, and a table rebuilt from what it reads."""
+"""A reader of streams: parents before children, page by page; and a table rebuilt from the records."""
 
 
 def shards(streams, arn, limit=2):
@@ -21,15 +21,15 @@ def shards(streams, arn, limit=2):
             if shard["ShardId"] not in done
             and (shard.get("ParentShardId") not in known or shard.get("ParentShardId") in done)
         ]
-        assert ready, "the lineage of the shards has a circle"
+        assert ready, "the lineage of the shards has a cycle"
         read += ready
     return read
 
 
-def records_of(streams, arn, shard, limit=1000, **place):
-    """The records of one shard up to its end, or to where nothing is yet."""
-    place = place or {"ShardIteratorType": "TRIM_HORIZON"}
-    iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"], **place)["ShardIterator"]
+def records_of(streams, arn, shard, limit=1000, **position):
+    """The records of one shard, up to its end or to the first empty page."""
+    position = position or {"ShardIteratorType": "TRIM_HORIZON"}
+    iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"], **position)["ShardIterator"]
     while iterator:
         page = streams.get_records(ShardIterator=iterator, Limit=limit)
         yield from page["Records"]
@@ -37,7 +37,7 @@ def records_of(streams, arn, shard, limit=1000, **place):
 
 
 def records(streams, arn, limit=1000):
-    """All records of a stream, an item's in order."""
+    """All records of a stream; those of one item are in order."""
     return [record for shard in shards(streams, arn) for record in records_of(streams, arn, shard, limit)]
 
 
@@ -46,15 +46,15 @@ def key_of(keys):
 
 
 def replay(read, table=None):
-    """The table that records with new and old images lead to. Each must fit what the ones before it said."""
+    """The table that results from records with new and old images. Each must be consistent with those before it."""
     table = dict(table or {})
     numbers = {}
     for record in read:
         body = record["dynamodb"]
         key, number = key_of(body["Keys"]), int(body["SequenceNumber"])
-        assert number > numbers.get(key, 0), f"a record of {key} came twice or too late"
+        assert number > numbers.get(key, 0), f"a record of {key} is repeated or out of order"
         numbers[key] = number
-        assert body.get("OldImage") == table.get(key), f"before {number}, {key} was something else"
+        assert body.get("OldImage") == table.get(key), f"before {number}, {key} was different"
         assert body.get("NewImage") != body.get("OldImage"), f"{number} changes nothing"
         events = {(False, True): "INSERT", (True, True): "MODIFY", (True, False): "REMOVE"}
         assert record["eventName"] == events[("OldImage" in body, "NewImage" in body)]

@@ -1,4 +1,4 @@
-"""Backups: a table as it was, kept apart from its fate, and the tables that are restored from it."""
+"""Backups: copies of a table that outlive it, and the tables restored from them."""
 
 import signal
 import time
@@ -46,7 +46,7 @@ class TestBackups:
         assert sorted(each["IndexName"] for each in features["GlobalSecondaryIndexes"]) == ["byG", "keys"]
         assert [each["IndexName"] for each in features["LocalSecondaryIndexes"]] == ["byL"]
 
-    def test_shows_what_not_every_table_has(self, client, make_table):
+    def test_describes_optional_settings(self, client, make_table):
         plain = make_table()
         assert described(client, back_up(client, plain))["SourceTableFeatureDetails"] == {}
         table = make_table(StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
@@ -62,25 +62,25 @@ class TestBackups:
         arns = [back_up(client, table, "same")["BackupArn"] for _ in range(3)]
         assert len(set(arns)) == 3 and listed(client, TableName=table.name) == arns
 
-    def test_is_gone_once_deleted(self, client, make_table, new_name):
+    def test_is_not_found_once_deleted(self, client, make_table, new_name):
         table = make_table()
         doomed, other = back_up(client, table), back_up(client, table)
         arn = doomed["BackupArn"]
-        answer = client.delete_backup(BackupArn=arn)["BackupDescription"]
-        assert (answer["BackupDetails"]["BackupStatus"], answer["SourceTableDetails"]["TableName"]) == ("DELETED", table.name)
+        response = client.delete_backup(BackupArn=arn)["BackupDescription"]
+        assert (response["BackupDetails"]["BackupStatus"], response["SourceTableDetails"]["TableName"]) == ("DELETED", table.name)
         assert listed(client, TableName=table.name) == [other["BackupArn"]]
         for call in (lambda: client.describe_backup(BackupArn=arn), lambda: client.delete_backup(BackupArn=arn),
                      lambda: client.restore_table_from_backup(TargetTableName=new_name(), BackupArn=arn)):
             with refused("BackupNotFoundException", f"Backup not found: {arn}"):
                 call()
 
-    def test_tables_and_backups_that_are_not_there(self, client):
+    def test_missing_tables_and_backups(self, client):
         with refused("TableNotFoundException", "Table not found: Nope"):
             client.create_backup(TableName="Nope", BackupName="a-backup")
         with refused("BackupNotFoundException", f"Backup not found: {NO_BACKUP}"):
             client.describe_backup(BackupArn=NO_BACKUP)
 
-    def test_what_is_no_backup(self, client, source):
+    def test_invalid_requests(self, client, source):
         with invalid("2 validation errors detected: Value 'a$' at 'backupName' failed to satisfy constraint: Member must satisfy regular "
                      "expression pattern: [a-zA-Z0-9_.-]+; Value 'a$' at 'backupName' failed to satisfy constraint: Member must have length"):
             client.create_backup(TableName=source.name, BackupName="a$")
@@ -98,7 +98,7 @@ class TestBackups:
 class TestLists:
     @pytest.fixture(scope="class")
     def backups(self, client, make_table):
-        """A table and its backups: two, a moment, and two more."""
+        """A table and its backups: two, a point in time, and two more."""
         table = make_table()
         early = [back_up(client, table, f"early-{n}")["BackupArn"] for n in range(2)]
         moment = between()
@@ -161,11 +161,11 @@ class TestRestores:
         assert restored["TableId"] != original["TableId"]
         assert index_names(table) == ["byG", "keys"] and index_names(table, "LocalSecondaryIndexes") == ["byL"]
         for condition, name, values in (("g = :v", "byG", {":v": "g1"}), ("g = :v", "keys", {":v": "g1"}), ("pk = :p AND l = :v", "byL", {":p": "p1", ":v": "l1"})):
-            answers = [sorted(column(t.query(condition, IndexName=name, values=values), "sk")) for t in (table, source)]
-            assert answers[0] == answers[1] and answers[0], name
+            results = [sorted(column(t.query(condition, IndexName=name, values=values), "sk")) for t in (table, source)]
+            assert results[0] == results[1] and results[0], name
         assert (restored["BillingModeSummary"]["BillingMode"], restored["DeletionProtectionEnabled"]) == ("PAY_PER_REQUEST", False)
 
-    def test_later_changes_are_not_in_it(self, client, make_table, restore):
+    def test_later_changes_are_not_included(self, client, make_table, restore):
         table = make_table()
         table.fill({"pk": f"k{n}", "v": 1} for n in range(10))
         before = items_of(client, table.name)
@@ -179,7 +179,7 @@ class TestRestores:
         copy.put({"pk": "only in the copy"})
         assert table.get({"pk": "only in the copy"}) is None
 
-    def test_a_table_that_is_gone(self, client, make_table, restore):
+    def test_a_backup_of_a_deleted_table(self, client, make_table, restore):
         table = indexed_table(make_table)
         write(table, range(20))
         before = items_of(client, table.name)
@@ -211,20 +211,20 @@ class TestRestores:
         assert backups["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}
         assert shown["SSEDescription"]["SSEType"] == "KMS"
 
-    def test_tells_where_it_comes_from(self, client, source, backup, new_name):
+    def test_the_restore_summary_names_the_source(self, client, source, backup, new_name):
         name = new_name()
-        answer = client.restore_table_from_backup(TargetTableName=name, BackupArn=backup["BackupArn"])["TableDescription"]
-        assert (answer["TableName"], answer["TableStatus"]) == (name, "CREATING")
-        summary = answer["RestoreSummary"]
+        response = client.restore_table_from_backup(TargetTableName=name, BackupArn=backup["BackupArn"])["TableDescription"]
+        assert (response["TableName"], response["TableStatus"]) == (name, "CREATING")
+        summary = response["RestoreSummary"]
         assert summary["SourceBackupArn"] == backup["BackupArn"] and summary["SourceTableArn"] == description(source)["TableArn"]
         assert summary["RestoreInProgress"] is True and summary["RestoreDateTime"] == backup["BackupCreationDateTime"]
         assert until_active(client, name)["RestoreSummary"] == summary | {"RestoreInProgress": False}
 
-    def test_tables_that_are_there(self, client, source, backup):
+    def test_existing_tables_are_not_overwritten(self, client, source, backup):
         with refused("TableAlreadyExistsException", f"Table already exists: {source.name}"):
             client.restore_table_from_backup(TargetTableName=source.name, BackupArn=backup["BackupArn"])
 
-    def test_what_cannot_be_restored(self, client, backup):
+    def test_refused_restores(self, client, backup):
         with invalid("2 validation errors detected: Value null at 'targetTableName' failed to satisfy constraint: Member must not be null; "
                      "Value null at 'backupArn' failed to satisfy constraint: Member must not be null"):
             client.restore_table_from_backup()
@@ -287,7 +287,7 @@ class TestOverrides:
         ({"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}}, "Requested MaxReadRequestUnits for OnDemandThroughput"),
         ({"SSESpecificationOverride": {"SSEType": "AES256"}}, "SSEType AES256 is not supported"),
     ])
-    def test_settings_that_do_not_go_together(self, client, backup, new_name, override, text):
+    def test_conflicting_settings(self, client, backup, new_name, override, text):
         with invalid(text):
             client.restore_table_from_backup(TargetTableName=new_name(), BackupArn=backup["BackupArn"], **override)
 
@@ -318,11 +318,11 @@ def only_backup(client):
     return client.list_backups()["BackupSummaries"][0]["BackupArn"]
 
 
-def test_a_restore_goes_on_after_kills(large):
+def test_a_restore_resumes_after_kills(large):
     running = Running(large)
     client = running.client()
-    answer = client.restore_table_from_backup(TargetTableName="Copy", BackupArn=only_backup(client))["TableDescription"]
-    assert answer["TableStatus"] == "CREATING"
+    response = client.restore_table_from_backup(TargetTableName="Copy", BackupArn=only_backup(client))["TableDescription"]
+    assert response["TableStatus"] == "CREATING"
     for pause in (0.01, 0.05, 0.1):
         time.sleep(pause)
         running.stop(signal.SIGKILL)
@@ -337,7 +337,7 @@ def test_a_restore_goes_on_after_kills(large):
     assert running.stop(signal.SIGTERM) == 0
 
 
-def test_a_table_that_is_being_restored(large):
+def test_a_table_while_it_is_restored(large):
     with Running(large) as running:
         client = running.client()
         arn = only_backup(client)

@@ -78,52 +78,52 @@ class TestWritten:
 
 
 class TestRead:
-    def test_what_is_there_in_any_order(self, client, ordered, pk):
+    def test_existing_items_in_any_order(self, client, ordered, pk):
         ordered.fill({"pk": pk, "sk": str(n), "n": n} for n in range(5))
-        wanted = keys(*({"pk": pk, "sk": name} for name in ("4", "0", "none", "2")))
-        answer = client.batch_get_item(RequestItems={ordered.name: wanted | {"ConsistentRead": True}})
-        assert sorted(plain(item)["n"] for item in answer["Responses"][ordered.name]) == [0, 2, 4]
-        assert answer["UnprocessedKeys"] == {}
+        parameters = keys(*({"pk": pk, "sk": name} for name in ("4", "0", "none", "2")))
+        response = client.batch_get_item(RequestItems={ordered.name: parameters | {"ConsistentRead": True}})
+        assert sorted(plain(item)["n"] for item in response["Responses"][ordered.name]) == [0, 2, 4]
+        assert response["UnprocessedKeys"] == {}
 
     def test_a_table_named_by_its_arn(self, client, simple, pk):
         simple.put({"pk": pk})
         arn = client.describe_table(TableName=simple.name)["Table"]["TableArn"]
-        answer = client.batch_get_item(RequestItems={arn: keys({"pk": pk})})
-        assert [plain(item) for item in answer["Responses"][arn]] == [{"pk": pk}] and list(answer["Responses"]) == [arn]
+        response = client.batch_get_item(RequestItems={arn: keys({"pk": pk})})
+        assert [plain(item) for item in response["Responses"][arn]] == [{"pk": pk}] and list(response["Responses"]) == [arn]
 
-    def test_nothing_there(self, client, simple, pk):
-        answer = client.batch_get_item(RequestItems={simple.name: keys({"pk": pk})})
-        assert answer["Responses"] == {simple.name: []}
+    def test_missing_items(self, client, simple, pk):
+        response = client.batch_get_item(RequestItems={simple.name: keys({"pk": pk})})
+        assert response["Responses"] == {simple.name: []}
 
     def test_several_tables_with_projections(self, client, simple, ordered, pk):
         simple.put({"pk": pk, "name": "one", "b": 2})
         ordered.put({"pk": pk, "sk": "a", "c": 3})
-        answer = client.batch_get_item(RequestItems={
+        response = client.batch_get_item(RequestItems={
             simple.name: keys({"pk": pk}) | {"ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "name"}, "ConsistentRead": True},
             ordered.name: keys({"pk": pk, "sk": "a"}) | {"ConsistentRead": True},
         })
-        assert [plain(item) for item in answer["Responses"][simple.name]] == [{"name": "one"}]
-        assert [plain(item) for item in answer["Responses"][ordered.name]] == [{"pk": pk, "sk": "a", "c": 3}]
+        assert [plain(item) for item in response["Responses"][simple.name]] == [{"name": "one"}]
+        assert [plain(item) for item in response["Responses"][ordered.name]] == [{"pk": pk, "sk": "a", "c": 3}]
 
     def test_a_hundred_keys_and_no_more(self, client, simple, pk):
         client.batch_get_item(RequestItems={simple.name: keys(*({"pk": f"{pk}-{n}"} for n in range(100)))})
         with invalid("less than or equal to 100"):
             client.batch_get_item(RequestItems={simple.name: keys(*({"pk": f"{pk}-{n}"} for n in range(101)))})
 
-    def test_what_exceeds_sixteen_megabytes_is_left_for_later(self, client, make_table):
+    def test_keys_beyond_sixteen_megabytes_are_unprocessed(self, client, make_table):
         table = make_table()
         names = [f"{n:03}" for n in range(60)]
         for name in names:
             table.put({"pk": name, "d": "x" * 390_000})
         left, found, rounds = {table.name: keys(*({"pk": name} for name in names))}, [], 0
         while left:
-            answer = client.batch_get_item(RequestItems=left)
-            found += [plain(item)["pk"] for item in answer["Responses"][table.name]]
-            left, rounds = answer["UnprocessedKeys"], rounds + 1
+            response = client.batch_get_item(RequestItems=left)
+            found += [plain(item)["pk"] for item in response["Responses"][table.name]]
+            left, rounds = response["UnprocessedKeys"], rounds + 1
         assert sorted(found) == names
         assert rounds >= 2
 
-    @pytest.mark.parametrize("wanted, text", [
+    @pytest.mark.parametrize("parameters, text", [
         (keys({"pk": "a"}, {"pk": "a"}), "Provided list of item keys contains duplicates"),
         (keys({"pk": 1}), "The provided key element does not match the schema"),
         (keys({"other": "a"}), "The provided key element does not match the schema"),
@@ -131,9 +131,9 @@ class TestRead:
         (keys({"pk": "a"}) | {"ProjectionExpression": "name"}, "reserved keyword"),
         (keys({"pk": "a"}) | {"ProjectionExpression": "b", "AttributesToGet": ["b"]}, "Can not use both expression and non-expression parameters in the same request"),
     ])
-    def test_refused(self, client, simple, wanted, text):
+    def test_refused(self, client, simple, parameters, text):
         with invalid(text):
-            client.batch_get_item(RequestItems={simple.name: wanted})
+            client.batch_get_item(RequestItems={simple.name: parameters})
 
     def test_no_requests(self, client):
         with invalid("RequestItems"):

@@ -1,5 +1,5 @@
-"""Bulk operations: objects in folders that stand for buckets are put into a table that exists. What is not put is reported
-in the output bucket; operations are cancelled, paced, and go on when the server is killed."""
+"""Bulk operations: objects in folders that serve as buckets are put into an existing table. Records that are not put are
+reported in the output bucket; operations are cancelled, paced, and resume after the server is killed."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ OPEN = ("IN_PROGRESS", "CANCELLING")
 
 
 @pytest.fixture
-def place(tmp_path):
+def workspace(tmp_path):
     if not server_binary().exists():
         pytest.skip("there is no binary to start")
     for bucket in ("input", "output"):
@@ -26,13 +26,13 @@ def place(tmp_path):
     return tmp_path
 
 
-def started(place):
-    return Running(place / "data", "--s3-root", place / "s3")
+def started(workspace):
+    return Running(workspace / "data", "--s3-root", workspace / "s3")
 
 
 @pytest.fixture
-def running(place):
-    with started(place) as running:
+def running(workspace):
+    with started(workspace) as running:
         yield running
 
 
@@ -41,8 +41,8 @@ def client(running):
     return running.client()
 
 
-def put_object(place, key, content):
-    path = place / "s3" / "input" / key
+def put_object(workspace, key, content):
+    path = workspace / "s3" / "input" / key
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -85,12 +85,12 @@ def state(description):
     return description["BulkOperationStatus"], description["ProcessedItemCount"], description["FailedItemCount"]
 
 
-def output_folder(place, description):
-    return place / "s3" / "output" / "reports" / "AWSDynamoDB" / description["BulkOperationArn"].split("/")[-1]
+def output_folder(workspace, description):
+    return workspace / "s3" / "output" / "reports" / "AWSDynamoDB" / description["BulkOperationArn"].split("/")[-1]
 
 
-def reports(place, description, kind):
-    files = sorted((output_folder(place, description) / "data" / kind).glob("*.json.gz"))
+def reports(workspace, description, kind):
+    files = sorted((output_folder(workspace, description) / "data" / kind).glob("*.json.gz"))
     return [json.loads(line) for file in files for line in gzip.decompress(file.read_bytes()).splitlines()]
 
 
@@ -108,7 +108,7 @@ def compressed(content, compression):
 
 @pytest.mark.parametrize("compression", ["NONE", "GZIP", "ZSTD"])
 @pytest.mark.parametrize("kind", ["DYNAMODB_JSON", "ION"])
-def test_items_of_every_format_and_compression(client, place, kind, compression):
+def test_items_of_every_format_and_compression(client, workspace, kind, compression):
     create_table(client, "Table", "pk:S")
     for part in range(3):
         numbers = range(part * 400, part * 400 + 400)
@@ -116,9 +116,9 @@ def test_items_of_every_format_and_compression(client, place, kind, compression)
             text = "".join(f'$ion_1_0 {{Item:{{pk:"p{n}",n:{n}.,s:$dynamodb_SS::["a","b"]}}}}\n' for n in numbers)
         else:
             text = lines(*(item(f"p{n}", n={"N": str(n)}, s={"SS": ["a", "b"]}) for n in numbers))
-        put_object(place, f"in/{part}", compressed(text.encode(), compression))
-    put_object(place, "other/x", "never read")
-    total = sum(path.stat().st_size for path in (place / "s3" / "input" / "in").iterdir())
+        put_object(workspace, f"in/{part}", compressed(text.encode(), compression))
+    put_object(workspace, "other/x", "never read")
+    total = sum(path.stat().st_size for path in (workspace / "s3" / "input" / "in").iterdir())
     begun = start(client, prefix="in/", kind=kind, compression=compression)
     assert begun["BulkOperationStatus"] == "IN_PROGRESS" and begun["PerformanceTier"] == "STANDARD"
     done = ended(client, begun["BulkOperationArn"])
@@ -131,13 +131,13 @@ def test_items_of_every_format_and_compression(client, place, kind, compression)
     assert client.get_item(TableName="Table", Key={"pk": {"S": "p777"}})["Item"] == {"pk": {"S": "p777"}, "n": {"N": "777"}, "s": {"SS": ["a", "b"]}}
 
 
-def test_indexes_streams_expiry_and_usage_follow(running, place):
+def test_indexes_streams_expiry_and_usage_follow(running, workspace):
     client, streams = running.client(), running.client("dynamodbstreams")
     client.create_table(**table_request("Table", "pk:S sk:N", also="g:S l:N", indexes=[index("byG", "g", "KEYS_ONLY")], local=[index("byL", "pk l")],
                                         StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}))
     client.update_time_to_live(TableName="Table", TimeToLiveSpecification={"Enabled": True, "AttributeName": "gone"})
     past = {"N": str(int(time.time()) - 60)}
-    put_object(place, "a", lines(*({"Item": {"pk": {"S": "p"}, "sk": {"N": str(n)}, "g": {"S": "g"}, "l": {"N": "1"}} | ({"gone": past} if n < 10 else {})}
+    put_object(workspace, "a", lines(*({"Item": {"pk": {"S": "p"}, "sk": {"N": str(n)}, "g": {"S": "g"}, "l": {"N": "1"}} | ({"gone": past} if n < 10 else {})}
                                    for n in range(100))))
     done = run(client, table=client.describe_table(TableName="Table")["Table"]["TableArn"])
     assert state(done) == ("COMPLETED", 100, 0)
@@ -149,47 +149,47 @@ def test_indexes_streams_expiry_and_usage_follow(running, place):
     eventually(lambda: exactly(client.query(TableName="Table", IndexName="byG", KeyConditionExpression="g = :g",
                                             ExpressionAttributeValues={":g": {"S": "g"}})["Count"], 90), 20)
     assert client.query(TableName="Table", IndexName="byL", KeyConditionExpression="pk = :p", ExpressionAttributeValues={":p": {"S": "p"}})["Count"] == 90
-    told = records(streams, client.describe_table(TableName="Table")["Table"]["LatestStreamArn"])
-    assert [record["eventName"] for record in told].count("INSERT") == 100 and len(told) == 110
-    assert sorted(item["sk"]["N"] for item in replay(told).values()) == sorted(item["sk"]["N"] for item in client.scan(TableName="Table")["Items"])
+    stream_records = records(streams, client.describe_table(TableName="Table")["Table"]["LatestStreamArn"])
+    assert [record["eventName"] for record in stream_records].count("INSERT") == 100 and len(stream_records) == 110
+    assert sorted(item["sk"]["N"] for item in replay(stream_records).values()) == sorted(item["sk"]["N"] for item in client.scan(TableName="Table")["Items"])
 
 
 def exactly(found, expected):
     assert found == expected
 
 
-def test_what_is_wrong_is_reported(client, place):
+def test_invalid_records_are_reported(client, workspace):
     client.create_table(**table_request("Table", "pk:S", also="g:S", indexes=[index("byG", "g")]))
-    put_object(place, "a", lines(item("good"), item("", x={"S": "empty"}), {"Item": {"x": {"S": "no key"}}}, {"Item": {"pk": {"N": "1"}}},
+    put_object(workspace, "a", lines(item("good"), item("", x={"S": "empty"}), {"Item": {"x": {"S": "no key"}}}, {"Item": {"pk": {"N": "1"}}},
                                  item("bad index", g={"N": "1"}), item("large", x={"S": "x" * 410_000})) + 'no json\n{"Item":{"pk":{"S":"late"}}}\n\n')
     done = run(client)
     assert state(done) == ("COMPLETED_WITH_ERRORS", 8, 6)
-    told = sorted(reports(place, done, "ERROR"), key=lambda line: line["RecordNumber"])
-    assert [line["RecordNumber"] for line in told] == [2, 3, 4, 5, 6, 7]
-    assert {line["S3Key"] for line in told} == {"a"}
-    assert told[0]["Item"] == item("", x={"S": "empty"})["Item"] and "empty string" in told[0]["ErrorMessage"]
-    assert "Missing the key pk" in told[1]["ErrorMessage"] and "Type mismatch for key pk" in told[2]["ErrorMessage"]
-    assert "IndexName: byG" in told[3]["ErrorMessage"] and "Item size has exceeded" in told[4]["ErrorMessage"]
-    assert (told[5]["ErrorCode"], told[5]["Record"]) == ("MalformedRecord", "no json")
+    reported = sorted(reports(workspace, done, "ERROR"), key=lambda line: line["RecordNumber"])
+    assert [line["RecordNumber"] for line in reported] == [2, 3, 4, 5, 6, 7]
+    assert {line["S3Key"] for line in reported} == {"a"}
+    assert reported[0]["Item"] == item("", x={"S": "empty"})["Item"] and "empty string" in reported[0]["ErrorMessage"]
+    assert "Missing the key pk" in reported[1]["ErrorMessage"] and "Type mismatch for key pk" in reported[2]["ErrorMessage"]
+    assert "IndexName: byG" in reported[3]["ErrorMessage"] and "Item size has exceeded" in reported[4]["ErrorMessage"]
+    assert (reported[5]["ErrorCode"], reported[5]["Record"]) == ("MalformedRecord", "no json")
     assert count(client) == 2
-    folder = output_folder(place, done)
+    folder = output_folder(workspace, done)
     assert sorted(path.name for path in folder.iterdir()) == ["data", "manifest-files.json", "manifest-files.md5", "manifest-summary.json", "manifest-summary.md5"]
     summary = json.loads((folder / "manifest-summary.json").read_text())
     assert (summary["bulkOperationStatus"], summary["processedItemCount"], summary["failedItemCount"]) == ("COMPLETED_WITH_ERRORS", 8, 6)
     file = json.loads((folder / "manifest-files.json").read_text())
-    assert file["itemCount"] == 6 and (place / "s3" / "output" / file["dataFileS3Key"]).exists()
+    assert file["itemCount"] == 6 and (workspace / "s3" / "output" / file["dataFileS3Key"]).exists()
 
 
-def test_only_what_was_asked_for_is_reported(client, place):
+def test_only_the_requested_reports_are_written(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines({"Item": {}}))
+    put_object(workspace, "a", lines({"Item": {}}))
     done = run(client, outputs=["CONDITION_CHECK_FAILURE"])
     assert state(done) == ("COMPLETED_WITH_ERRORS", 1, 1)
-    assert not (output_folder(place, done) / "data").exists()
+    assert not (output_folder(workspace, done) / "data").exists()
 
 
 @pytest.mark.parametrize("kind", ["DYNAMODB_JSON", "ION"])
-def test_conditions_are_judged_in_the_order_of_the_records(client, place, kind):
+def test_conditions_are_evaluated_in_record_order(client, workspace, kind):
     create_table(client, "Table", "pk:S")
     client.put_item(TableName="Table", Item={"pk": {"S": "old"}, "v": {"N": "5"}})
     if kind == "ION":
@@ -207,62 +207,62 @@ def test_conditions_are_judged_in_the_order_of_the_records(client, place, kind):
                                                      "ExpressionAttributeValues": {":v": {"N": "6"}}},
                         item("new", v={"N": "1"}) | unless_there, item("new", v={"N": "2"}) | unless_there, item("new", v={"N": "3"}),
                         item("bad") | {"ConditionExpression": "v = :v"})
-    put_object(place, "a", content)
+    put_object(workspace, "a", content)
     done = run(client, kind=kind)
     assert state(done) == ("COMPLETED_WITH_ERRORS", 6, 1)
-    told = reports(place, done, "CONDITION_CHECK_FAILURE")
-    assert [line["RecordNumber"] for line in told] == [1, 4]
-    assert (told[0]["Item"]["v"], told[0]["ExistingItem"]["v"], told[0]["ErrorCode"]) == ({"N": "9"}, {"N": "5"}, "ConditionalCheckFailedException")
-    assert (told[1]["Item"]["v"], told[1]["ExistingItem"]["v"]) == ({"N": "2"}, {"N": "1"})
-    error, = reports(place, done, "ERROR")
+    reported = reports(workspace, done, "CONDITION_CHECK_FAILURE")
+    assert [line["RecordNumber"] for line in reported] == [1, 4]
+    assert (reported[0]["Item"]["v"], reported[0]["ExistingItem"]["v"], reported[0]["ErrorCode"]) == ({"N": "9"}, {"N": "5"}, "ConditionalCheckFailedException")
+    assert (reported[1]["Item"]["v"], reported[1]["ExistingItem"]["v"]) == ({"N": "2"}, {"N": "1"})
+    error, = reports(workspace, done, "ERROR")
     assert error["RecordNumber"] == 6 and ":v" in error["ErrorMessage"]
     items = {i["pk"]["S"]: i["v"]["N"] for i in client.scan(TableName="Table")["Items"]}
     assert items == {"old": "6", "new": "3"}
 
 
-def test_failed_conditions_alone_are_no_errors(client, place):
+def test_failed_conditions_are_not_errors(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines(item("x") | {"ConditionExpression": "attribute_exists(pk)"}))
+    put_object(workspace, "a", lines(item("x") | {"ConditionExpression": "attribute_exists(pk)"}))
     done = run(client)
     assert state(done) == ("COMPLETED", 1, 0) and count(client) == 0
-    told, = reports(place, done, "CONDITION_CHECK_FAILURE")
-    assert told["Item"] == {"pk": {"S": "x"}} and "ExistingItem" not in told
+    reported, = reports(workspace, done, "CONDITION_CHECK_FAILURE")
+    assert reported["Item"] == {"pk": {"S": "x"}} and "ExistingItem" not in reported
 
 
-def test_a_damaged_object_does_not_stop_the_others(client, place):
+def test_a_damaged_object_does_not_stop_the_others(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "1.gz", gzip.compress(b'{"Item":' * 5000)[:60])
-    put_object(place, "2.gz", gzip.compress(lines(item("a"), item("b")).encode()))
+    put_object(workspace, "1.gz", gzip.compress(b'{"Item":' * 5000)[:60])
+    put_object(workspace, "2.gz", gzip.compress(lines(item("a"), item("b")).encode()))
     done = run(client, compression="GZIP")
     assert state(done) == ("COMPLETED_WITH_ERRORS", 3, 1) and count(client) == 2
-    told, = reports(place, done, "ERROR")
-    assert (told["S3Key"], told["ErrorCode"]) == ("1.gz", "MalformedObject") and "RecordNumber" not in told
+    reported, = reports(workspace, done, "ERROR")
+    assert (reported["S3Key"], reported["ErrorCode"]) == ("1.gz", "MalformedObject") and "RecordNumber" not in reported
 
 
-def test_many_errors_become_several_objects(client, place):
+def test_many_errors_become_several_objects(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines(*({"Item": {"x": {"S": "y" * 2000}}} for _ in range(2000))))
+    put_object(workspace, "a", lines(*({"Item": {"x": {"S": "y" * 2000}}} for _ in range(2000))))
     done = run(client)
     assert state(done) == ("COMPLETED_WITH_ERRORS", 2000, 2000)
-    assert sorted(line["RecordNumber"] for line in reports(place, done, "ERROR")) == list(range(1, 2001))
-    assert len((output_folder(place, done) / "manifest-files.json").read_text().splitlines()) > 2
+    assert sorted(line["RecordNumber"] for line in reports(workspace, done, "ERROR")) == list(range(1, 2001))
+    assert len((output_folder(workspace, done) / "manifest-files.json").read_text().splitlines()) > 2
 
 
-def test_large_items_that_fail_conditions_are_all_reported(client, place):
+def test_large_items_that_fail_conditions_are_all_reported(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "items/a", lines(*(item(f"p{n}", fill={"S": "z" * 390_000}) for n in range(150))))
-    put_object(place, "again/a", lines(*(item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(150))))
+    put_object(workspace, "items/a", lines(*(item(f"p{n}", fill={"S": "z" * 390_000}) for n in range(150))))
+    put_object(workspace, "again/a", lines(*(item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(150))))
     assert state(run(client, prefix="items/")) == ("COMPLETED", 150, 0)
     done = run(client, prefix="again/")
     assert state(done) == ("COMPLETED", 150, 0)
-    told = reports(place, done, "CONDITION_CHECK_FAILURE")
-    assert [line["RecordNumber"] for line in told] == list(range(1, 151))
-    assert all(len(line["ExistingItem"]["fill"]["S"]) == 390_000 for line in told)
+    reported = reports(workspace, done, "CONDITION_CHECK_FAILURE")
+    assert [line["RecordNumber"] for line in reported] == list(range(1, 151))
+    assert all(len(line["ExistingItem"]["fill"]["S"]) == 390_000 for line in reported)
 
 
-def test_what_is_missing_fails_in_the_background(client, place):
+def test_missing_buckets_fail_in_the_background(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines(item("a")))
+    put_object(workspace, "a", lines(item("a")))
     assert run(client, prefix="nothing/")["FailureCode"] == "S3NoSuchKey"
     source = {"S3Bucket": "no-bucket", "InputFormat": "ION"}
     done = run(client, InputS3Configuration=source)
@@ -272,60 +272,60 @@ def test_what_is_missing_fails_in_the_background(client, place):
     assert count(client) == 0
 
 
-def big(place, records=30_000, size=1000):
-    put_object(place, "big", lines(*(item(f"p{n}", fill={"S": "z" * size}) for n in range(records))))
+def big(workspace, records=30_000, size=1000):
+    put_object(workspace, "big", lines(*(item(f"p{n}", fill={"S": "z" * size}) for n in range(records))))
 
 
-def test_an_operation_is_cancelled(client, place):
+def test_an_operation_is_cancelled(client, workspace):
     create_table(client, "Table", "pk:S")
-    big(place)
+    big(workspace)
     arn = start(client)["BulkOperationArn"]
-    answer = client.cancel_bulk_operation(BulkOperationArn=arn)
-    assert (answer["BulkOperationArn"], answer["BulkOperationStatus"]) == (arn, "CANCELLING")
+    response = client.cancel_bulk_operation(BulkOperationArn=arn)
+    assert (response["BulkOperationArn"], response["BulkOperationStatus"]) == (arn, "CANCELLING")
     done = ended(client, arn)
     assert done["BulkOperationStatus"] == "CANCELLED" and done["FailureCode"] and done["FailureMessage"]
     assert count(client) == done["ProcessedItemCount"] < 30_000
-    assert json.loads((output_folder(place, done) / "manifest-summary.json").read_text())["bulkOperationStatus"] == "CANCELLED"
+    assert json.loads((output_folder(workspace, done) / "manifest-summary.json").read_text())["bulkOperationStatus"] == "CANCELLED"
     with refused("ValidationException", "CANCELLED"):
         client.cancel_bulk_operation(BulkOperationArn=arn)
     with refused("ResourceNotFoundException"):
         client.cancel_bulk_operation(BulkOperationArn=arn + "0")
 
 
-def test_a_paced_operation_is_slow_and_others_are_not(client, place):
+def test_pacing_one_operation_does_not_slow_others(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "slow", lines(*(item(f"s{n}") for n in range(5000))))
-    put_object(place, "fast", lines(*(item(f"f{n}") for n in range(2000))))
-    begun = time.monotonic()
+    put_object(workspace, "slow", lines(*(item(f"s{n}") for n in range(5000))))
+    put_object(workspace, "fast", lines(*(item(f"f{n}") for n in range(2000))))
+    start_time = time.monotonic()
     slow = start(client, prefix="slow", MaxWriteRequestUnits=1024)
     assert slow["MaxWriteRequestUnits"] == 1024
     assert state(run(client, prefix="fast")) == ("COMPLETED", 2000, 0)
     assert described(client, slow["BulkOperationArn"])["BulkOperationStatus"] == "IN_PROGRESS"
     done = ended(client, slow["BulkOperationArn"])
-    assert state(done) == ("COMPLETED", 5000, 0) and time.monotonic() - begun >= 3
+    assert state(done) == ("COMPLETED", 5000, 0) and time.monotonic() - start_time >= 3
 
 
-def test_a_paced_operation_is_cancelled_at_once_also_after_a_restart(place):
-    with started(place) as running:
+def test_a_paced_operation_is_cancelled_immediately_even_after_a_restart(workspace):
+    with started(workspace) as running:
         client = running.client()
         create_table(client, "Table", "pk:S")
-        big(place, 100_000, 10)
+        big(workspace, 100_000, 10)
         arn = start(client, MaxWriteRequestUnits=1024)["BulkOperationArn"]
         eventually(lambda: exactly(described(client, arn)["ProcessedItemCount"] > 0, True))
         running.stop(signal.SIGKILL)
-    with started(place) as running:
+    with started(workspace) as running:
         client = running.client()
         client.cancel_bulk_operation(BulkOperationArn=arn)
         running.stop(signal.SIGKILL)
-    with started(place) as running:
+    with started(workspace) as running:
         client = running.client()
         done = ended(client, arn, 5)
         assert done["BulkOperationStatus"] == "CANCELLED" and done["ProcessedItemCount"] == count(client)
 
 
-def test_a_table_that_is_deleted_ends_the_operation(client, place):
+def test_deleting_the_table_ends_the_operation(client, workspace):
     create_table(client, "Table", "pk:S")
-    big(place, 50_000)
+    big(workspace, 50_000)
     arn = start(client, MaxWriteRequestUnits=1024)["BulkOperationArn"]
     client.delete_table(TableName="Table")
     create_table(client, "Table", "pk:S")
@@ -334,33 +334,33 @@ def test_a_table_that_is_deleted_ends_the_operation(client, place):
     assert count(client) == 0
 
 
-def test_kills_in_the_middle_lose_and_repeat_nothing(place):
-    running = started(place)
+def test_kills_during_an_operation_lose_and_repeat_nothing(workspace):
+    running = started(workspace)
     client = running.client()
     create_table(client, "Table", "pk:S")
     all_records = [item(f"p{n}", fill={"S": "z" * 500}) | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(40_000)]
     all_records += [item(f"p{n}") | {"ConditionExpression": "attribute_not_exists(pk)"} for n in range(0, 40_000, 400)] + [{"Item": {}}] * 50
-    put_object(place, "a.gz", gzip.compress(lines(*all_records).encode(), 1))
+    put_object(workspace, "a.gz", gzip.compress(lines(*all_records).encode(), 1))
     arn = start(client, compression="GZIP")["BulkOperationArn"]
     for kill in range(5):
         time.sleep(0.15)
         assert kill > 0 or described(client, arn)["BulkOperationStatus"] == "IN_PROGRESS"
         running.stop(signal.SIGKILL)
-        running = started(place)
+        running = started(workspace)
         client = running.client()
     done = ended(client, arn, 120)
     assert state(done) == ("COMPLETED_WITH_ERRORS", 40_150, 50)
     assert done["ProcessedInputBytes"] == done["TotalInputBytes"]
     assert count(client) == 40_000
-    told = reports(place, done, "CONDITION_CHECK_FAILURE")
-    assert sorted(line["RecordNumber"] for line in told) == list(range(40_001, 40_101))
-    assert len(reports(place, done, "ERROR")) == 50
+    reported = reports(workspace, done, "CONDITION_CHECK_FAILURE")
+    assert sorted(line["RecordNumber"] for line in reported) == list(range(40_001, 40_101))
+    assert len(reports(workspace, done, "ERROR")) == 50
     assert running.stop(signal.SIGTERM) == 0
 
 
-def test_client_tokens(client, place):
+def test_client_tokens(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines(item("a")))
+    put_object(workspace, "a", lines(item("a")))
     first = start(client, ClientToken="one")
     assert first["ClientToken"] == "one"
     assert start(client, ClientToken="one")["BulkOperationArn"] == first["BulkOperationArn"]
@@ -372,9 +372,9 @@ def test_client_tokens(client, place):
     assert start(client, ClientToken="two")["BulkOperationArn"] != first["BulkOperationArn"]
 
 
-def test_lists_have_pages(client, place):
+def test_lists_have_pages(client, workspace):
     create_table(client, "Table", "pk:S")
-    put_object(place, "a", lines(item("a")))
+    put_object(workspace, "a", lines(item("a")))
     arns = [start(client)["BulkOperationArn"] for _ in range(12)][::-1]
     page = client.list_bulk_operations()
     assert [entry["BulkOperationArn"] for entry in page["BulkOperationsSummaryList"]] == arns[:10]
@@ -388,9 +388,9 @@ def test_lists_have_pages(client, place):
     assert set(entry) == {"BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime"}
 
 
-def test_too_many_at_a_time(client, place):
+def test_concurrent_operations_are_limited(client, workspace):
     create_table(client, "Table", "pk:S")
-    big(place, 5000, 10)
+    big(workspace, 5000, 10)
     arns = [start(client, MaxWriteRequestUnits=1024)["BulkOperationArn"] for _ in range(50)]
     with refused("LimitExceededException"):
         start(client)
@@ -398,16 +398,16 @@ def test_too_many_at_a_time(client, place):
         try:
             client.cancel_bulk_operation(BulkOperationArn=arn)
         except client.exceptions.ClientError:
-            pass  # it was done
+            pass  # already completed
     for arn in arns:
         ended(client, arn)
     assert run(client)["BulkOperationStatus"] == "COMPLETED"
 
 
-def test_tables_that_cannot_be_filled(client, place):
+def test_tables_that_are_not_ready(client, workspace):
     with refused("ResourceNotFoundException", "Table: Table not found"):
         start(client)
-    put_object(place, "big", lines(*(item(f"p{n}", g={"S": "g"}, fill={"S": "z" * 500}) for n in range(30_000))))
+    put_object(workspace, "big", lines(*(item(f"p{n}", g={"S": "g"}, fill={"S": "z" * 500}) for n in range(30_000))))
     client.import_table(S3BucketSource={"S3Bucket": "input"}, InputFormat="DYNAMODB_JSON", TableCreationParameters=table_request("Table", "pk:S"))
     with refused("ResourceInUseException", "being created"):
         start(client)
@@ -437,8 +437,8 @@ INVALID = [
 ]
 
 
-def test_what_is_refused(place):
-    with started(place) as running:
+def test_refused_requests(workspace):
+    with started(workspace) as running:
         client = running.client(parameter_validation=False)
         create_table(client, "Bulk", "pk:S")
         for wrong, text in INVALID:

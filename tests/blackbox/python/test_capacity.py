@@ -1,4 +1,4 @@
-"""Consumed capacity, to the half unit: reads by 4 KB, writes by 1 KB, transactions double, indexes on their own account."""
+"""Consumed capacity, to the half unit: reads by 4 KB, writes by 1 KB, transactions double, indexes accounted separately."""
 
 import pytest
 
@@ -8,14 +8,14 @@ KB = 1024
 
 
 def sized(key, size, **more):
-    """An item of exactly so many bytes, names included."""
+    """An item of exactly `size` bytes, including names."""
     item = key | more
     used = sum(len(name) + len(value) for name, value in item.items())
     return item | {"d": "x" * (size - used - 1)}
 
 
-def units(answer):
-    return answer["ConsumedCapacity"]["CapacityUnits"]
+def units(response):
+    return response["ConsumedCapacity"]["CapacityUnits"]
 
 
 TOTAL = {"ReturnConsumedCapacity": "TOTAL"}
@@ -37,7 +37,7 @@ class TestReads:
         assert get(pk) == expected
         assert get(pk, ConsistentRead=True) == 2 * expected
 
-    def test_a_missing_item_costs_the_least(self, pk, get):
+    def test_a_missing_item_costs_the_minimum(self, pk, get):
         assert get(pk) == 0.5
         assert get(pk, ConsistentRead=True) == 1.0
 
@@ -57,10 +57,10 @@ class TestReads:
 
     def test_a_filter_is_billed_for_what_it_reads(self, ordered, pk):
         ordered.fill(sized({"pk": pk, "sk": f"{n:02}"}, KB) for n in range(50))
-        answer = ordered.query("pk = :p", FilterExpression="attribute_exists(never)", values={":p": pk}, **TOTAL)
-        assert (answer["Count"], units(answer)) == (0, 6.5)
+        response = ordered.query("pk = :p", FilterExpression="attribute_exists(never)", values={":p": pk}, **TOTAL)
+        assert (response["Count"], units(response)) == (0, 6.5)
 
-    def test_an_empty_query_costs_the_least(self, ordered, pk):
+    def test_an_empty_query_costs_the_minimum(self, ordered, pk):
         assert units(ordered.query("pk = :p", values={":p": pk}, **TOTAL)) == 0.5
         assert units(ordered.query("pk = :p", values={":p": pk}, ConsistentRead=True, **TOTAL)) == 1.0
 
@@ -108,15 +108,15 @@ class TestWrites:
 
     def test_a_batch(self, client, simple, pk):
         batch = [{"PutRequest": {"Item": attributes(sized({"pk": f"{pk}-{n}"}, n * KB))}} for n in (1, 2, 3)]
-        answer = client.batch_write_item(RequestItems={simple.name: batch}, **TOTAL)
-        assert answer["ConsumedCapacity"] == [{"TableName": simple.name, "CapacityUnits": 6.0}]
+        response = client.batch_write_item(RequestItems={simple.name: batch}, **TOTAL)
+        assert response["ConsumedCapacity"] == [{"TableName": simple.name, "CapacityUnits": 6.0}]
 
     def test_a_transaction_writes_double(self, client, simple, pk):
         puts = [{"Put": {"TableName": simple.name, "Item": attributes(sized({"pk": f"{pk}-{n}"}, n * KB))}} for n in (1, 2)]
         [consumed] = client.transact_write_items(TransactItems=puts, **TOTAL)["ConsumedCapacity"]
         assert consumed["CapacityUnits"] == 6.0
 
-    def test_nothing_is_told_unless_asked(self, client, simple, pk):
+    def test_capacity_is_only_returned_on_request(self, client, simple, pk):
         assert "ConsumedCapacity" not in simple.put({"pk": pk})
         assert "ConsumedCapacity" not in simple.put({"pk": pk}, ReturnConsumedCapacity="NONE")
         assert "ConsumedCapacity" not in client.batch_get_item(RequestItems={simple.name: {"Keys": [attributes({"pk": pk})]}})
@@ -132,8 +132,8 @@ def indexed(make_table):
     )
 
 
-def breakdown(answer):
-    consumed = answer["ConsumedCapacity"]
+def breakdown(response):
+    consumed = response["ConsumedCapacity"]
     parts = consumed.get("GlobalSecondaryIndexes", {}) | consumed.get("LocalSecondaryIndexes", {})
     return {"": consumed["CapacityUnits"], "table": consumed["Table"]["CapacityUnits"]} | {
         name: part["CapacityUnits"] for name, part in parts.items()
@@ -148,27 +148,27 @@ class TestIndexes:
     def test_an_item_in_no_index_pays_for_none(self, indexed, pk):
         assert breakdown(indexed.put({"pk": pk, "sk": "a"}, **INDEXES)) == {"": 1.0, "table": 1.0}
 
-    def test_an_index_whose_view_stays_costs_nothing(self, indexed, pk):
+    def test_an_index_whose_projection_is_unchanged_costs_nothing(self, indexed, pk):
         indexed.put({"pk": pk, "sk": "a", "group": "g", "n": "1"})
-        answer = indexed.put({"pk": pk, "sk": "a", "group": "g", "n": "2"}, **INDEXES)
-        assert breakdown(answer) == {"": 2.0, "table": 1.0, "byGroup": 1.0}
+        response = indexed.put({"pk": pk, "sk": "a", "group": "g", "n": "2"}, **INDEXES)
+        assert breakdown(response) == {"": 2.0, "table": 1.0, "byGroup": 1.0}
 
     def test_a_moved_entry_is_deleted_and_put(self, indexed, pk):
         indexed.put({"pk": pk, "sk": "a", "group": "g"})
-        answer = indexed.put({"pk": pk, "sk": "a", "group": "h"}, **INDEXES)
-        assert breakdown(answer) == {"": 5.0, "table": 1.0, "byGroup": 2.0, "keys": 2.0}
+        response = indexed.put({"pk": pk, "sk": "a", "group": "h"}, **INDEXES)
+        assert breakdown(response) == {"": 5.0, "table": 1.0, "byGroup": 2.0, "keys": 2.0}
 
     def test_leaving_an_index_costs_a_delete(self, indexed, pk):
         indexed.put({"pk": pk, "sk": "a", "group": "g"})
         assert breakdown(indexed.delete({"pk": pk, "sk": "a"}, **INDEXES)) == {"": 3.0, "table": 1.0, "byGroup": 1.0, "keys": 1.0}
 
-    def test_a_query_of_an_index_is_on_its_account(self, indexed, pk):
+    def test_a_query_of_an_index_is_charged_to_the_index(self, indexed, pk):
         indexed.fill(sized({"pk": pk, "sk": str(n)}, KB, group=pk) for n in range(9))
 
         def query(name):
-            answer = indexed.query("#g = :g", IndexName=name, values={":g": pk}, names={"#g": "group"}, **INDEXES)
-            assert answer["Count"] == 9
-            return breakdown(answer)
+            response = indexed.query("#g = :g", IndexName=name, values={":g": pk}, names={"#g": "group"}, **INDEXES)
+            assert response["Count"] == 9
+            return breakdown(response)
 
         assert eventually(lambda: query("byGroup")) == {"": 1.5, "table": 0.0, "byGroup": 1.5}
         assert eventually(lambda: query("keys")) == {"": 0.5, "table": 0.0, "keys": 0.5}
@@ -180,5 +180,5 @@ class TestIndexes:
         assert query(Select="ALL_ATTRIBUTES") == 2.0
 
     def test_the_total_has_no_parts(self, indexed, pk):
-        answer = indexed.put({"pk": pk, "sk": "a", "group": "g"}, **TOTAL)
-        assert answer["ConsumedCapacity"] == {"TableName": indexed.name, "CapacityUnits": 3.0}
+        response = indexed.put({"pk": pk, "sk": "a", "group": "g"}, **TOTAL)
+        assert response["ConsumedCapacity"] == {"TableName": indexed.name, "CapacityUnits": 3.0}

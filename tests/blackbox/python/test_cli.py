@@ -1,4 +1,4 @@
-"""The AWS command line: a table's whole life, from create-table to delete-table."""
+"""The AWS command line: the lifecycle of a table, from create-table to delete-table."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def aws(endpoint):
-    """Runs `aws dynamodb …` and gives its parsed output."""
+    """Runs `aws dynamodb …` and returns its parsed output."""
     environment = os.environ | {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -34,7 +34,7 @@ def aws(endpoint):
     return run
 
 
-def test_the_life_of_a_table(aws):
+def test_the_lifecycle_of_a_table(aws):
     name = f"cli-{uuid.uuid4().hex[:8]}"
     on = ("--table-name", name)
     created = aws(

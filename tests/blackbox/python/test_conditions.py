@@ -1,4 +1,4 @@
-"""Condition expressions: what each operator and function holds true, and which expressions are refused."""
+"""Condition expressions: the semantics of each operator and function, and which expressions are refused."""
 
 import pytest
 from boto3.dynamodb.types import Binary
@@ -27,7 +27,7 @@ def item(make_table):
 
 
 def holds(table, condition, **values):
-    """Whether a condition holds for the item: a conditional update of another attribute tells."""
+    """Whether a condition holds for the item, determined by a conditional update of another attribute."""
     more = {"values": {f":{name}": value for name, value in values.items()}} if values else {}
     try:
         table.update({"pk": "item"}, "REMOVE untouched", ConditionExpression=condition, **more)
@@ -157,20 +157,20 @@ class TestLogic:
 
 
 class TestGuarded:
-    def test_a_put_only_where_nothing_is(self, simple, pk):
+    def test_a_put_only_if_the_item_is_absent(self, simple, pk):
         simple.put({"pk": pk, "a": 1}, ConditionExpression="attribute_not_exists(pk)")
         with refused("ConditionalCheckFailedException", "The conditional request failed"):
             simple.put({"pk": pk, "a": 2}, ConditionExpression="attribute_not_exists(pk)")
         assert simple.get({"pk": pk})["a"] == 1
 
-    def test_a_delete_only_of_what_is_expected(self, simple, pk):
+    def test_a_delete_only_if_the_item_is_as_expected(self, simple, pk):
         simple.put({"pk": pk, "a": 1})
         with refused("ConditionalCheckFailedException"):
             simple.delete({"pk": pk}, ConditionExpression="a = :x", values={":x": 2})
         simple.delete({"pk": pk}, ConditionExpression="a = :x", values={":x": 1})
         assert simple.get({"pk": pk}) is None
 
-    def test_a_delete_of_nothing_under_a_condition_that_holds(self, simple, pk):
+    def test_a_delete_of_a_missing_item_under_a_condition_that_holds(self, simple, pk):
         simple.delete({"pk": pk}, ConditionExpression="attribute_not_exists(pk)")
 
     def test_the_failure_can_carry_the_item(self, client, simple, pk):

@@ -1,7 +1,7 @@
-"""Nobody has to wait long because of what somebody else asks: the worst requests of several kinds, sent without pause, beside a client
-that is timed.
+"""No client waits long because of the requests of another: the most expensive requests of several kinds are sent without pause while the
+requests of another client are timed.
 
-What is left of it is some milliseconds on a quiet machine. The bound is generous, because tests may run on a busy one.
+The remaining delay is some milliseconds on an idle machine. The bound is generous, because tests may run on a busy one.
 """
 
 import http.client
@@ -25,7 +25,7 @@ LARGE = "a" * 380_000
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory):
-    """A server of its own, with two threads and its data on the disk."""
+    """A separate server with two threads and its data on disk."""
     folder = tmp_path_factory.mktemp("delays")
     command = [server_binary(), "serve", "--port", "0", "--threads", "2", "--data", folder / "data"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -57,49 +57,49 @@ def tables(endpoint):
 
 
 class Connection:
-    """Sends what was made ready before: to make it takes longer than to answer it."""
+    """Sends prepared requests: building one takes longer than answering it."""
 
     def __init__(self, endpoint):
         self.connection = http.client.HTTPConnection(endpoint.removeprefix("http://"))
 
-    def ask(self, request):
+    def send(self, request):
         operation, body = request
         self.connection.request("POST", "/", body, headers(operation))
-        answer = self.connection.getresponse()
-        told = answer.read()
-        assert answer.status == 200, told[:300]
+        response = self.connection.getresponse()
+        content = response.read()
+        assert response.status == 200, content[:300]
 
 
-def ready(operation, **body):
+def prepared(operation, **body):
     return operation, json.dumps(body).encode()
 
 
-def heavy_filter(looks=100, needle=10_000):
-    """Looks that each go through the whole value."""
+def heavy_filter(searches=100, needle=10_000):
+    """A filter of searches that each scan the whole value."""
     values = {":n": {"S": "a" * needle + "b"}}
-    return {"FilterExpression": " OR ".join(["contains(v, :n)"] * looks), "ExpressionAttributeValues": values}
+    return {"FilterExpression": " OR ".join(["contains(v, :n)"] * searches), "ExpressionAttributeValues": values}
 
 
 def query_with_heavy_filter(partition="p", **more):
     request = heavy_filter(**more)
     request["ExpressionAttributeValues"][":p"] = {"S": partition}
-    return [ready("Query", TableName="large", KeyConditionExpression="pk = :p", **request)]
+    return [prepared("Query", TableName="large", KeyConditionExpression="pk = :p", **request)]
 
 
 def scan_of_index_that_fetches_items():
-    return [ready("Scan", TableName="large", IndexName="lsi", **heavy_filter())]
+    return [prepared("Scan", TableName="large", IndexName="lsi", **heavy_filter())]
 
 
 def update_under_heavy_condition():
     values = {":n": {"S": "a" * 190_000 + "b"}, ":one": {"N": "1"}}
     condition = " AND ".join(["NOT contains(v, :n)"] * 60)
     update = {"UpdateExpression": "ADD c :one", "ConditionExpression": condition, "ExpressionAttributeValues": values}
-    return [ready("UpdateItem", TableName="large", Key={"pk": {"S": "p"}, "sk": {"N": "1"}}, **update)]
+    return [prepared("UpdateItem", TableName="large", Key={"pk": {"S": "p"}, "sk": {"N": "1"}}, **update)]
 
 
 def transaction(partition, count, kind, action):
     keys = [{"pk": {"S": partition}, "sk": {"N": str(number)}} for number in range(count)]
-    return [ready("TransactWriteItems", TransactItems=[{kind: {"TableName": "large", "Key": key, **action}} for key in keys])]
+    return [prepared("TransactWriteItems", TransactItems=[{kind: {"TableName": "large", "Key": key, **action}} for key in keys])]
 
 
 def transaction_of_heavy_checks():
@@ -118,13 +118,13 @@ def large_sets():
     key = {"pk": {"S": "set"}, "sk": {"N": "0"}}
     more = {":n": {"NS": [str(number) for number in range(60_000, 80_000)]}}
     update = {"TableName": "large", "Key": key, "ExpressionAttributeValues": more}
-    return [ready("UpdateItem", UpdateExpression=expression, **update) for expression in ("ADD c :n", "DELETE c :n")]
+    return [prepared("UpdateItem", UpdateExpression=expression, **update) for expression in ("ADD c :n", "DELETE c :n")]
 
 
 def many_attributes_in_twenty_indexes():
     attributes = {f"a{number}": {"N": "1"} for number in range(40_000)}
     keys = [{f"k{number}": {"S": f"{name}{number}"} for number in range(20)} for name in "xy"]
-    return [ready("PutItem", TableName="wide", Item={"pk": {"S": "w"}, **key, **attributes}) for key in keys]
+    return [prepared("PutItem", TableName="wide", Item={"pk": {"S": "w"}, **key, **attributes}) for key in keys]
 
 
 KINDS = [
@@ -140,33 +140,33 @@ KINDS = [
 
 def longest_wait(connection):
     item = {"pk": {"S": "probe"}, "v": {"S": "x" * 100}}
-    requests = [ready("PutItem", TableName="probe", Item=item), ready("GetItem", TableName="probe", Key={"pk": item["pk"]})]
+    requests = [prepared("PutItem", TableName="probe", Item=item), prepared("GetItem", TableName="probe", Key={"pk": item["pk"]})]
     waits = []
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         begin = time.monotonic()
-        connection.ask(requests[len(waits) % 2])
+        connection.send(requests[len(waits) % 2])
         waits.append(time.monotonic() - begin)
         time.sleep(0.002)
     return max(waits)
 
 
 @pytest.mark.parametrize("attack", KINDS, ids=lambda attack: attack.__name__)
-def test_others_go_on(endpoint, tables, attack):
+def test_other_clients_are_not_delayed(endpoint, tables, attack):
     over = threading.Event()
     failures = []
     requests = attack()
 
-    def send():
+    def attack_until_over():
         connection = Connection(endpoint)
         try:
             while not over.is_set():
                 for request in requests:
-                    connection.ask(request)
+                    connection.send(request)
         except Exception as failure:
             failures.append(failure)
 
-    senders = [threading.Thread(target=send) for _ in range(SENDERS)]
+    senders = [threading.Thread(target=attack_until_over) for _ in range(SENDERS)]
     for sender in senders:
         sender.start()
     try:
@@ -178,9 +178,9 @@ def test_others_go_on(endpoint, tables, attack):
     assert not failures
 
 
-def test_what_is_longer_than_an_item_is_not_looked_for_in_it(endpoint, tables):
+def test_a_needle_longer_than_any_item_is_not_searched_for(endpoint, tables):
     [search] = query_with_heavy_filter("small", needle=370_000)
     begin = time.monotonic()
-    Connection(endpoint).ask(search)
-    # It took half a minute when each item was searched.
+    Connection(endpoint).send(search)
+    # Searching each item took half a minute.
     assert time.monotonic() - begin < 3

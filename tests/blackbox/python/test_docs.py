@@ -1,4 +1,4 @@
-"""The documentation does what it says: every command in the README and in the pages of the book is run, page by page.
+"""The documentation is correct: every command in the README and in the pages of the book is run, page by page.
 
 Blocks of `sh`, `console` and `python` run in order in one shell and one folder for each page, with a server that is
 started at the first use of its address. Only the port is replaced. A `console` block must also print what it shows, and a
@@ -83,7 +83,7 @@ def test_every_block_is_found_and_names_a_known_language(page):
 
 
 class Shell:
-    """A shell that stays, as a reader's does: what one block exports, the next one has."""
+    """A shell that runs on like a reader's: variables exported by one block are set in the next."""
 
     def __init__(self, folder):
         self.port = free_port()
@@ -108,7 +108,7 @@ class Shell:
         self.run(PRELUDE)
 
     def run(self, script, may_fail=False):
-        """The output of the script; fails if a command does."""
+        """The output of the script; fails if a command fails."""
         script = re.sub(r"\b8000\b", str(self.port), script)
         if may_fail:
             script = f"set +e\n{script}\nset -e"
@@ -151,7 +151,7 @@ def run_block(shell, block):
 
 def run_and_compare(shell, command):
     line, _, expected = command.partition("\n")
-    # The output that is shown may be that of a check that fails.
+    # The shown output may come from a check that fails.
     printed = shell.run(line, may_fail=bool(expected.strip()))
     assert not expected.strip() or printed.strip() == expected.strip(), line
     return printed
@@ -208,6 +208,6 @@ def test_a_failing_command_fails_the_page(shell):
         run_block(shell, Block("sh", "cat nowhere\ntrue", None, None))
 
 
-def test_output_that_differs_from_what_is_shown_fails_the_page(shell):
+def test_output_that_differs_from_the_page_fails_it(shell):
     with pytest.raises(AssertionError):
         run_block(shell, Block("console", "$ echo one\ntwo", None, None))

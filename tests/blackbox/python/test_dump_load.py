@@ -1,5 +1,5 @@
-"""`partita dump` and `partita load`: what comes out of one database goes into another and is equal, also when either is
-killed on the way. The file is read here by another program."""
+"""`partita dump` and `partita load`: a database is copied into another that becomes equal, even if the commands are killed
+in between. The dump is read here by an independent program."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ def partita(*arguments, code=0, **environment):
 
 
 def fill(client, items=ITEMS):
-    """Two tables that have everything a definition can have."""
+    """Creates two tables that use everything a definition can contain."""
     client.create_table(**table_request(
         "Shop", "pk:S sk:N", also="g:S l:S", indexes=[index("byG", "g sk", ["x"])], local=[index("byL", "pk l", "KEYS_ONLY")],
         StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}, Tags=[{"Key": "team", "Value": "shop"}],
@@ -94,7 +94,7 @@ def lines(path):
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"])
-def test_a_database_goes_into_a_file_and_out_of_it(two, tmp_path, name):
+def test_a_database_is_dumped_to_a_file_and_loaded_from_it(two, tmp_path, name):
     one, other = two
     fill(one.client())
     file = tmp_path / name
@@ -126,7 +126,7 @@ def test_one_table_of_several(two, tmp_path):
     assert "ResourceNotFoundException" in partita("dump", tmp_path / "none", "--table", "Nope", "--endpoint", one.endpoint, code=1)
 
 
-def test_items_without_a_table_go_into_the_one_named(two, tmp_path):
+def test_items_without_a_table_are_loaded_into_the_named_table(two, tmp_path):
     one, _ = two
     client = one.client()
     client.create_table(**table_request("Into", "pk:S"))
@@ -137,7 +137,7 @@ def test_items_without_a_table_go_into_the_one_named(two, tmp_path):
     assert client.describe_table(TableName="Into")["Table"]["ItemCount"] == 60
 
 
-def test_a_dump_cut_short_is_noticed(two, tmp_path):
+def test_a_truncated_dump_is_detected(two, tmp_path):
     one, other = two
     fill(one.client(), 100)
     file = tmp_path / "all.jsonl"
@@ -149,59 +149,59 @@ def test_a_dump_cut_short_is_noticed(two, tmp_path):
 def test_from_one_database_into_another(two, tmp_path):
     one, other = two
     fill(one.client())
-    partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", tmp_path / "side")
-    assert not (tmp_path / "side").exists()
+    partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", tmp_path / "checkpoint")
+    assert not (tmp_path / "checkpoint").exists()
     assert_equal(one.client(), other.client())
 
 
 def content(file):
-    """What is in a file; nothing if it is not there, or just goes."""
+    """The content of a file; empty if it does not exist, or is just being removed."""
     try:
         return file.read_bytes()
     except FileNotFoundError:
         return b""
 
 
-def killed_until_done(side, *arguments):
-    """Runs a command again and again, killed soon after it has noted some progress; how often it was killed."""
+def killed_until_done(checkpoint, *arguments):
+    """Runs a command until it succeeds, killing it soon after it writes its checkpoint; returns the number of kills."""
     kills = 0
     while True:
-        before, killed = content(side), False
+        before, killed = content(checkpoint), False
         run = subprocess.Popen([server_binary(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while run.poll() is None:
-            if kills < 4 and content(side) not in (b"", before):
+            if kills < 4 and content(checkpoint) not in (b"", before):
                 run.send_signal(signal.SIGKILL)
                 kills, killed = kills + 1, True
                 break
             time.sleep(0.005)
         out, err = run.communicate()
-        # The side file goes last: without one, everything was done before the kill.
-        if run.returncode == 0 or (killed and not side.exists()):
+        # The checkpoint is removed last: without one, everything was done before the kill.
+        if run.returncode == 0 or (killed and not checkpoint.exists()):
             return kills
         assert run.returncode == -signal.SIGKILL, out + err
 
 
 @pytest.mark.parametrize("source", ["a database", "a file"])
-def test_a_load_killed_at_any_time_goes_on(two, tmp_path, source):
-    """Kills at random times, also between two steps of making and noting a table."""
+def test_a_load_killed_at_any_time_resumes(two, tmp_path, source):
+    """Kills at random times, also between creating a table and recording it in the checkpoint."""
     one, other = two
     fill(one.client(), 50)
-    file, side = tmp_path / "all.jsonl", tmp_path / "side"
+    file, checkpoint = tmp_path / "all.jsonl", tmp_path / "checkpoint"
     partita("dump", file, "--endpoint", one.endpoint)
-    client, kills, chance = other.client(), 0, random.Random(11)
-    command = [server_binary(), "load", one.endpoint if source == "a database" else str(file), "--endpoint", other.endpoint, "--progress", str(side)]
+    client, kills, rng = other.client(), 0, random.Random(11)
+    command = [server_binary(), "load", one.endpoint if source == "a database" else str(file), "--endpoint", other.endpoint, "--progress", str(checkpoint)]
     deadline = time.monotonic() + 20
     for _ in range(8):
         while True:
             run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
-                out, err = run.communicate(timeout=chance.uniform(0.001, 0.04) if time.monotonic() < deadline else 60)
+                out, err = run.communicate(timeout=rng.uniform(0.001, 0.04) if time.monotonic() < deadline else 60)
             except subprocess.TimeoutExpired:
                 run.kill()
                 out, err = run.communicate()
                 kills += 1
-            # The side file goes last: with tables and without one, everything was done before the kill.
-            if run.returncode == 0 or (not side.exists() and client.list_tables()["TableNames"]):
+            # The checkpoint is removed last: with tables and without one, everything was done before the kill.
+            if run.returncode == 0 or (not checkpoint.exists() and client.list_tables()["TableNames"]):
                 break
             assert run.returncode == -signal.SIGKILL, out + err
         assert_equal(one.client(), client)
@@ -211,38 +211,38 @@ def test_a_load_killed_at_any_time_goes_on(two, tmp_path, source):
     assert kills > 0
 
 
-def test_a_table_with_another_key_is_not_taken_for_the_own(two, tmp_path):
+def test_a_table_with_another_key_is_not_mistaken_for_its_own(two, tmp_path):
     one, other = two
     fill(one.client(), 25)
-    file, side = tmp_path / "all.jsonl", tmp_path / "side"
+    file, checkpoint = tmp_path / "all.jsonl", tmp_path / "checkpoint"
     partita("dump", file, "--endpoint", one.endpoint)
     other.client().create_table(**table_request("Plain", "another:S"))
-    # As if it had been killed before it made the table.
-    side.write_text(json.dumps({"target": other.endpoint, "wanted": [], "file_bytes": file.stat().st_size, "line": 0, "begun": "Plain"}))
-    assert "has another key" in partita("load", file, "--endpoint", other.endpoint, "--progress", side, code=1)
+    # As if it had been killed before it created the table.
+    checkpoint.write_text(json.dumps({"target": other.endpoint, "wanted": [], "file_bytes": file.stat().st_size, "line": 0, "begun": "Plain"}))
+    assert "has another key" in partita("load", file, "--endpoint", other.endpoint, "--progress", checkpoint, code=1)
 
 
-def test_a_dump_killed_at_its_end_is_whole(two, tmp_path):
+def test_a_dump_killed_at_its_end_is_complete(two, tmp_path):
     one, _ = two
     fill(one.client(), 25)
-    file, side = tmp_path / "all.jsonl", tmp_path / "all.jsonl.progress"
+    file, checkpoint = tmp_path / "all.jsonl", tmp_path / "all.jsonl.progress"
     partita("dump", file, "--endpoint", one.endpoint)
     state = {"source": one.endpoint, "wanted": [], "tables": ["Plain", "Shop"], "finished": 2, "cursors": [], "items": 26, "items_of_table": 25,
              "bytes": file.stat().st_size, "ended": True}
-    # Killed before the side file went.
-    side.write_text(json.dumps(state))
+    # Killed before the checkpoint was removed.
+    checkpoint.write_text(json.dumps(state))
     assert "26 items of 2 tables" in partita("dump", file, "--endpoint", one.endpoint)
-    assert not side.exists() and lines(file)[-1] == {"End": {"Tables": 2, "Items": 26}}
-    # Killed before the file got its name.
+    assert not checkpoint.exists() and lines(file)[-1] == {"End": {"Tables": 2, "Items": 26}}
+    # Killed before the file was renamed.
     text = file.read_bytes()
     file.rename(tmp_path / "all.jsonl.partial")
-    side.write_text(json.dumps(state))
+    checkpoint.write_text(json.dumps(state))
     partita("dump", file, "--endpoint", one.endpoint)
-    assert not side.exists() and file.read_bytes() == text
+    assert not checkpoint.exists() and file.read_bytes() == text
 
 
 @pytest.mark.parametrize("name", ["long.jsonl", "long.jsonl.gz"])
-def test_a_line_that_no_item_can_have_is_refused(two, tmp_path, name):
+def test_a_line_longer_than_any_item_is_refused(two, tmp_path, name):
     one, _ = two
     one.client().create_table(**table_request("Into", "pk:S"))
     file = tmp_path / name
@@ -252,36 +252,36 @@ def test_a_line_that_no_item_can_have_is_refused(two, tmp_path, name):
         for _ in range(200):
             out.write(b" " * (1 << 20))
     run = subprocess.Popen([server_binary(), "load", file, "--table", "Into", "--endpoint", one.endpoint], stderr=subprocess.PIPE, text=True)
-    told = run.stderr.read()
-    # Memory in KB, of which this process's own counts until the other begins: the line has 200 MB.
+    errors = run.stderr.read()
+    # Memory in KB, which includes this process's own up to the exec: the line has 200 MB.
     _, status, used = os.wait4(run.pid, 0)
     run.returncode = os.waitstatus_to_exitcode(status)
-    assert run.returncode == 1 and f"{name}: line 3 is longer than 16 MB" in told
+    assert run.returncode == 1 and f"{name}: line 3 is longer than 16 MB" in errors
     assert used.ru_maxrss < max(150_000, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + 20_000)
 
 
-def test_dumps_are_their_owners_alone(two, tmp_path):
+def test_dumps_are_readable_only_by_their_owner(two, tmp_path):
     one, _ = two
     fill(one.client(), 2000)
     file = tmp_path / "all.jsonl"
     mask = os.umask(0o022)
     try:
         run = subprocess.Popen([server_binary(), "dump", file, "--endpoint", one.endpoint], stdout=subprocess.DEVNULL)
-        seen = {}
+        modes = {}
         while run.poll() is None:
             for path in tmp_path.glob("all.jsonl*"):
                 try:
-                    seen[path.name] = path.stat().st_mode & 0o777
+                    modes[path.name] = path.stat().st_mode & 0o777
                 except FileNotFoundError:
                     pass
     finally:
         os.umask(mask)
     assert run.returncode == 0 and file.stat().st_mode & 0o777 == 0o600
-    assert set(seen.values()) == {0o600}, seen
+    assert set(modes.values()) == {0o600}, modes
 
 
 @pytest.mark.parametrize("name", ["all.jsonl", "all.jsonl.gz", "all.jsonl.zst"])
-def test_killed_dumps_and_loads_go_on(two, tmp_path, name):
+def test_killed_dumps_and_loads_resume(two, tmp_path, name):
     one, other = two
     fill(one.client(), 20_000)
     file = tmp_path / name
@@ -293,20 +293,20 @@ def test_killed_dumps_and_loads_go_on(two, tmp_path, name):
     assert_equal(one.client(), other.client())
 
 
-def test_a_killed_copy_goes_on(two, tmp_path):
+def test_a_killed_copy_resumes(two, tmp_path):
     one, other = two
     fill(one.client(), 20_000)
-    side = tmp_path / "side"
-    assert killed_until_done(side, "load", one.endpoint, "--endpoint", other.endpoint, "--progress", side) >= 2
+    checkpoint = tmp_path / "checkpoint"
+    assert killed_until_done(checkpoint, "load", one.endpoint, "--endpoint", other.endpoint, "--progress", checkpoint) >= 2
     assert_equal(one.client(), other.client())
 
 
-def test_a_side_file_of_another_load_is_refused(two, tmp_path):
+def test_the_checkpoint_of_another_load_is_refused(two, tmp_path):
     one, other = two
     fill(one.client(), 100)
-    side = tmp_path / "side"
-    side.write_text(json.dumps({"source": "http://elsewhere", "target": other.endpoint, "wanted": [], "tables": [], "finished": 0, "cursors": [], "items": 0}))
-    assert "belongs to another load" in partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", side, code=1)
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.write_text(json.dumps({"source": "http://elsewhere", "target": other.endpoint, "wanted": [], "tables": [], "finished": 0, "cursors": [], "items": 0}))
+    assert "belongs to another load" in partita("load", one.endpoint, "--endpoint", other.endpoint, "--progress", checkpoint, code=1)
 
 
 def test_encrypted_connections_and_verified_signatures(tmp_path):

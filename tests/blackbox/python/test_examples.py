@@ -1,4 +1,4 @@
-"""Every pattern of every system under examples/ gets exactly the answer its file promises."""
+"""Every pattern of every system under examples/ gets exactly the response that its file specifies."""
 
 import json
 import uuid
@@ -45,7 +45,7 @@ class System:
             self.client.put_item(TableName=self.name, Item=attributes(item))
 
     def send(self, request):
-        """The answer, and the exception if there was one."""
+        """The response, and the exception if there is one."""
         parameters = renamed(request, self.example_name, self.name)
         operation = getattr(self.client, xform_name(parameters.pop("operation")))
         try:
@@ -53,11 +53,11 @@ class System:
         except ClientError as error:
             return error.response, error.response["Error"]["Code"]
 
-    def items(self, answer):
-        if "Responses" in answer:
-            assert not answer["UnprocessedKeys"]
-            return [plain(item) for item in answer["Responses"][self.name]]
-        return [plain(item) for item in answer.get("Items", [])]
+    def items(self, response):
+        if "Responses" in response:
+            assert not response["UnprocessedKeys"]
+            return [plain(item) for item in response["Responses"][self.name]]
+        return [plain(item) for item in response.get("Items", [])]
 
     def key(self, item):
         return [item[name] for name in self.keys]
@@ -74,41 +74,41 @@ class System:
         check = lambda: self.check(*self.send(request), expect)
         return eventually(check) if "IndexName" in request else check()
 
-    def check(self, answer, error, expect):
-        assert error == expect.get("error"), answer
-        items = self.items(answer)
-        if "Responses" in answer:  # a batch has no order
+    def check(self, response, error, expect):
+        assert error == expect.get("error"), response
+        items = self.items(response)
+        if "Responses" in response:  # a batch is unordered
             order = self.key
             items.sort(key=order)
             expect = expect | {"keys": sorted(expect["keys"])} if "keys" in expect else expect
             expect = expect | {"items": sorted(expect["items"], key=order)} if "items" in expect else expect
         for name, expected in expect.items():
-            assert self.seen(name, answer, items) == expected, name
+            assert self.actual(name, response, items) == expected, name
         return items
 
-    def seen(self, name, answer, items):
+    def actual(self, name, response, items):
         match name:
             case "error":
-                return answer["Error"]["Code"]
+                return response["Error"]["Code"]
             case "reasons":
-                return [reason["Code"] for reason in answer["CancellationReasons"]]
+                return [reason["Code"] for reason in response["CancellationReasons"]]
             case "keys":
                 return [self.key(item) for item in items]
             case "items":
                 return items
             case "item":
-                return plain(answer["Item"]) if "Item" in answer else None
+                return plain(response["Item"]) if "Item" in response else None
             case "attributes":
-                return plain(answer["Attributes"])
+                return plain(response["Attributes"])
             case "count":
-                return answer["Count"]
+                return response["Count"]
             case "scannedCount":
-                return answer["ScannedCount"]
+                return response["ScannedCount"]
             case "more":
-                return "LastEvaluatedKey" in answer
+                return "LastEvaluatedKey" in response
             case "lastEvaluatedKey":
-                return plain(answer["LastEvaluatedKey"])
-        raise ValueError(f"an unknown expectation: {name}")
+                return plain(response["LastEvaluatedKey"])
+        raise ValueError(f"unknown expectation: {name}")
 
 
 def test_there_are_examples():

@@ -1,5 +1,5 @@
-"""Exports and imports: files in folders that stand for buckets, in AWS's layout. What is exported is read here by another
-program, and imported again into an equal table; the server is killed on the way."""
+"""Exports and imports: files in folders that serve as buckets, in AWS's layout. Exports are read here by an independent
+program, and imported again into an equal table; the server is killed in between."""
 
 import base64
 import gzip
@@ -26,25 +26,25 @@ VALUES = [{"S": "ü\n\"'\\"}, {"N": "-1.5"}, {"N": "600"}, {"B": b"\0\xff"}, {"S
 
 
 @pytest.fixture
-def place(tmp_path):
+def workspace(tmp_path):
     if not server_binary().exists():
         pytest.skip("there is no binary to start")
     (tmp_path / "s3" / "my-bucket").mkdir(parents=True)
     return tmp_path
 
 
-def started(place):
-    return Running(place / "data", "--s3-root", place / "s3")
+def started(workspace):
+    return Running(workspace / "data", "--s3-root", workspace / "s3")
 
 
 @pytest.fixture
-def client(place):
-    with started(place) as running:
+def client(workspace):
+    with started(workspace) as running:
         yield running.client()
 
 
 def parameters(name):
-    """A table's definition, as CreateTable and ImportTable take it."""
+    """A table's definition, as in CreateTable and ImportTable."""
     return table_request(name, "pk:S sk:N", also="g:S", indexes=[index("byG", "g sk")])
 
 
@@ -53,7 +53,7 @@ def turn_recovery_on(client, name):
 
 
 def fill(client, name="Source", items=300, size=0):
-    """A table that can be exported."""
+    """Creates a table that can be exported, and returns its ARN."""
     client.create_table(**parameters(name))
     turn_recovery_on(client, name)
     for start in range(0, items, 25):
@@ -93,15 +93,15 @@ def data_prefix(description):
     return description["ExportManifest"].replace("manifest-summary.json", "data/")
 
 
-def test_an_export_has_the_layout_of_aws(client, place):
+def test_an_export_has_the_layout_of_aws(client, workspace):
     arn = fill(client)
-    begun = export(client, arn, S3Prefix="some/where")
-    assert begun["ExportStatus"] == "IN_PROGRESS" and begun["ExportType"] == "FULL_EXPORT"
-    assert begun["ExportArn"].startswith(f"{arn}/export/0") and begun["S3SseAlgorithm"] == "AES256"
-    done = exported(client, begun["ExportArn"])
+    job = export(client, arn, S3Prefix="some/where")
+    assert job["ExportStatus"] == "IN_PROGRESS" and job["ExportType"] == "FULL_EXPORT"
+    assert job["ExportArn"].startswith(f"{arn}/export/0") and job["S3SseAlgorithm"] == "AES256"
+    done = exported(client, job["ExportArn"])
     assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 300)
-    export_id = begun["ExportArn"].split("/")[-1]
-    folder = place / "s3" / "my-bucket" / "some" / "where" / "AWSDynamoDB" / export_id
+    export_id = job["ExportArn"].split("/")[-1]
+    folder = workspace / "s3" / "my-bucket" / "some" / "where" / "AWSDynamoDB" / export_id
     assert done["ExportManifest"] == f"some/where/AWSDynamoDB/{export_id}/manifest-summary.json"
     assert sorted(path.name for path in folder.iterdir()) == [
         "_started", "data", "manifest-files.json", "manifest-files.md5", "manifest-summary.json", "manifest-summary.md5"]
@@ -109,12 +109,12 @@ def test_an_export_has_the_layout_of_aws(client, place):
         digest = hashlib.md5((folder / f"{manifest}.json").read_bytes()).digest()
         assert base64.b64decode((folder / f"{manifest}.md5").read_text()) == digest
     summary = json.loads((folder / "manifest-summary.json").read_text())
-    assert (summary["exportArn"], summary["itemCount"], summary["outputFormat"]) == (begun["ExportArn"], 300, "DYNAMODB_JSON")
+    assert (summary["exportArn"], summary["itemCount"], summary["outputFormat"]) == (job["ExportArn"], 300, "DYNAMODB_JSON")
     assert summary["manifestFilesS3Key"] == done["ExportManifest"].replace("summary", "files")
     items = []
     for line in (folder / "manifest-files.json").read_text().splitlines():
         file = json.loads(line)
-        content = (place / "s3" / "my-bucket" / file["dataFileS3Key"]).read_bytes()
+        content = (workspace / "s3" / "my-bucket" / file["dataFileS3Key"]).read_bytes()
         assert base64.b64decode(file["md5Checksum"]) == hashlib.md5(content).digest()
         lines = gzip.decompress(content).splitlines()
         assert file["itemCount"] == len(lines)
@@ -127,17 +127,17 @@ def test_an_export_has_the_layout_of_aws(client, place):
 def test_an_export_is_imported_into_an_equal_table(client, kind):
     arn = fill(client)
     done = exported(client, export(client, arn, ExportFormat=kind)["ExportArn"])
-    begun = start_import(client, "Target", data_prefix(done), kind, InputCompressionType="GZIP")
-    assert begun["ImportStatus"] == "IN_PROGRESS" and begun["TableCreationParameters"]["TableName"] == "Target"
-    result = imported(client, begun["ImportArn"])
+    job = start_import(client, "Target", data_prefix(done), kind, InputCompressionType="GZIP")
+    assert job["ImportStatus"] == "IN_PROGRESS" and job["TableCreationParameters"]["TableName"] == "Target"
+    result = imported(client, job["ImportArn"])
     assert (result["ImportStatus"], result["ImportedItemCount"], result["ProcessedItemCount"], result["ErrorCount"]) == ("COMPLETED", 300, 300, 0)
     assert result["ProcessedSizeBytes"] > 0 and result["EndTime"] >= result["StartTime"]
     assert items_of(client, "Target") == items_of(client, "Source")
-    answer = client.query(TableName="Target", IndexName="byG", KeyConditionExpression="g = :g", ExpressionAttributeValues={":g": {"S": "g1"}})
-    assert answer["Count"] == 100
+    response = client.query(TableName="Target", IndexName="byG", KeyConditionExpression="g = :g", ExpressionAttributeValues={":g": {"S": "g1"}})
+    assert response["Count"] == 100
 
 
-def test_amazons_own_library_reads_the_ion(client, place):
+def test_amazons_own_library_reads_the_ion(client, workspace):
     ion = pytest.importorskip("amazon.ion.simpleion")
     client.create_table(**table_request("Odd", "pk:S"))
     turn_recovery_on(client, "Odd")
@@ -145,7 +145,7 @@ def test_amazons_own_library_reads_the_ion(client, place):
                                            "ns": {"NS": ["1", "2.5"]}, "we'ird": {"L": [{"M": {"a b": {"BOOL": True}}}]}, "$10": {"NULL": True}})
     arn = client.describe_table(TableName="Odd")["Table"]["TableArn"]
     assert exported(client, export(client, arn, ExportFormat="ION")["ExportArn"])["ItemCount"] == 1
-    item = ion.loads(gzip.decompress(next((place / "s3").rglob("*.ion.gz")).read_bytes()))["Item"]
+    item = ion.loads(gzip.decompress(next((workspace / "s3").rglob("*.ion.gz")).read_bytes()))["Item"]
     assert (item["pk"], item["null"], item["b"]) == ("k'\"\\\n\u0001ü", "", b"\0\xff")
     assert (item["i"], item["n"], item["we'ird"][0]["a b"]) == (Decimal(103), Decimal("-0.0000001"), True)
     assert isinstance(item["i"], Decimal) and sorted(item["ns"]) == [Decimal(1), Decimal("2.5")]
@@ -175,14 +175,14 @@ def test_client_tokens_and_lists(client):
     rest = client.list_exports(NextToken=page["NextToken"])
     assert [e["ExportArn"] for e in rest["ExportSummaries"]] == [first["ExportArn"]] and "NextToken" not in rest
     done = exported(client, other)
-    begun = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")
-    assert start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")["ImportArn"] == begun["ImportArn"]
+    job = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")
+    assert start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP", ClientToken="i")["ImportArn"] == job["ImportArn"]
     with refused("ImportConflictException"):
         start_import(client, "Target", "elsewhere", ClientToken="i")
     with refused("ResourceInUseException", "Table already exists: Target"):
         start_import(client, "Target", data_prefix(done), ClientToken="another")
     summaries = client.list_imports()["ImportSummaryList"]
-    assert [summary["ImportArn"] for summary in summaries] == [begun["ImportArn"]]
+    assert [summary["ImportArn"] for summary in summaries] == [job["ImportArn"]]
 
 
 def test_what_cannot_be_exported(client):
@@ -210,15 +210,15 @@ def test_what_cannot_be_exported(client):
     assert exported(client, export(client, arn, ExportTime=time.time())["ExportArn"])["ExportStatus"] == "COMPLETED"
 
 
-def lines_of(place, description):
-    """What an export has written, item by item, read by hand."""
-    bucket = place / "s3" / "my-bucket"
+def lines_of(workspace, description):
+    """The lines that an export has written, decoded without the server."""
+    bucket = workspace / "s3" / "my-bucket"
     manifest = bucket / description["ExportManifest"].replace("summary", "files")
     files = [json.loads(line)["dataFileS3Key"] for line in manifest.read_text().splitlines()]
     return [json.loads(line) for file in files for line in gzip.decompress((bucket / file).read_bytes()).splitlines()]
 
 
-def test_an_export_shows_a_time_in_the_past(client, place):
+def test_an_export_as_of_a_past_time(client, workspace):
     arn = fill(client, items=50)
     then = between()
     for number in range(0, 50, 2):
@@ -226,12 +226,12 @@ def test_an_export_shows_a_time_in_the_past(client, place):
     fill_more = {"pk": {"S": "late"}, "sk": {"N": "1"}}
     client.put_item(TableName="Source", Item=fill_more)
     done = exported(client, export(client, arn, ExportTime=then)["ExportArn"])
-    numbers = sorted(int(line["Item"]["sk"]["N"]) for line in lines_of(place, done))
+    numbers = sorted(int(line["Item"]["sk"]["N"]) for line in lines_of(workspace, done))
     assert numbers == list(range(50)) and done["ExportTime"].timestamp() == then
     assert exported(client, export(client, arn)["ExportArn"])["ItemCount"] == 26
 
 
-def test_an_export_takes_what_a_filter_says(client, place):
+def test_an_export_is_filtered(client, workspace):
     arn = fill(client, items=70)
     values = {":p": {"S": "p3"}, ":from": {"N": "10"}, ":g": {"S": "g1"}}
     chosen = {"KeyConditionExpression": "pk = :p AND sk >= :from", "FilterExpression": "g = :g", "ProjectionExpression": "sk, g",
@@ -239,7 +239,7 @@ def test_an_export_takes_what_a_filter_says(client, place):
     done = exported(client, export(client, arn, FilterSpecification=chosen)["ExportArn"])
     assert done["FilterSpecification"] == chosen
     expected = [{"sk": {"N": str(n)}, "g": {"S": "g1"}} for n in range(10, 70) if n % 7 == 3 and n % 3 == 1]
-    assert [line["Item"] for line in lines_of(place, done)] == expected
+    assert [line["Item"] for line in lines_of(workspace, done)] == expected
     with refused("ValidationException"):
         export(client, arn, FilterSpecification={"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "x"}}})
     text = "Filter Expression can only contain non-primary key attributes: Primary key attribute: sk"
@@ -247,9 +247,9 @@ def test_an_export_takes_what_a_filter_says(client, place):
         export(client, arn, FilterSpecification={**chosen, "FilterExpression": "sk = :g"})
 
 
-def test_an_incremental_export_tells_what_changed(place):
-    """With windows shorter than AWS's; a table is kept up by one, here and by an import of AWS's own kind of file."""
-    with Running(place / "data", "--s3-root", place / "s3", "--shortest-export", "1s") as running:
+def test_an_incremental_export_contains_the_changes(workspace):
+    """Uses windows shorter than AWS's; a table is brought up to date by an incremental export."""
+    with Running(workspace / "data", "--s3-root", workspace / "s3", "--shortest-export", "1s") as running:
         client = running.client()
         arn = fill(client, items=40)
         start, before = between(), client.scan(TableName="Source")["Items"]
@@ -262,13 +262,13 @@ def test_an_incremental_export_tells_what_changed(place):
         end, after = between(), items_of(client, "Source")
         client.delete_item(TableName="Source", Key={"pk": {"S": "new"}, "sk": {"N": "0"}})
         window = {"ExportFromTime": start, "ExportToTime": end, "ExportViewType": "NEW_AND_OLD_IMAGES"}
-        begun = export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=window)
-        done = exported(client, begun["ExportArn"])
+        job = export(client, arn, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=window)
+        done = exported(client, job["ExportArn"])
         assert done["ExportType"] == "INCREMENTAL_EXPORT" and done["IncrementalExportSpecification"]["ExportFromTime"].timestamp() == start
         assert client.list_exports()["ExportSummaries"][0]["ExportType"] == "INCREMENTAL_EXPORT"
-        summary = json.loads((place / "s3" / "my-bucket" / done["ExportManifest"]).read_text())
+        summary = json.loads((workspace / "s3" / "my-bucket" / done["ExportManifest"]).read_text())
         assert (summary["version"], summary["outputView"], summary["exportType"]) == ("2023-08-01", "NEW_AND_OLD_IMAGES", "INCREMENTAL_EXPORT")
-        lines = lines_of(place, done)
+        lines = lines_of(workspace, done)
         assert len(lines) == done["ItemCount"] == 30
         for line in lines:
             written = int(line["Metadata"]["WriteTimestampMicros"]["N"]) / 1e6
@@ -281,7 +281,7 @@ def test_an_incremental_export_tells_what_changed(place):
 
 
 def plain(image):
-    """An item of a file as SDKs take it: binary values are bytes there."""
+    """An item of a file as SDKs accept it, with binary values as bytes."""
     kinds = {"B": base64.b64decode, "BS": lambda values: [base64.b64decode(value) for value in values],
              "L": lambda values: [value(each) for each in values], "M": plain}
 
@@ -298,15 +298,15 @@ def apply(client, name, puts, deletes):
         client.batch_write_item(RequestItems={name: writes[start:start + 25]})
 
 
-def test_a_large_export_shows_one_moment(client, place):
-    """While it runs, transactions move amounts between items: their sum is the same at every moment."""
+def test_a_large_export_is_consistent(client, workspace):
+    """While it runs, transactions move amounts between items: their sum is always the same."""
     arn = fill(client, items=4000, size=9000)
     accounts = [{"pk": {"S": f"p{n % 7}"}, "sk": {"N": str(n)}} for n in range(0, 4000, 40)]
     for account in accounts:
         client.update_item(TableName="Source", Key=account, UpdateExpression="SET amount = :v", ExpressionAttributeValues={":v": {"N": "100"}})
-    begun = export(client, arn)
+    job = export(client, arn)
     moved, during = 0, 0
-    while client.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS":
+    while client.describe_export(ExportArn=job["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS":
         ends = [accounts[moved % 100], accounts[(moved * 7 + 13) % 100]]
         if ends[0] != ends[1]:
             changes = [{"Update": {"TableName": "Source", "Key": end, "UpdateExpression": "ADD amount :v",
@@ -314,21 +314,21 @@ def test_a_large_export_shows_one_moment(client, place):
             client.transact_write_items(TransactItems=changes)
             during += 1
         moved += 1
-    done = exported(client, begun["ExportArn"], 120)
-    lines = lines_of(place, done)
+    done = exported(client, job["ExportArn"], 120)
+    lines = lines_of(workspace, done)
     assert during > 0 and len(lines) == 4000 and len({line["Item"]["sk"]["N"] for line in lines}) == 4000
     assert sum(int(line["Item"].get("amount", {"N": "0"})["N"]) for line in lines) == 100 * 100
 
 
 def test_buckets_that_do_not_exist_fail_in_the_background(client):
     arn = fill(client, items=1)
-    begun = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="no-bucket")["ExportDescription"]
-    done = exported(client, begun["ExportArn"])
+    job = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="no-bucket")["ExportDescription"]
+    done = exported(client, job["ExportArn"])
     assert (done["ExportStatus"], done["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
     result = imported(client, client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION",
                                                   TableCreationParameters=parameters("Target"))["ImportTableDescription"]["ImportArn"])
     assert (result["ImportStatus"], result["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
-    # Its table is not made, and the name is free.
+    # Its table is not created, and the name is free.
     assert "Target" not in client.list_tables()["TableNames"]
     nothing = imported(client, start_import(client, "Target", "nothing/")["ImportArn"])
     assert (nothing["ImportStatus"], nothing["ProcessedItemCount"], nothing["ProcessedSizeBytes"]) == ("COMPLETED", 0, 0)
@@ -337,23 +337,23 @@ def test_buckets_that_do_not_exist_fail_in_the_background(client):
     assert exported(client, outside["ExportArn"])["ExportStatus"] == "FAILED"
 
 
-def test_without_a_root_there_is_no_bucket(place):
-    with Running(place / "plain") as running:
+def test_without_a_root_there_is_no_bucket(workspace):
+    with Running(workspace / "plain") as running:
         client = running.client()
-        begun = export(client, fill(client, items=1))
-        assert exported(client, begun["ExportArn"])["FailureCode"] == "S3NoSuchBucket"
+        job = export(client, fill(client, items=1))
+        assert exported(client, job["ExportArn"])["FailureCode"] == "S3NoSuchBucket"
 
 
-def test_records_without_line_breaks_are_imported(client, place):
+def test_records_without_line_breaks_are_imported(client, workspace):
     lines = [json.dumps({"Item": {"pk": {"S": f"p{n}"}, "sk": {"N": "1"}, "braces": {"S": '}{"'}}}) for n in range(600)]
-    (place / "s3" / "my-bucket" / "joined.json").write_text("\n".join(["".join(lines[:300]), *lines[300:400], "".join(lines[400:])]))
+    (workspace / "s3" / "my-bucket" / "joined.json").write_text("\n".join(["".join(lines[:300]), *lines[300:400], "".join(lines[400:])]))
     result = imported(client, start_import(client, "Joined", "joined")["ImportArn"])
     assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("COMPLETED", 600, 0)
     assert client.scan(TableName="Joined", Select="COUNT")["Count"] == 600
 
 
-def test_csv_with_types_of_keys_and_errors_counted(client, place):
-    bucket = place / "s3" / "my-bucket"
+def test_csv_with_types_of_keys_and_errors_counted(client, workspace):
+    bucket = workspace / "s3" / "my-bucket"
     (bucket / "in").mkdir()
     (bucket / "in" / "a.csv").write_text('pk;sk;note\na;1;"x;\n""y"""\na;2;\nb;no number;z\n;3;empty key\n')
     options = {"Csv": {"Delimiter": ";"}}
@@ -367,16 +367,16 @@ def test_csv_with_types_of_keys_and_errors_counted(client, place):
     (bucket / "named").mkdir()
     (bucket / "named" / "b.csv").write_text("c,9,hello\n")
     subprocess.run(["zstd", "-q", bucket / "named" / "b.csv", "-o", bucket / "zst.csv"], check=True)
-    begun = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
-    assert imported(client, begun["ImportArn"])["ImportStatus"] == "COMPLETED"
+    job = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
+    assert imported(client, job["ImportArn"])["ImportStatus"] == "COMPLETED"
     assert client.scan(TableName="Named")["Items"] == [{"pk": {"S": "c"}, "sk": {"N": "9"}, "note": {"S": "hello"}}]
 
 
-def import_csv(client, place, name, text, compression="NONE"):
+def import_csv(client, workspace, name, text, compression="NONE"):
     """The result of importing one CSV object, and the notes of the items by their sort keys."""
     key = f"{name}.csv"
     raw = text if isinstance(text, bytes) else text.encode()
-    (place / "s3" / "my-bucket" / key).write_bytes(gzip.compress(raw) if compression == "GZIP" else raw)
+    (workspace / "s3" / "my-bucket" / key).write_bytes(gzip.compress(raw) if compression == "GZIP" else raw)
     result = imported(client, start_import(client, name, key, "CSV", InputCompressionType=compression)["ImportArn"], 60)
     items = client.scan(TableName=name)["Items"]
     return result, {int(item["sk"]["N"]): item["note"]["S"] for item in items}
@@ -392,48 +392,48 @@ def import_csv(client, place, name, text, compression="NONE"):
     ("Twice", "pk,sk,note,note\na,1,x,y\n", {}, 1),
     ("NotUtf8", b"pk,sk,note\na,1,\xff\na,2,good\n", {2: "good"}, 1),
 ])
-def test_csv_keeps_what_is_there_or_counts_an_error(client, place, name, text, notes, errors):
-    result, found = import_csv(client, place, name, text)
+def test_csv_fields_are_preserved_or_counted_as_errors(client, workspace, name, text, notes, errors):
+    result, found = import_csv(client, workspace, name, text)
     assert (found, result["ErrorCount"], result["ImportedItemCount"]) == (notes, errors, len(notes))
     assert result["ImportStatus"] == ("FAILED" if errors else "COMPLETED")
 
 
 @pytest.mark.parametrize("compression", ["NONE", "GZIP"])
-def test_a_stray_quote_in_a_large_csv_is_one_error(client, place, compression):
+def test_a_stray_quote_in_a_large_csv_is_one_error(client, workspace, compression):
     rows = "".join(f'a,{n},{"x" * 1000}\n' for n in range(3, 11_000))
-    begun = time.monotonic()
-    result, found = import_csv(client, place, "Large", 'pk,sk,note\na,1,good\na,2,"stray\n' + rows, compression)
+    start_time = time.monotonic()
+    result, found = import_csv(client, workspace, "Large", 'pk,sk,note\na,1,good\na,2,"stray\n' + rows, compression)
     assert (result["ErrorCount"], found) == (1, {1: "good"})
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - start_time < 30
 
 
-def test_complaints_are_counted_and_some_are_shown(place):
-    """Every record is wrong, and each complaint would be as long as its record."""
+def test_record_errors_are_counted_and_some_are_logged(workspace):
+    """Every record is invalid, and each error would be as long as its record."""
     lines = [json.dumps({"Item": {"pk": {"S": "a"}, "sk": {"N": str(n)}, "set": {"SS": ["same"] * 200}}}) for n in range(2000)] + ["no json"] * 3
-    (place / "s3" / "my-bucket" / "wrong.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (workspace / "s3" / "my-bucket" / "wrong.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     environment = os.environ | {"PARTITA_LOG": "warn"}
-    with open(place / "log", "wb") as log, Running(place / "data", "--s3-root", place / "s3", environment=environment, log=log) as running:
+    with open(workspace / "log", "wb") as log, Running(workspace / "data", "--s3-root", workspace / "s3", environment=environment, log=log) as running:
         client = running.client()
-        begun = start_import(client, "Wrong", "wrong", InputCompressionType="GZIP")
-        result = imported(client, begun["ImportArn"])
+        job = start_import(client, "Wrong", "wrong", InputCompressionType="GZIP")
+        result = imported(client, job["ImportArn"])
         assert (result["ErrorCount"], result["ProcessedItemCount"]) == (2003, 2003)
-        (place / "s3" / "my-bucket" / "tail.json").write_text('{"Item":\n')
+        (workspace / "s3" / "my-bucket" / "tail.json").write_text('{"Item":\n')
         imported(client, start_import(client, "Tail", "tail")["ImportArn"])
-    told = (place / "log").read_text()
-    assert len(told) < 50_000 and told.count("a record is not put") == 21
-    first = next(line for line in told.splitlines() if "a record is not put" in line)
-    assert begun["ImportArn"] in first and "wrong.json.gz" in first and "record=1" in re.sub(r"\x1b\[[0-9;]*m", "", first)
-    assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", told)
-    assert "the record is not a JSON object" in told
+    log_text = (workspace / "log").read_text()
+    assert len(log_text) < 50_000 and log_text.count("a record is not put") == 21
+    first = next(line for line in log_text.splitlines() if "a record is not put" in line)
+    assert job["ImportArn"] in first and "wrong.json.gz" in first and "record=1" in re.sub(r"\x1b\[[0-9;]*m", "", first)
+    assert "errors=2003" in re.sub(r"\x1b\[[0-9;]*m", "", log_text)
+    assert "the record is not a JSON object" in log_text
 
 
-def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):
-    bucket = place / "s3" / "my-bucket"
-    (place / "secret").write_text('{"Item":{"pk":{"S":"secret"},"sk":{"N":"1"}}}\n')
+def test_pipes_devices_and_links_out_of_the_bucket_are_not_objects(client, workspace):
+    bucket = workspace / "s3" / "my-bucket"
+    (workspace / "secret").write_text('{"Item":{"pk":{"S":"secret"},"sk":{"N":"1"}}}\n')
     (bucket / "in").mkdir()
     os.mkfifo(bucket / "in" / "pipe")
     (bucket / "device").symlink_to("/dev/zero")
-    (bucket / "link").symlink_to(place / "secret")
+    (bucket / "link").symlink_to(workspace / "secret")
     for number, prefix in enumerate(["in/", "device", "link"]):
         result = imported(client, start_import(client, f"Refused{number}", prefix)["ImportArn"])
         assert (result["ImportStatus"], result["FailureCode"], result["ImportedItemCount"]) == ("FAILED", "S3AccessFailed", 0)
@@ -442,25 +442,25 @@ def test_a_pipe_a_device_and_a_link_out_are_no_objects(client, place):
 
 
 def written_bytes(running):
-    """What the server has handed to files."""
+    """The bytes that the server has written to files."""
     with open(f"/proc/{running.process.pid}/io") as counts:
         return int(next(line for line in counts if line.startswith("wchar")).split()[1])
 
 
-def test_many_small_objects_cost_what_they_are(place):
+def test_many_small_objects_are_not_amplified(workspace):
     for n in range(1000):
-        (place / "s3" / "my-bucket" / f"small-{n:04}").write_text(json.dumps({"Item": {"pk": {"S": "a"}, "sk": {"N": str(n)}}}) + "\n")
-    with started(place) as running:
+        (workspace / "s3" / "my-bucket" / f"small-{n:04}").write_text(json.dumps({"Item": {"pk": {"S": "a"}, "sk": {"N": str(n)}}}) + "\n")
+    with started(workspace) as running:
         client = running.client()
         before = written_bytes(running)
         result = imported(client, start_import(client, "Small", "small-")["ImportArn"], 120)
         assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 1000)
-        # 8 MB of it are the first segment of the log.
+        # 8 MB of these are the first segment of the log.
         assert written_bytes(running) - before < 20_000_000
 
 
-def test_damaged_objects_are_errors(client, place):
-    bucket = place / "s3" / "my-bucket"
+def test_damaged_objects_are_errors(client, workspace):
+    bucket = workspace / "s3" / "my-bucket"
     good = gzip.compress(b'{"Item":{"pk":{"S":"a"},"sk":{"N":"1"}}}\n{"Item":{"pk":{"S":"a"}}}\nno json\n')
     (bucket / "x1.gz").write_bytes(good)
     (bucket / "x2.gz").write_bytes(gzip.compress(b'{"Item":' * 5000)[:60])
@@ -468,23 +468,23 @@ def test_damaged_objects_are_errors(client, place):
     assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("FAILED", 1, 3)
 
 
-def test_an_export_and_an_import_go_on_after_kills(place):
-    running = started(place)
+def test_an_export_and_an_import_resume_after_kills(workspace):
+    running = started(workspace)
     client = running.client()
     arn = fill(client, items=6000, size=9000)
-    begun = export(client, arn)
-    running, client = killed(place, running, lambda c: c.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"])
-    done = exported(client, begun["ExportArn"], 120)
+    job = export(client, arn)
+    running, client = killed(workspace, running, lambda c: c.describe_export(ExportArn=job["ExportArn"])["ExportDescription"]["ExportStatus"])
+    done = exported(client, job["ExportArn"], 120)
     assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 6000)
     importing = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"]
-    running, client = killed(place, running, lambda c: c.describe_import(ImportArn=importing)["ImportTableDescription"]["ImportStatus"])
+    running, client = killed(workspace, running, lambda c: c.describe_import(ImportArn=importing)["ImportTableDescription"]["ImportStatus"])
     result = imported(client, importing, 120)
     assert (result["ImportStatus"], result["ImportedItemCount"], result["ErrorCount"]) == ("COMPLETED", 6000, 0)
     assert items_of(client, "Target") == items_of(client, "Source")
     assert running.stop(signal.SIGTERM) == 0
 
 
-def killed(place, running, status, kills=4):
+def killed(workspace, running, status, kills=4):
     """Kills the server several times while something is in progress; it must be in progress when first killed."""
     client = running.client()
     for kill in range(kills):
@@ -492,17 +492,17 @@ def killed(place, running, status, kills=4):
         state = status(client)
         assert kill > 0 or state == "IN_PROGRESS"
         running.stop(signal.SIGKILL)
-        running = started(place)
+        running = started(workspace)
         client = running.client()
     return running, client
 
 
-def test_a_table_is_being_created_while_it_is_imported(place):
-    with started(place) as running:
+def test_a_table_has_status_creating_while_it_is_imported(workspace):
+    with started(workspace) as running:
         client = running.client()
         lines = b"".join(b'{"Item":{"pk":{"S":"p"},"sk":{"N":"%d"},"fill":{"S":"%s"}}}\n' % (n, b"z" * 2000) for n in range(30_000))
-        (place / "s3" / "my-bucket" / "big").write_bytes(lines)
-        begun = start_import(client, "Slow", "big")
+        (workspace / "s3" / "my-bucket" / "big").write_bytes(lines)
+        job = start_import(client, "Slow", "big")
         assert client.describe_table(TableName="Slow")["Table"]["TableStatus"] == "CREATING"
         with refused("ResourceNotFoundException"):
             client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})
@@ -512,7 +512,7 @@ def test_a_table_is_being_created_while_it_is_imported(place):
             client.update_table(TableName="Slow", DeletionProtectionEnabled=True)
         with refused("ResourceInUseException", "being created"):
             client.update_time_to_live(TableName="Slow", TimeToLiveSpecification={"Enabled": True, "AttributeName": "x"})
-        assert imported(client, begun["ImportArn"], 120)["ImportedItemCount"] == 30_000
+        assert imported(client, job["ImportArn"], 120)["ImportedItemCount"] == 30_000
         assert client.get_item(TableName="Slow", Key={"pk": {"S": "p"}, "sk": {"N": "1"}})["Item"]["sk"] == {"N": "1"}
         with pytest.raises(ClientError):
             start_import(client, "Slow", "big")

@@ -1,4 +1,4 @@
-"""Who is let in: by which names a server is asked that verifies no signatures, and where secrets come from."""
+"""Access: the hosts that a server accepts when it verifies no signatures, and the sources of secrets."""
 
 import http.client
 import json
@@ -34,8 +34,8 @@ def servers():
             server.wait(timeout=20)
 
 
-def ask(endpoint, host, path="/", method="POST", **more):
-    """The status and the answer of a request with this Host, or without one."""
+def send(endpoint, host, path="/", method="POST", **more):
+    """Returns the status and the body of the response to a request with this Host, or without one."""
     connection = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=20)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     fields = headers("ListTables") | {"Content-Length": "2"} | more
@@ -51,47 +51,47 @@ def ask(endpoint, host, path="/", method="POST", **more):
 
 
 @pytest.mark.parametrize("server", ["local", "open"])
-def test_only_names_that_no_page_can_have_are_answered(servers, server):
+def test_only_hosts_that_no_web_page_can_have_are_served(servers, server):
     for host in ALLOWED:
-        assert ask(servers[server], host)[0] == 200, host
+        assert send(servers[server], host)[0] == 200, host
     for host in REFUSED:
-        status, content = ask(servers[server], host)
-        answer = json.loads(content)
-        assert status == 403 and answer["__type"].endswith("#AccessDeniedException") and "--allow-host" in answer.get("message", answer.get("Message")), host
+        status, content = send(servers[server], host)
+        error = json.loads(content)
+        assert status == 403 and error["__type"].endswith("#AccessDeniedException") and "--allow-host" in error.get("message", error.get("Message")), host
 
 
 def test_names_are_allowed_by_the_user(servers):
-    assert ask(servers["named"], "DB.example:8000")[0] == 200
-    assert ask(servers["named"], "evil.example")[0] == 403
-    assert ask(servers["any"], "evil.example")[0] == 200
-    assert ask(servers["any"], "localhost:8000@evil.example")[0] == 403
+    assert send(servers["named"], "DB.example:8000")[0] == 200
+    assert send(servers["named"], "evil.example")[0] == 403
+    assert send(servers["any"], "evil.example")[0] == 200
+    assert send(servers["any"], "localhost:8000@evil.example")[0] == 403
 
 
-def test_a_request_line_may_name_no_other_host(servers):
-    assert ask(servers["local"], "localhost", path="http://evil.example/")[0] == 403
+def test_a_request_line_must_not_name_another_host(servers):
+    assert send(servers["local"], "localhost", path="http://evil.example/")[0] == 403
 
 
-def test_models_are_not_shown_to_foreign_names(servers):
-    assert ask(servers["local"], "evil.example", path="/_partita/model", method="GET")[0] == 403
+def test_models_are_not_served_to_foreign_hosts(servers):
+    assert send(servers["local"], "evil.example", path="/_partita/model", method="GET")[0] == 403
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "file://", "http://203.0.113.9"])
 def test_foreign_pages_are_refused_with_open_access_too(servers, origin):
-    assert ask(servers["open"], "localhost", Origin=origin)[0] == 403
-    assert ask(servers["any"], "localhost", Origin=origin)[0] == 200
+    assert send(servers["open"], "localhost", Origin=origin)[0] == 403
+    assert send(servers["any"], "localhost", Origin=origin)[0] == 200
 
 
-def test_where_signatures_are_verified_they_decide(servers):
-    status, content = ask(servers["verified"], "db.example")
+def test_verified_signatures_replace_the_host_check(servers):
+    status, content = send(servers["verified"], "db.example")
     assert status == 400 and json.loads(content)["__type"].endswith("#UnrecognizedClientException")
 
 
-def test_anybody_may_ask_how_the_server_is(servers):
-    for path, words in [("/", b"healthy: "), ("/_partita/ready", b'{"ready":true')]:
+def test_health_is_served_for_any_host(servers):
+    for path, prefix in [("/", b"healthy: "), ("/_partita/ready", b'{"ready":true')]:
         connection = http.client.HTTPConnection(urlsplit(servers["local"]).netloc, timeout=20)
         connection.request("GET", path, headers={"Host": "balancer.example"})
         response = connection.getresponse()
-        assert response.status == 200 and response.read().startswith(words)
+        assert response.status == 200 and response.read().startswith(prefix)
         connection.close()
 
 
@@ -107,18 +107,18 @@ class TestSecrets:
     @pytest.mark.parametrize("environment", [{"PARTITA_SECRET_KEY": ""}, {"PARTITA_ACCESS_KEY": "", "PARTITA_SECRET_KEY": "hush"},
                                              {"PARTITA_ACCESS_KEY": "me", "PARTITA_SECRET_KEY": ""}, {"PARTITA_ACCESS_KEY": ""}])
     def test_empty_ones_are_refused(self, environment):
-        code, said = self.start(**environment)
-        assert code == 1 and "key" in said
+        code, stderr = self.start(**environment)
+        assert code == 1 and "key" in stderr
 
     @pytest.mark.parametrize("environment", [{"PARTITA_ACCESS_KEY": "me"}, {"PARTITA_SECRET_KEY": "hush"}])
     def test_one_without_the_other_is_refused(self, environment):
-        code, said = self.start(**environment)
-        assert code == 1 and "there is" in said
+        code, stderr = self.start(**environment)
+        assert code == 1 and "there is" in stderr
 
     @pytest.mark.parametrize("arguments", [("--secret-key", "hush"), ("--secret-key=hush",)])
-    def test_the_command_line_is_no_place_for_them(self, arguments):
-        code, said = self.start("--access-key", "me", *arguments)
-        assert code == 2 and "--secret-key-file" in said and "hush" not in said
+    def test_they_are_refused_on_the_command_line(self, arguments):
+        code, stderr = self.start("--access-key", "me", *arguments)
+        assert code == 2 and "--secret-key-file" in stderr and "hush" not in stderr
 
     def test_a_file_holds_one(self, tmp_path):
         file = tmp_path / "secret"
@@ -127,7 +127,7 @@ class TestSecrets:
         server = started_server("--access-key", "me", "--secret-key-file", file, stderr=subprocess.PIPE)
         try:
             endpoint = announced_endpoint(server)
-            assert ask(endpoint, "localhost")[0] == 400
+            assert send(endpoint, "localhost")[0] == 400
         finally:
             server.terminate()
             server.wait(timeout=20)

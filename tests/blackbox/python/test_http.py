@@ -1,4 +1,4 @@
-"""The protocol itself: headers, checksums, compression, connections, and bodies that are not what they should be."""
+"""The HTTP protocol: headers, checksums, compression, connections, and malformed bodies."""
 
 import gzip
 import http.client
@@ -31,7 +31,7 @@ def connect(endpoint):
 
 
 def post(connection, operation, body, **more):
-    """The response and its bytes; `more` are further headers, with underscores for hyphens."""
+    """The response and its body; `more` are further headers, with underscores for hyphens."""
     fields = headers(operation) | {name.replace("_", "-"): value for name, value in more.items()}
     connection.request("POST", "/", body if isinstance(body, bytes) else json.dumps(body).encode(), fields)
     response = connection.getresponse()
@@ -42,7 +42,7 @@ def kind(content):
     return json.loads(content)["__type"].split("#")[-1]
 
 
-class TestAnswers:
+class TestResponses:
     @pytest.mark.parametrize("operation, body, status", [("ListTables", {}, 200), ("DescribeTable", {"TableName": "no-such-table"}, 400)])
     def test_headers(self, connect, operation, body, status):
         response, content = post(connect(), operation, body)
@@ -80,7 +80,7 @@ class TestConnections:
             assert response.status == (200 if n % 2 else 400)
         assert connection.sock is first
 
-    def test_requests_sent_ahead_are_answered_in_order(self, endpoint):
+    def test_pipelined_requests_are_answered_in_order(self, endpoint):
         address = urlsplit(endpoint)
         lines = lambda body: "\r\n".join(
             ["POST / HTTP/1.1", f"Host: {address.netloc}", f"Content-Length: {len(body)}"]
@@ -110,7 +110,7 @@ class TestConnections:
         response = connection.getresponse()
         assert response.status == 200 and response.read()
 
-    def test_an_abandoned_request_harms_nobody(self, endpoint, connect):
+    def test_an_abandoned_request_does_not_affect_others(self, endpoint, connect):
         address = urlsplit(endpoint)
         for text in ("POST / HT", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", "\x00\x01\x02", ""):
             with socket.create_connection((address.hostname, address.port), timeout=10) as stream:
@@ -129,7 +129,7 @@ class TestCompression:
     def body(self, table):
         return {"TableName": table.name, "Key": attributes({"pk": "large"})}
 
-    def test_a_compressed_answer(self, connect, large):
+    def test_a_compressed_response(self, connect, large):
         response, content = post(connect(), "GetItem", self.body(large), Accept_Encoding="gzip")
         assert response.headers["Content-Encoding"] == "gzip"
         assert int(response.headers["x-amz-crc32"]) == zlib.crc32(content)
@@ -137,13 +137,13 @@ class TestCompression:
         assert json.loads(gzip.decompress(content))["Item"]["pk"] == {"S": "large"}
 
     @pytest.mark.parametrize("accept", ["deflate", "deflate, gzip", "gzip;q=0.5, deflate", "*, gzip;q=0"])
-    def test_an_answer_in_zlibs_format(self, connect, large, accept):
+    def test_a_response_in_zlib_format(self, connect, large, accept):
         response, content = post(connect(), "GetItem", self.body(large), Accept_Encoding=accept)
         assert response.headers["Content-Encoding"] == "deflate"
         assert json.loads(zlib.decompress(content))["Item"]["pk"] == {"S": "large"}
 
     @pytest.mark.parametrize("accept", ["identity", "gzip;q=0"])
-    def test_an_answer_as_it_is(self, connect, large, accept):
+    def test_an_uncompressed_response(self, connect, large, accept):
         response, content = post(connect(), "GetItem", self.body(large), Accept_Encoding=accept)
         assert response.headers["Content-Encoding"] in (None, "identity")
         assert json.loads(content)["Item"]["pk"] == {"S": "large"}
@@ -153,12 +153,12 @@ class TestCompression:
         assert response.status == 200, content
         assert len(json.loads(content)["TableNames"]) <= 1
 
-    def test_a_request_in_zlibs_format(self, connect):
+    def test_a_request_in_zlib_format(self, connect):
         response, content = post(connect(), "ListTables", zlib.compress(b'{"Limit": 1}'), Content_Encoding="deflate")
         assert response.status == 200, content
 
     @pytest.mark.parametrize("coding, body", [("br", b"{}"), ("deflate", b"{}"), ("deflate", zlib.compress(b"{}")[:-1]), ("deflate", b"")])
-    def test_a_request_in_no_known_format(self, connect, coding, body):
+    def test_a_request_in_an_unknown_format(self, connect, coding, body):
         response, _ = post(connect(), "ListTables", body, Content_Encoding=coding)
         assert 400 <= response.status < 500
 
@@ -176,7 +176,7 @@ class TestCompression:
 class TestPages:
     WISH = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-amz-target"}
 
-    def test_a_local_page_is_let_in(self, connect):
+    def test_a_local_page_is_allowed(self, connect):
         connection = connect()
         connection.request("OPTIONS", "/", headers=self.WISH | {"Origin": "http://localhost:3000"})
         response = connection.getresponse()
@@ -189,7 +189,7 @@ class TestPages:
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert response.headers["Access-Control-Allow-Methods"] is None
 
-    def test_without_a_page_nothing_is_said(self, connect):
+    def test_no_cors_headers_without_an_origin(self, connect):
         assert post(connect(), "ListTables", {})[0].headers["Access-Control-Allow-Origin"] is None
 
 
@@ -204,7 +204,7 @@ class TestLongHeads:
         assert connection.getresponse().status == 400
 
 
-class TestWrongDoors:
+class TestUnsupportedRequests:
     @pytest.mark.parametrize("target", ["DynamoDB_20120810.NoSuchOperation", "DynamoDB_20120810.", "DynamoDB_20120810", "ListTables", "", "Other_20120810.ListTables"])
     def test_an_unknown_operation(self, connect, target):
         response, content = post(connect(), "", {}, X_Amz_Target=target)
@@ -251,7 +251,7 @@ class TestMalformed:
         assert len(set(MALFORMED)) >= 100
 
     @pytest.mark.parametrize("operation", OPERATIONS)
-    def test_every_body_gets_an_answer_and_no_failure(self, connect, operation):
+    def test_every_body_gets_a_client_error(self, connect, operation):
         for body in MALFORMED:
             connection = connect()
             response, content = post(connection, operation, body)
@@ -260,7 +260,7 @@ class TestMalformed:
             connection.close()
 
     @pytest.mark.parametrize("body", [b"", b"{", b"not json", b"{]", b'{"TableName": "a"', b"[" * 100_000])
-    def test_what_is_no_json_is_a_serialization_exception(self, connect, body):
+    def test_invalid_json_is_a_serialization_exception(self, connect, body):
         response, content = post(connect(), "PutItem", body)
         assert response.status == 400
         assert kind(content) == "SerializationException"

@@ -1,4 +1,4 @@
-"""Secondary indexes: what is in them, what they project, what they may be asked, and how they come and go."""
+"""Secondary indexes: their content, projections and queries, and how they are created and deleted."""
 
 import time
 
@@ -12,9 +12,9 @@ def read(table, name, condition, expected, **more):
     by = more.pop("by", "pk")
 
     def check():
-        answer = table.query(condition, IndexName=name, **dict(more))
-        assert column(answer, by) == expected
-        return answer
+        response = table.query(condition, IndexName=name, **dict(more))
+        assert column(response, by) == expected
+        return response
 
     return eventually(check)
 
@@ -44,35 +44,35 @@ def albums(make_table):
 
 class TestGlobal:
     def test_items_by_another_key_in_another_order(self, albums):
-        answer = read(albums, "byGenre", "genre = :g AND #y > :y", ["coltrane"], values={":g": "jazz", ":y": 1960}, names={"#y": "year"})
-        assert answer["Items"][0]["sold"] == 2
+        response = read(albums, "byGenre", "genre = :g AND #y > :y", ["coltrane"], values={":g": "jazz", ":y": 1960}, names={"#y": "year"})
+        assert response["Items"][0]["sold"] == 2
 
     def test_items_without_the_whole_index_key_are_absent(self, albums):
         def check():
-            answer = albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"})
-            assert sorted(column(answer, "pk")) == ["coltrane", "miles", "mingus"]
-            assert column(answer, "year") == [1959, 1959, 1965]
+            response = albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"})
+            assert sorted(column(response, "pk")) == ["coltrane", "miles", "mingus"]
+            assert column(response, "year") == [1959, 1959, 1965]
 
         eventually(check)
 
     def test_an_index_without_sort_key_has_all_with_the_attribute(self, albums):
         def check():
-            answer = albums.query("genre = :g", IndexName="genreKeys", values={":g": "jazz"})
-            assert sorted(column(answer, "pk")) == ["coltrane", "miles", "mingus", "nobody"]
+            response = albums.query("genre = :g", IndexName="genreKeys", values={":g": "jazz"})
+            assert sorted(column(response, "pk")) == ["coltrane", "miles", "mingus", "nobody"]
 
         eventually(check)
 
     def test_projections(self, albums):
         def names(index_name):
-            answer = albums.query("genre = :g", IndexName=index_name, values={":g": "fusion"})
-            assert answer["Count"] == 1
-            return set(answer["Items"][0])
+            response = albums.query("genre = :g", IndexName=index_name, values={":g": "fusion"})
+            assert response["Count"] == 1
+            return set(response["Items"][0])
 
         assert eventually(lambda: names("genreKeys")) == {"pk", "sk", "genre"}
         assert eventually(lambda: names("genreTitle")) == {"pk", "sk", "genre", "year", "title"}
         assert eventually(lambda: names("byGenre")) == {"pk", "sk", "genre", "year", "rating", "title", "sold"}
 
-    def test_pages_go_on_among_equal_keys(self, albums):
+    def test_pages_continue_among_equal_keys(self, albums):
         eventually(lambda: self.all_jazz(albums))
         page = albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"}, Limit=1)
         assert set(page["LastEvaluatedKey"]) == {"pk", "sk", "genre", "year"}
@@ -168,12 +168,12 @@ class TestSeveralKeyAttributes:
         ("tournament = :t AND #r = :w AND bracket = :b", {":t": "spring", ":w": "west", ":b": "upper"}, {"#r": "region"}),
         ("tournament = :t AND #r = :w AND #o > :o AND bracket = :b", {":t": "spring", ":w": "west", ":o": "a", ":b": "upper"}, {"#r": "region", "#o": "round"}),
     ])
-    def test_what_leaves_a_gap_is_refused(self, matches, condition, values, names):
+    def test_conditions_with_a_gap_are_refused(self, matches, condition, values, names):
         more = {"names": names} if names else {}
         with invalid("requires an equality condition"):
             matches.query(condition, IndexName="byPlace", values=values, **more)
 
-    def test_legacy_conditions_may_be_as_many(self, matches):
+    def test_legacy_conditions_on_several_attributes(self, matches):
         values = {"tournament": "spring", "region": "west", "round": "final", "bracket": "upper"}
         conditions = {name: {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": value}]} for name, value in values.items()}
         read(matches, "byPlace", None, ["2", "1"], by="id", KeyConditions=conditions)
@@ -202,37 +202,37 @@ class TestSeveralKeyAttributes:
 
 class TestLocal:
     def test_the_partition_in_another_order(self, albums):
-        answer = albums.query("pk = :p", IndexName="byYear", values={":p": "miles"}, ConsistentRead=True)
-        assert column(answer, "year") == [1949, 1959, 1970]
-        assert set(answer["Items"][0]) == {"pk", "sk", "year", "title"}
+        response = albums.query("pk = :p", IndexName="byYear", values={":p": "miles"}, ConsistentRead=True)
+        assert column(response, "year") == [1949, 1959, 1970]
+        assert set(response["Items"][0]) == {"pk", "sk", "year", "title"}
 
     def test_items_without_the_sort_attribute_are_absent(self, albums):
-        answer = albums.query("pk = :p", IndexName="byRating", values={":p": "miles"}, ConsistentRead=True)
-        assert column(answer, "rating") == [9, 10]
-        assert all(set(item) == {"pk", "sk", "rating"} for item in answer["Items"])
+        response = albums.query("pk = :p", IndexName="byRating", values={":p": "miles"}, ConsistentRead=True)
+        assert column(response, "rating") == [9, 10]
+        assert all(set(item) == {"pk", "sk", "rating"} for item in response["Items"])
 
     def test_all_attributes_are_fetched_from_the_table(self, albums):
-        answer = albums.query("pk = :p AND rating = :r", IndexName="byRating", values={":p": "miles", ":r": 10}, Select="ALL_ATTRIBUTES")
-        assert answer["Items"] == [
+        response = albums.query("pk = :p AND rating = :r", IndexName="byRating", values={":p": "miles", ":r": 10}, Select="ALL_ATTRIBUTES")
+        assert response["Items"] == [
             {"pk": "miles", "sk": "1", "genre": "jazz", "year": 1959, "rating": 10, "title": "Kind of Blue", "sold": 5}
         ]
 
     def test_an_attribute_not_projected_is_fetched_from_the_table(self, albums):
-        answer = albums.query("pk = :p AND rating = :r", IndexName="byRating", values={":p": "miles", ":r": 10}, ProjectionExpression="sold")
-        assert answer["Items"] == [{"sold": 5}]
+        response = albums.query("pk = :p AND rating = :r", IndexName="byRating", values={":p": "miles", ":r": 10}, ProjectionExpression="sold")
+        assert response["Items"] == [{"sold": 5}]
 
-    def test_it_agrees_with_the_table_at_once(self, make_table):
+    def test_it_agrees_with_the_table_immediately(self, make_table):
         table = make_table("pk:S sk:S", also="n:N", local=[index("byN", "pk n")])
         for n in range(20):
             table.put({"pk": "p", "sk": "only", "n": n})
-            answer = table.query("pk = :p", IndexName="byN", values={":p": "p"}, ConsistentRead=True)
-            assert column(answer, "n") == [n]
+            response = table.query("pk = :p", IndexName="byN", values={":p": "p"}, ConsistentRead=True)
+            assert column(response, "n") == [n]
 
     def test_collections_are_measured_on_request(self, make_table):
         table = make_table("pk:S sk:S", also="n:N", local=[index("byN", "pk n")])
-        answer = table.put({"pk": "p", "sk": "a", "n": 1}, ReturnItemCollectionMetrics="SIZE")["ItemCollectionMetrics"]
-        assert plain(answer["ItemCollectionKey"]) == {"pk": "p"}
-        low, high = answer["SizeEstimateRangeGB"]
+        response = table.put({"pk": "p", "sk": "a", "n": 1}, ReturnItemCollectionMetrics="SIZE")["ItemCollectionMetrics"]
+        assert plain(response["ItemCollectionKey"]) == {"pk": "p"}
+        low, high = response["SizeEstimateRangeGB"]
         assert 0 <= low <= high <= 1
         assert "ItemCollectionMetrics" not in table.put({"pk": "p", "sk": "a"})
 
@@ -247,17 +247,17 @@ class TestSelect:
     ])
     def test_projected_attributes(self, albums, select, names):
         more = {"Select": select} if select else {}
-        answer = read(albums, "genreTitle", "genre = :g", ["miles"], values={":g": "fusion"}, **more)
-        assert set(answer["Items"][0]) == names
+        response = read(albums, "genreTitle", "genre = :g", ["miles"], values={":g": "fusion"}, **more)
+        assert set(response["Items"][0]) == names
 
     def test_specific_attributes(self, albums):
-        answer = albums.query("genre = :g", IndexName="genreTitle", values={":g": "fusion"}, ProjectionExpression="title", Select="SPECIFIC_ATTRIBUTES")
-        assert answer["Items"] == [{"title": "Bitches Brew"}]
+        response = albums.query("genre = :g", IndexName="genreTitle", values={":g": "fusion"}, ProjectionExpression="title", Select="SPECIFIC_ATTRIBUTES")
+        assert response["Items"] == [{"title": "Bitches Brew"}]
 
     def test_a_count(self, albums):
         def check():
-            answer = albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"}, Select="COUNT")
-            assert answer["Count"] == 3 and "Items" not in answer
+            response = albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"}, Select="COUNT")
+            assert response["Count"] == 3 and "Items" not in response
 
         eventually(check)
 
@@ -300,7 +300,7 @@ class TestKeysOfTheWrongKind:
             table.update({"pk": "a", "sk": "b"}, "SET #g = :x", values={":x": ""}, names={"#g": "group"})
 
 
-class TestComingAndGoing:
+class TestCreationAndDeletion:
     def test_an_attribute_keeps_its_type(self, client, make_table):
         table = make_table("pk:S", also="group:N", indexes=[index("byNumber", "group")])
         with invalid("Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
@@ -318,8 +318,8 @@ class TestComingAndGoing:
         table = make_table()
         table.fill({"pk": f"{n:04}", "group": f"g{n % 2}", "title": str(n)} for n in range(500))
         table.fill({"pk": f"no group {n}"} for n in range(10))
-        answer = self.create(client, table)["TableDescription"]
-        assert answer["GlobalSecondaryIndexes"][0]["IndexStatus"] in ("CREATING", "ACTIVE")
+        response = self.create(client, table)["TableDescription"]
+        assert response["GlobalSecondaryIndexes"][0]["IndexStatus"] in ("CREATING", "ACTIVE")
         for n in range(500, 520):
             table.put({"pk": f"{n:04}", "group": "g0", "title": str(n)})
         table.delete({"pk": "0000"})
@@ -392,14 +392,14 @@ class TestComingAndGoing:
         assert slowest < 2
 
         def check():
-            answers = [table.query("#g = :g", IndexName="byGroup", values={":g": name}, names={"#g": "group"}, Select="COUNT") for name in "gh"]
-            assert [answer["Count"] for answer in answers] == [1900, 100]
+            responses = [table.query("#g = :g", IndexName="byGroup", values={":g": name}, names={"#g": "group"}, Select="COUNT") for name in "gh"]
+            assert [response["Count"] for response in responses] == [1900, 100]
 
         eventually(check)
 
 
-class TestStarts:
-    def test_a_start_must_have_index_and_table_keys(self, albums):
+class TestStartKeys:
+    def test_a_start_key_must_have_index_and_table_keys(self, albums):
         with invalid("The provided starting key is invalid"):
             albums.query("genre = :g", IndexName="byGenre", values={":g": "jazz"}, ExclusiveStartKey=attributes({"pk": "miles", "sk": "1"}))
 
@@ -407,7 +407,7 @@ class TestStarts:
         ({"pk": "miles", "sk": "1", "genre": 1, "year": 1959}, "The provided key element does not match the schema"),
         ({"pk": 1, "sk": "1", "genre": "jazz", "year": 1959}, "The provided starting key is invalid: The provided key element does not match the schema"),
     ])
-    def test_starts_of_wrong_types(self, albums, start, text):
+    def test_start_keys_of_wrong_types(self, albums, start, text):
         for read in (lambda **more: albums.query("genre = :g", values={":g": "jazz"}, **more), albums.scan):
             with invalid(text):
                 read(IndexName="byGenre", ExclusiveStartKey=attributes(start))
@@ -416,18 +416,18 @@ class TestStarts:
 class TestKeysAreScalars:
     TEXT = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 
-    @pytest.mark.parametrize("path, told", [("pk.a", "Key: pk"), ("sk[0]", "Key: sk"), ("genre.a.b", "IndexKey: genre")])
-    def test_no_path_leads_into_one(self, albums, path, told):
+    @pytest.mark.parametrize("path, shown", [("pk.a", "Key: pk"), ("sk[0]", "Key: sk"), ("genre.a.b", "IndexKey: genre")])
+    def test_no_path_leads_into_one(self, albums, path, shown):
         key = {"pk": "miles", "sk": "1"}
-        with invalid(self.TEXT + told):
+        with invalid(self.TEXT + shown):
             albums.get(key, ProjectionExpression=path)
-        with invalid(self.TEXT + told):
+        with invalid(self.TEXT + shown):
             albums.scan(ProjectionExpression=path)
-        with invalid(self.TEXT + told):
+        with invalid(self.TEXT + shown):
             albums.scan(FilterExpression=f"attribute_exists({path})")
-        with invalid(self.TEXT + told):
+        with invalid(self.TEXT + shown):
             albums.update(key, f"SET label = {path}")
-        with invalid(self.TEXT + told):
+        with invalid(self.TEXT + shown):
             albums.update(key, "REMOVE label", ConditionExpression=f"attribute_not_exists({path})")
 
     def test_no_update_writes_into_one(self, albums):
@@ -439,6 +439,6 @@ class TestKeysAreScalars:
         with invalid("Type mismatch for Index Key genre Expected: S Actual: N IndexName: "):
             albums.update({"pk": "never there", "sk": "1"}, update, ConditionExpression="attribute_exists(pk)", values={":n": 1})
 
-    def test_the_type_an_update_finds_is_not(self, albums):
+    def test_the_type_an_update_finds_is_unknown_beforehand(self, albums):
         with invalid("The update expression attempted to update the secondary index key to unsupported type"):
             albums.update({"pk": "miles", "sk": "1"}, "SET genre = sold")

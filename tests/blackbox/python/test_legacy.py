@@ -1,4 +1,4 @@
-"""The parameters from before expressions: Expected, AttributeUpdates, KeyConditions, the filters, and AttributesToGet."""
+"""The legacy parameters that predate expressions: Expected, AttributeUpdates, KeyConditions, the filters, and AttributesToGet."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def compare(operator, *values):
 
 
 class TestExpected:
-    def test_an_attribute_that_must_not_be(self, simple, pk):
+    def test_an_attribute_that_must_not_exist(self, simple, pk):
         absent = {"pk": {"Exists": False}}
         simple.put({"pk": pk}, Expected=absent)
         with refused("ConditionalCheckFailedException", "The conditional request failed"):
@@ -123,7 +123,7 @@ class TestAttributeUpdates:
             simple.update({"pk": pk}, AttributeUpdates={"a": self.action("PUT", 2)}, Expected={"a": {"Value": to_value(9)}})
         assert simple.get({"pk": pk})["a"] == 1
 
-    def test_deleting_from_an_item_that_is_not_there_makes_none(self, simple, pk):
+    def test_deleting_from_a_missing_item_creates_none(self, simple, pk):
         simple.update({"pk": pk}, AttributeUpdates={"a": self.action("DELETE")})
         assert simple.get({"pk": pk}) in (None, {"pk": pk})
 
@@ -174,7 +174,7 @@ class TestKeyConditions:
         with invalid(text):
             letters.query(KeyConditions=conditions)
 
-    def test_the_table_comes_before_the_operator(self, client):
+    def test_the_table_is_checked_before_the_operator(self, client):
         with refused("ResourceNotFoundException"):
             client.query(TableName="no-such-table", KeyConditions={"pk": compare("NOT_NULL")})
 
@@ -187,20 +187,20 @@ class TestFilters:
     KEY = {"pk": compare("EQ", "p")}
 
     def test_query_filter(self, letters):
-        answer = letters.query(KeyConditions=self.KEY, QueryFilter={"n": compare("GE", 2)})
-        assert column(answer, "n") == [2, 3]
-        assert answer["ScannedCount"] == 4
+        response = letters.query(KeyConditions=self.KEY, QueryFilter={"n": compare("GE", 2)})
+        assert column(response, "n") == [2, 3]
+        assert response["ScannedCount"] == 4
 
     def test_all_or_any(self, letters):
         conditions = {"n": compare("EQ", 0), "tag": compare("CONTAINS", "3")}
         assert letters.query(KeyConditions=self.KEY, QueryFilter=conditions)["Count"] == 0
-        answer = letters.query(KeyConditions=self.KEY, QueryFilter=conditions, ConditionalOperator="OR")
-        assert column(answer, "n") == [0, 3]
+        response = letters.query(KeyConditions=self.KEY, QueryFilter=conditions, ConditionalOperator="OR")
+        assert column(response, "n") == [0, 3]
 
     def test_scan_filter(self, letters):
         assert sorted(column(letters.scan(ScanFilter={"sk": compare("BEGINS_WITH", "b")}), "sk")) == ["b", "ba"]
-        answer = letters.scan(ScanFilter={"n": compare("IN", 0, 3), "tag": compare("NE", "tag-0")})
-        assert column(answer, "sk") == ["c"]
+        response = letters.scan(ScanFilter={"n": compare("IN", 0, 3), "tag": compare("NE", "tag-0")})
+        assert column(response, "sk") == ["c"]
 
     def test_keys_are_not_filtered_in_a_query(self, letters):
         with invalid("QueryFilter can only contain non-primary key attributes: Primary key attribute: sk"):
@@ -215,8 +215,8 @@ class TestAttributesToGet:
     def test_everywhere(self, client, simple, pk):
         simple.put({"pk": pk, "a": 1, "b": 2, "c": {"d": 3}})
         assert simple.get({"pk": pk}, AttributesToGet=["a", "c", "absent"]) == {"a": 1, "c": {"d": 3}}
-        answer = client.batch_get_item(RequestItems={simple.name: {"Keys": [attributes({"pk": pk})], "AttributesToGet": ["b"], "ConsistentRead": True}})
-        assert answer["Responses"][simple.name] == [attributes({"b": 2})]
+        response = client.batch_get_item(RequestItems={simple.name: {"Keys": [attributes({"pk": pk})], "AttributesToGet": ["b"], "ConsistentRead": True}})
+        assert response["Responses"][simple.name] == [attributes({"b": 2})]
         assert simple.query(KeyConditions={"pk": compare("EQ", pk)}, AttributesToGet=["pk"])["Items"] == [{"pk": pk}]
 
     def test_names_are_whole_names(self, simple, pk):

@@ -1,6 +1,6 @@
-"""Requests of every operation, damaged in every way a seeded generator can think of, and connections that do not
-keep to the protocol. Whatever is sent: never a 5xx, never silence where an answer is possible, never a panic, and
-afterwards the data are what they were. PARTITA_FUZZ_SECONDS makes it longer, PARTITA_FUZZ_SEED makes it another."""
+"""Requests of every operation, damaged by a seeded generator, and connections that violate the protocol. Whatever is
+sent, there is never a 5xx, never a missing response where one is possible, never a panic, and the data is unchanged
+afterwards. PARTITA_FUZZ_SECONDS sets the duration, PARTITA_FUZZ_SEED the seed."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ ITEMS = [{"pk": f"p{n % 3}", "sk": f"{n:02}", "n": n, "tags": {"a", f"t{n}"}, "d
 
 
 class Server:
-    """Where to send to, and what it has written to its standard error, if that is ours to see."""
+    """The server under test, and its standard error if the test has started it."""
 
     def __init__(self, endpoint, errors=None):
         self.endpoint, self.errors = endpoint, errors
@@ -38,7 +38,7 @@ class Server:
     def connect(self):
         return socket.create_connection((self.address.hostname, self.address.port), timeout=20)
 
-    def complaints(self):
+    def stderr_text(self):
         return self.errors.read_text() if self.errors else ""
 
 
@@ -59,10 +59,10 @@ def server(request, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def kept(server):
-    """A table that no damaged request names: it must be untouched when all is over."""
-    create_table(server.client, "fuzz-kept", "pk:S sk:S", also="n:N", indexes=[index("byNumber", "n")])
-    table = Table(server.client, "fuzz-kept")
+def untouched(server):
+    """A table that no damaged request names; its content must not change. Returns the check."""
+    create_table(server.client, "fuzz-untouched", "pk:S sk:S", also="n:N", indexes=[index("byNumber", "n")])
+    table = Table(server.client, "fuzz-untouched")
     table.fill(ITEMS)
 
     def check():
@@ -73,7 +73,7 @@ def kept(server):
 
     yield check
     check()
-    assert "panic" not in server.complaints(), server.complaints()[-2000:]
+    assert "panic" not in server.stderr_text(), server.stderr_text()[-2000:]
 
 
 def request_bytes(operation, body, *, version="1.1", close=False, more=(), length=None):
@@ -85,8 +85,8 @@ def request_bytes(operation, body, *, version="1.1", close=False, more=(), lengt
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-class Answers:
-    """Reads the answers on one connection, each as its status and its body."""
+class Responses:
+    """Reads the responses on one connection, each as its status and its body."""
 
     def __init__(self, stream):
         self.stream, self.buffer = stream, b""
@@ -97,7 +97,7 @@ class Answers:
         return bool(part)
 
     def next(self):
-        """None if the connection ended without an answer."""
+        """Returns None if the connection ended without a response."""
         while b"\r\n\r\n" not in self.buffer:
             if not self.more():
                 assert not self.buffer, self.buffer[:200]
@@ -109,14 +109,14 @@ class Answers:
         fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
         length = int(fields.get(b"content-length", b"0"))
         while len(self.buffer) < length:
-            assert self.more(), "the connection ended within an answer"
+            assert self.more(), "the connection ended within a response"
         content, self.buffer = self.buffer[:length], self.buffer[length:]
         if b"x-amz-crc32" in fields:
             assert int(fields[b"x-amz-crc32"]) == zlib.crc32(content)
         return status, content
 
 
-# ---- what is damaged -------------------------------------------------------------------------------------------
+# ---- damaged bodies ---------------------------------------------------------------------------------------------
 
 TABLE, OTHER = "fuzz-one", "fuzz-two"
 KEY = {"pk": {"S": "a"}, "sk": {"S": "b"}}
@@ -133,6 +133,7 @@ SETTINGS = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": 
 COMPARE = {"ComparisonOperator": "BETWEEN", "AttributeValueList": [{"S": "a"}, {"S": "z"}]}
 ARN = f"arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"
 BACKUP_ARN = f"{ARN}/backup/01794700800000-a1b2c3d4"
+EXPORT_ARN, IMPORT_ARN, BULK_OPERATION_ARN = (f"{ARN}/{kind}/01794700800000-a1b2c3d4" for kind in ("export", "import", "bulk-operation"))
 STREAM_ARN, SHARD = f"{ARN}/stream/2026-11-15T18:44:54.123", "shardId-00000001794700800000-00000000"
 CREATE = {
     "TableName": TABLE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5},
@@ -187,16 +188,21 @@ VALID = [
     ("RestoreTableFromBackup", {"TargetTableName": OTHER, "BackupArn": BACKUP_ARN, "SSESpecificationOverride": {"Enabled": False}} | OVERRIDES),
     ("RestoreTableToPointInTime", {"SourceTableArn": ARN, "TargetTableName": OTHER, "RestoreDateTime": 1.5} | OVERRIDES),
     ("DescribeContinuousBackups", {"TableName": ARN}), ("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}}),
+    ("DescribeExport", {"ExportArn": EXPORT_ARN}), ("ListExports", {"TableArn": ARN, "MaxResults": 3, "NextToken": "x"}),
+    ("ImportTable", {"ClientToken": "token", "S3BucketSource": {"S3Bucket": "bucket", "S3KeyPrefix": "a/"}, "InputFormat": "CSV", "InputCompressionType": "GZIP", "InputFormatOptions": {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk"]}}, "TableCreationParameters": {"TableName": "fuzz-imported", "BillingMode": "PAY_PER_REQUEST", "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}], "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}}),
+    ("DescribeImport", {"ImportArn": IMPORT_ARN}), ("ListImports", {"TableArn": ARN, "PageSize": 3, "NextToken": "x"}),
+    ("StartBulkPutItems", {"ClientToken": "token", "TableName": TABLE, "InputS3Configuration": {"S3Bucket": "bucket", "S3KeyPrefix": "a/", "InputFormat": "ION", "InputCompressionType": "ZSTD"}, "OutputS3Configuration": {"S3Bucket": "bucket", "S3KeyPrefix": "b/", "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]}, "MaxWriteRequestUnits": 1024, "PerformanceTier": "STANDARD"}),
+    ("DescribeBulkOperation", {"BulkOperationArn": BULK_OPERATION_ARN}), ("CancelBulkOperation", {"BulkOperationArn": BULK_OPERATION_ARN}), ("ListBulkOperations", {"MaxResults": 3, "NextToken": "0" * 16}),
     ("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket", "ExportType": "INCREMENTAL_EXPORT", "IncrementalExportSpecification": {"ExportFromTime": 1.5, "ExportToTime": 2.5, "ExportViewType": "NEW_IMAGE"}, "FilterSpecification": {"KeyConditionExpression": "pk = :s", "FilterExpression": "#n > :n", "ExpressionAttributeNames": {"#n": "n"}, "ExpressionAttributeValues": VALUES}}),
 ]
 
 
 class Raw(str):
-    """JSON, or what is none, to be written as it is."""
+    """Text to be written as it is, whether or not it is JSON."""
 
 
 class Members(list):
-    """An object as pairs, so that a name may come twice."""
+    """An object as pairs, so that a name can be repeated."""
 
 
 def text(node):
@@ -220,40 +226,40 @@ EXPRESSIONS = [
 NUMBERS = ["1e126", "-1e-131", "9" * 39, "9" * 5000, "1e99999999999", "0x1", "NaN", "-Infinity", "", " 1", "1_000", "+5", "--1", "1e", ".", "١", "0" * 4000, "-0", "1" + "0" * 125]
 JSON_NUMBERS = [Raw(n) for n in ["-1", "0", "1.5", "1e400", "-1e400", "1e-400", "99999999999999999999", "2147483648", "-2147483649", "9" * 400, "1E+2", "-0"]]
 TEXTS = ["", "\x00", "a\x00b", "é" * 300, "x" * 300, "x" * 70_000, "\uffff", "🎵" * 70, "../..", "%00", "arn:", ARN + "/index/global", "null", "{", "AA=", "A===", "AAA*", "=" * 8, "AQID\n", "-", "true"]
-WRECKS = [Raw(w) for w in ['"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', '"\\x"', '"', "{", "[", "tru", "nul", "01", "1.", "'a'", "/**/1", '"\t"', "\ufeff1", "", ",", "[1,]", '{"a":1,}', "[" * 200 + "]" * 200, '{"L":[' * 40 + '{"S":"x"}' + "]}" * 40, '{"M":{"a":' * 400 + '{"NULL":true}' + "}}" * 400]]
+INVALID_JSON = [Raw(w) for w in ['"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', '"\\x"', '"', "{", "[", "tru", "nul", "01", "1.", "'a'", "/**/1", '"\t"', "\ufeff1", "", ",", "[1,]", '{"a":1,}', "[" * 200 + "]" * 200, '{"L":[' * 40 + '{"S":"x"}' + "]}" * 40, '{"M":{"a":' * 400 + '{"NULL":true}' + "}}" * 400]]
 PLAIN = [None, True, False, [], {}, [[]], {"": ""}, [None], {"S": "a", "N": "1"}, {"S": None}, {"N": 1}, {"B": "%"}, {"BOOL": "true"}, {"NULL": False}, {"SS": []}, {"SS": ["a", "a"]}, {"NS": ["1", "1.0"]}, {"BS": ["AQ", ""]}, {"L": {}}, {"M": []}, {"X": 1}]
 
 
 class Damage:
-    """Takes a valid body apart and puts it together wrongly."""
+    """Damages a valid body at random."""
 
-    def __init__(self, chance):
-        self.chance = chance
+    def __init__(self, rng):
+        self.rng = rng
 
     def body(self, valid):
         node, self.grown = valid, False
-        for _ in range(self.chance.choice([1, 1, 1, 2, 3, 6])):
+        for _ in range(self.rng.choice([1, 1, 1, 2, 3, 6])):
             node = self.node(node)
         content = text(node).encode("utf-8", "surrogatepass")
-        return self.bytes(content) if self.chance.random() < 0.2 else content
+        return self.bytes(content) if self.rng.random() < 0.2 else content
 
     def node(self, node):
-        """Goes down at random, and does harm where it stops."""
+        """Descends at random, and damages the node where it stops."""
         pairs = list(node.items()) if isinstance(node, dict) else node
-        if not isinstance(node, (dict, Members, list)) or not pairs or self.chance.random() < 0.12:
+        if not isinstance(node, (dict, Members, list)) or not pairs or self.rng.random() < 0.12:
             return self.replaced(node)
-        at = self.chance.randrange(len(pairs))
+        at = self.rng.randrange(len(pairs))
         if isinstance(node, (dict, Members)):
             return self.object(list(pairs), at)
         return self.array(list(pairs), at)
 
     def object(self, pairs, at):
         name, value = pairs[at]
-        match self.chance.randrange(12):
+        match self.rng.randrange(12):
             case 0:
                 pairs.append((name, self.node(value)))
             case 1:
-                pairs[at] = (self.chance.choice(TEXTS + EXPRESSIONS), value)
+                pairs[at] = (self.rng.choice(TEXTS + EXPRESSIONS), value)
             case 2:
                 del pairs[at]
             case 3:
@@ -263,7 +269,7 @@ class Damage:
         return Members(pairs)
 
     def array(self, elements, at):
-        match self.chance.randrange(8):
+        match self.rng.randrange(8):
             case 0:
                 elements *= self.growth(120)
             case 1:
@@ -275,58 +281,58 @@ class Damage:
         return elements
 
     def growth(self, most):
-        """Much of something, but only once in a body: what is too large is another test's matter."""
-        factor = 1 if self.grown else self.chance.choice([2, 12, most])
+        """A factor by which to repeat elements, once in a body: other tests cover bodies that are too large."""
+        factor = 1 if self.grown else self.rng.choice([2, 12, most])
         self.grown = True
         return factor
 
     def replaced(self, node):
-        pools = [PLAIN, JSON_NUMBERS, WRECKS, TEXTS, [self.chance.choice(VALID)[1]]]
+        pools = [PLAIN, JSON_NUMBERS, INVALID_JSON, TEXTS, [self.rng.choice(VALID)[1]]]
         if isinstance(node, str):
-            pools += [EXPRESSIONS, NUMBERS, TEXTS, [node + self.chance.choice(TEXTS), node * 2, node[:-1], node.upper()]]
-        return self.chance.choice(self.chance.choice(pools))
+            pools += [EXPRESSIONS, NUMBERS, TEXTS, [node + self.rng.choice(TEXTS), node * 2, node[:-1], node.upper()]]
+        return self.rng.choice(self.rng.choice(pools))
 
     def bytes(self, content):
-        at = self.chance.randrange(len(content) + 1)
-        wreck = self.chance.choice([b"\xff", b"\x00", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b'"', b"}", b"\\", b"\r\n", b"{}"])
-        return self.chance.choice([content[:at], content[:at] + wreck + content[at:], content[:at] + wreck + content[at + 1 :], content + content])
+        at = self.rng.randrange(len(content) + 1)
+        fragment = self.rng.choice([b"\xff", b"\x00", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b'"', b"}", b"\\", b"\r\n", b"{}"])
+        return self.rng.choice([content[:at], content[:at] + fragment + content[at:], content[:at] + fragment + content[at + 1 :], content + content])
 
 
 class TestDamagedBodies:
-    def test_the_valid_ones_are_taken(self, server, kept):
-        """Every operation is in the list, and gets beyond the reading of its body."""
-        assert len({operation for operation, _ in VALID}) == 38
+    def test_valid_bodies_are_accepted(self, server, untouched):
+        """Every operation is in the list, and its body is decoded."""
+        assert len({operation for operation, _ in VALID}) == 47
         with closing(server.connect()) as stream:
-            answers = Answers(stream)
+            responses = Responses(stream)
             for operation, body in sorted(VALID, key=lambda valid: valid[0] != "CreateTable"):
                 stream.sendall(request_bytes(operation, text(body).encode()))
-                status, content = answers.next()
+                status, content = responses.next()
                 assert status in (200, 400) and b"SerializationException" not in content, (operation, content)
 
-    def test_damaged_ones_are_answered(self, server, kept):
-        chance = random.Random(SEED)
-        damage = Damage(chance)
+    def test_damaged_bodies_are_answered(self, server, untouched):
+        rng = random.Random(SEED)
+        damage = Damage(rng)
         end, sent = time.monotonic() + SECONDS, 0
         stream = server.connect()
-        answers = Answers(stream)
+        responses = Responses(stream)
         while time.monotonic() < end:
-            operation, valid = chance.choice(VALID)
+            operation, valid = rng.choice(VALID)
             if sent % 500 == 0:
                 operation, body = "CreateTable", text(CREATE).encode()
             else:
                 body = damage.body(valid)
-            # To see it again: PARTITA_FUZZ_SEED and the number.
+            # Enough to reproduce a failure: the seed and the number of the request.
             about = (SEED, sent, operation, body[:500])
             stream.sendall(request_bytes(operation, body))
-            answer = answers.next()
-            assert answer is not None, about
-            status, content = answer
+            response = responses.next()
+            assert response is not None, about
+            status, content = response
             assert 200 <= status < 500, (about, status, content)
             sent += 1
             if status == 413:
                 stream.close()
                 stream = server.connect()
-                answers = Answers(stream)
+                responses = Responses(stream)
             elif content or status != 200 or operation not in ("TagResource", "UntagResource"):
                 assert isinstance(json.loads(content), dict), (about, content)
         stream.close()
@@ -339,16 +345,16 @@ LIST = b'{"Limit": 1}'
 
 
 def exchange(server, sent):
-    """All answers to what is sent on one connection, until the server closes it."""
+    """All responses to the bytes sent on one connection, until the server closes it."""
     with closing(server.connect()) as stream:
         stream.sendall(sent)
         try:
             stream.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # the server has closed already; its answer is still there
-        answers, found = Answers(stream), []
-        while answer := answers.next():
-            found.append(answer)
+            pass  # the server has already closed; its response can still be read
+        responses, found = Responses(stream), []
+        while response := responses.next():
+            found.append(response)
         return found
 
 
@@ -365,7 +371,7 @@ def in_chunks(body):
 
 
 class TestConnections:
-    """Whoever half closes a connection still gets the answers to what came before."""
+    """A client that half-closes a connection still gets the responses to its earlier requests."""
 
     @pytest.mark.parametrize("sent, expected", [
         (request_bytes("ListTables", LIST, close=True), [200]),
@@ -380,7 +386,7 @@ class TestConnections:
         (in_chunks(chunked(LIST, end=b"0\r\nTrailer: x\r\n\r\n")), [200]),
         (request_bytes("ListTables", gzip.compress(LIST), close=True, more={"Content-Encoding": "gzip"}), [200]),
     ])
-    def test_what_the_protocol_allows(self, server, kept, sent, expected):
+    def test_requests_that_the_protocol_allows(self, server, untouched, sent, expected):
         assert statuses(server, sent) == expected
 
     @pytest.mark.parametrize("sent", [
@@ -391,50 +397,50 @@ class TestConnections:
         request_bytes("ListTables", LIST, more={"X-Long": "x" * 1_000_000}), request_bytes("ListTables", LIST, more={f"X-{n}": "x" for n in range(5000)}), request_bytes("ListTables", LIST, more={"X-\x00": "x"}),
         b"GET\r\n\r\n", b"POST / \r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"A" * 500_000, b"POST /" + b"a" * 500_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b"POST / HTTP/1.1\r\nHost: localhost\r\nNo colon\r\n\r\n",
     ])
-    def test_what_it_does_not(self, server, kept, sent):
-        answers = exchange(server, sent)
-        assert answers, "no answer at all"
-        assert all(400 <= status < 500 for status, _ in answers), answers
+    def test_requests_that_the_protocol_forbids(self, server, untouched, sent):
+        responses = exchange(server, sent)
+        assert responses, "no response"
+        assert all(400 <= status < 500 for status, _ in responses), responses
 
-    def test_no_request_hides_in_another(self, server, kept):
-        """A body with two lengths must not be read in two ways: no proxy in front may see other requests than we."""
-        hidden = request_bytes("DeleteTable", b'{"TableName": "fuzz-kept"}')
+    def test_no_request_hides_in_another(self, server, untouched):
+        """A body with two lengths must not be ambiguous: a proxy in front must see the same requests as the server."""
+        hidden = request_bytes("DeleteTable", b'{"TableName": "fuzz-untouched"}')
         for fields in ({"Transfer-Encoding": "chunked"}, {"Transfer-Encoding": "chunked, identity"}, {"Transfer-Encoding": "x"}, {"Transfer-Encoding": "\x0bchunked"}):
             exchange(server, request_bytes("ListTables", b"0\r\n\r\n" + hidden, more=fields))
-        kept()
+        untouched()
 
     @pytest.mark.parametrize("end", [0, 1, 10, 100, 330, -1, -5])
-    def test_requests_broken_off(self, server, kept, end):
-        whole = request_bytes("PutItem", text({"TableName": "fuzz-kept", "Item": ITEM}).encode())
+    def test_truncated_requests(self, server, untouched, end):
+        whole = request_bytes("PutItem", text({"TableName": "fuzz-untouched", "Item": ITEM}).encode())
         for half_close in (True, False):
             with closing(server.connect()) as stream:
                 stream.sendall(whole[:end])
                 if half_close:
                     stream.shutdown(socket.SHUT_WR)
-                    answers = Answers(stream)
-                    while answer := answers.next():
-                        assert 400 <= answer[0] < 500
-        kept()
+                    responses = Responses(stream)
+                    while response := responses.next():
+                        assert 400 <= response[0] < 500
+        untouched()
 
-    def test_an_answer_does_not_wait_for_the_next_request(self, server, kept):
+    def test_a_response_does_not_wait_for_the_next_request(self, server, untouched):
         with closing(server.connect()) as stream:
             stream.sendall(request_bytes("ListTables", LIST) + b"POST / HT")
-            assert Answers(stream).next()[0] == 200
+            assert Responses(stream).next()[0] == 200
 
-    def test_answers_nobody_waits_for(self, server, kept):
-        body = text({"TableName": "fuzz-kept"}).encode()
+    def test_abandoned_responses(self, server, untouched):
+        body = text({"TableName": "fuzz-untouched"}).encode()
         for _ in range(50):
             with closing(server.connect()) as stream:
                 stream.sendall(request_bytes("Scan", body) * 10)
-        kept()
+        untouched()
 
-    def test_a_client_that_sends_slowly(self, server, kept):
+    def test_a_client_that_sends_slowly(self, server, untouched):
         with closing(server.connect()) as stream:
             for byte in request_bytes("ListTables", LIST, close=True):
                 stream.sendall(bytes([byte]))
-            assert Answers(stream).next()[0] == 200
+            assert Responses(stream).next()[0] == 200
 
-    def test_many_idle_connections(self, server, kept):
+    def test_many_idle_connections(self, server, untouched):
         idle = [server.connect() for _ in range(200)]
         try:
             for stream in idle[::2]:
@@ -444,10 +450,10 @@ class TestConnections:
             for stream in idle:
                 stream.close()
 
-    def test_an_expectation_is_met_before_the_body_is_sent(self, server, kept):
+    def test_an_expectation_is_met_before_the_body_is_sent(self, server, untouched):
         whole = request_bytes("ListTables", LIST, close=True, more={"Expect": "100-continue"})
         with closing(server.connect()) as stream:
             stream.sendall(whole[: -len(LIST)])
             assert stream.recv(100).startswith(b"HTTP/1.1 100 ")
             stream.sendall(LIST)
-            assert Answers(stream).next()[0] == 200
+            assert Responses(stream).next()[0] == 200

@@ -16,7 +16,7 @@ def table(make_table):
 
 
 def stored(client, table, text):
-    """What a number reads as after it was written."""
+    """The text that a number has when it is read back."""
     item = {"pk": {"S": "value"}, "sk": {"N": "0"}, "v": {"N": text}}
     client.put_item(TableName=table.name, Item=item)
     key = {"pk": item["pk"], "sk": item["sk"]}
@@ -25,14 +25,14 @@ def stored(client, table, text):
 
 def updated(client, table, start, expression, **values):
     stored(client, table, start)
-    answer = client.update_item(
+    response = client.update_item(
         TableName=table.name,
         Key={"pk": {"S": "value"}, "sk": {"N": "0"}},
         UpdateExpression=expression,
         ExpressionAttributeValues={f":{name}": {"N": value} for name, value in values.items()},
         ReturnValues="UPDATED_NEW",
     )
-    return answer["Attributes"]["v"]["N"]
+    return response["Attributes"]["v"]["N"]
 
 
 class TestSpelling:
@@ -136,8 +136,8 @@ class TestOrder:
 
     def test_ranges_are_numeric(self, table):
         table.fill({"pk": "range", "sk": Decimal(text)} for text in ("-100", "-2.5", "-2", "0", "3", "20", "1E10"))
-        answer = table.query("pk = :p AND sk BETWEEN :a AND :b", values={":p": "range", ":a": Decimal("-2.5"), ":b": 20})
-        assert [str(item["sk"]) for item in answer["Items"]] == ["-2.5", "-2", "0", "3", "20"]
+        response = table.query("pk = :p AND sk BETWEEN :a AND :b", values={":p": "range", ":a": Decimal("-2.5"), ":b": 20})
+        assert [str(item["sk"]) for item in response["Items"]] == ["-2.5", "-2", "0", "3", "20"]
 
     def test_a_partition_key_in_two_spellings(self, make_table):
         table = make_table("pk:N")

@@ -1,4 +1,4 @@
-"""PartiQL: statements alone, in batches and in transactions; what they read, write and cost, and how they are refused."""
+"""PartiQL: statements alone, in batches and in transactions; what they read, write and cost, and which are refused."""
 
 import uuid
 
@@ -12,7 +12,7 @@ NO_KEY = "Where clause does not contain a mandatory equality on all key attribut
 
 
 class Statements:
-    """Statements about one table, which they call `{t}`."""
+    """Runs statements on one table, which they name as `{t}`."""
 
     def __init__(self, table):
         self.client, self.table = table.client, table
@@ -43,16 +43,16 @@ class Statements:
     def cancelled(self, *statements, **more):
         with pytest.raises(self.client.exceptions.TransactionCanceledException) as failure:
             self.together(*statements, **more)
-        answer = failure.value.response
-        codes = ", ".join(reason["Code"] for reason in answer["CancellationReasons"])
-        assert answer["Error"]["Message"].endswith(f"specific reasons [{codes}]")
-        return answer["CancellationReasons"]
+        response = failure.value.response
+        codes = ", ".join(reason["Code"] for reason in response["CancellationReasons"])
+        assert response["Error"]["Message"].endswith(f"specific reasons [{codes}]")
+        return response["CancellationReasons"]
 
     def where(self, conditions):
         return self.items(f"SELECT * FROM {{t}} WHERE {conditions}")
 
     def refuses(self, statement, text, *parameters, **more):
-        """The exact text, unlike `invalid`."""
+        """Compares the whole message, unlike `invalid`."""
         with pytest.raises(self.client.exceptions.ClientError) as failure:
             self.run(statement, *parameters, **more)
         error = failure.value.response["Error"]
@@ -136,10 +136,10 @@ class TestInsert:
             ("{'a':" * 32 + "1" + "}" * 32, "Nesting Levels have exceeded supported limits under root" + ".a" * 32),
         ],
     )
-    def test_values_that_cannot_be(self, one, value, text):
+    def test_invalid_values(self, one, value, text):
         one.refuses(f"INSERT INTO {{t}} VALUE {{'pk': 'x', 'v': {value}}}", text)
 
-    def test_parameters_stand_for_whole_values(self, one):
+    def test_parameters_replace_whole_values(self, one):
         statement = "INSERT INTO {t} VALUE {'pk': 'x', 'm': {'k': ?}}"
         place = one.text(statement).index("?") + 1
         one.refuses(statement, f"Unsupported data type: Parameter under key root.k at 1:{place}:1", 1)
@@ -240,7 +240,7 @@ class TestSelect:
     def test_order(self, data, order, rows):
         assert [item["pk"] + item["sk"] for item in data.where(order)] == rows.split()
 
-    def test_orders_that_no_key_gives(self, data):
+    def test_orders_not_provided_by_a_key(self, data):
         data.refuses("SELECT * FROM {t} ORDER BY sk", "Must have WHERE clause in the statement when using ORDER BY clause.")
         for clause, text in [
             ("pk = 'a' ORDER BY n", "Attribute n in ORDER BY clause must be part of the primary key"),
@@ -282,13 +282,13 @@ class TestSelect:
         table = make_table("pk:S sk:N")
         table.fill({"pk": p, "sk": n, "x": "x" * 100_000} for p in "ab" for n in range(8))
         large = Statements(table)
-        statement, token, seen, pages = "SELECT pk, sk FROM {t} WHERE pk IN ['a', 'b']", {}, [], 0
+        statement, token, found_keys, pages = "SELECT pk, sk FROM {t} WHERE pk IN ['a', 'b']", {}, [], 0
         while token is not None:
             page = large.run(statement, **token)
-            seen += [(item["pk"], int(item["sk"])) for item in page["Items"]]
+            found_keys += [(item["pk"], int(item["sk"])) for item in page["Items"]]
             token = {"NextToken": page["NextToken"]} if "NextToken" in page else None
             pages += 1
-        assert seen == [(p, n) for p in "ab" for n in range(8)] and pages == 2
+        assert found_keys == [(p, n) for p in "ab" for n in range(8)] and pages == 2
 
     @pytest.mark.parametrize(
         "conditions",
@@ -339,11 +339,11 @@ class TestSelect:
             ("n", None),
         ],
     )
-    def test_conditions_that_cannot_be(self, data, condition, text):
+    def test_invalid_conditions(self, data, condition, text):
         with invalid(text or ""):
             data.where(f"pk = 'a' AND {condition}")
 
-    def test_functions_that_there_are_not(self, data):
+    def test_unknown_functions(self, data):
         for call, name in [("EXISTS(n)", "exists"), ("set_add(n, <<1>>) = n", "set_add"), ("nope(n)", "nope")]:
             statement = f"SELECT * FROM {{t}} WHERE pk = 'a' AND {call}"
             column = data.text(statement).index(call) + 1
@@ -387,7 +387,7 @@ class TestGrammar:
             ("SELECT * FROM {t} WHERE n = 'open", ""),
         ],
     )
-    def test_what_cannot_be_read(self, one, statement, detail):
+    def test_syntax_errors(self, one, statement, detail):
         one.refuses(statement, NOT_WELL_FORMED + detail)
 
     @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ class TestGrammar:
             ("EXISTS(SELECT * FROM {t} WHERE pk = 'a' AND b = 1)", "EXISTS can only be used in ExecuteTransaction write requests."),
         ],
     )
-    def test_what_is_not_supported(self, one, statement, text):
+    def test_unsupported_statements(self, one, statement, text):
         one.refuses(statement, text)
 
     def test_space_and_comments(self, one, pk):
@@ -419,7 +419,7 @@ class TestGrammar:
         for number in ["7", "+7", "- -7", ".7e1", "70E-1", "7.", "0.07e+2"]:
             assert one.items(f"SELECT * FROM {{t}} WHERE pk = ? AND n = {number}", pk), number
 
-    def test_tables_that_are_not_there(self, client):
+    def test_missing_tables(self, client):
         with refused("ResourceNotFoundException", "Requested resource not found"):
             client.execute_statement(Statement="SELECT * FROM \"not-there\" WHERE pk = 'a'")
         with invalid("Table name should be within the length [3, 255]"):
@@ -459,7 +459,7 @@ class TestUpdate:
             "pk": pk, "sk": "1", "n": 100, "m": {}, "l": [1, 4, {"p", "q"}, 100], "ns": {1, 34}, "ss": {"a", "b"}, "fresh": {"f"},
         }
 
-    def test_the_item_must_be_there(self, one, pk):
+    def test_the_item_must_exist(self, one, pk):
         with refused("ConditionalCheckFailedException", "The conditional request failed"):
             one.run("UPDATE {t} SET a = 1 WHERE pk = ?", pk)
         assert one.table.get({"pk": pk}) is None
@@ -501,7 +501,7 @@ class TestUpdate:
         assert one.items("DELETE FROM {t} WHERE pk = ? RETURNING ALL OLD *", pk) == [{"pk": pk, "l": ["x", "y", "z"]}]
         assert one.items("DELETE FROM {t} WHERE pk = ? RETURNING ALL OLD *", pk) == []
 
-    def test_returning_what_there_is_not(self, one):
+    def test_invalid_returning_clauses(self, one):
         for words in ["MODIFIED OLD", "ALL NEW", "MODIFIED NEW"]:
             one.refuses(
                 f"DELETE FROM {{t}} WHERE pk = 'x' RETURNING {words} *",
@@ -531,13 +531,13 @@ class TestUpdate:
             ("a = nope(b)", "Unrecognized function: nope", "nope"),
         ],
     )
-    def test_functions_are_told_with_their_place(self, one, assignment, text, at):
+    def test_function_errors_include_their_position(self, one, assignment, text, at):
         statement = f"UPDATE {{t}}\nSET {assignment} WHERE pk = 'x'"
         column = f"SET {assignment}".index(at) + 1
         length = len(at.split(",")[0])
         one.refuses(statement, f"{text} at 2:{column}:{length}")
 
-    def test_updates_that_do_not_fit_the_item(self, one, pk):
+    def test_updates_incompatible_with_the_item(self, one, pk):
         one.table.put({"pk": pk, "ss": {"a"}, "s": "x", "n": 1})
         for assignment, text in [
             ("ss = set_add(ss, <<1>>)", "An operand in the update expression has an incorrect data type"),
@@ -553,7 +553,7 @@ class TestUpdate:
 
 
 class TestIndexes:
-    def test_an_index_has_what_it_projects(self, indexed):
+    def test_an_index_returns_what_it_projects(self, indexed):
         assert sorted(column(indexed.run("SELECT sk FROM {t}.\"all\" WHERE g = 'x'"), "sk")) == ["1", "2", "3"]
         assert indexed.items("SELECT * FROM {t}.\"keys\" WHERE h = 'y' AND sk = '1'") == [{"h": "y", "pk": "a", "sk": "1"}]
         assert indexed.items("SELECT * FROM {t}.\"local\" WHERE pk = 'a' AND l = '2'") == [{"l": "2", "pk": "a", "sk": "2"}]
@@ -586,10 +586,10 @@ class TestIndexes:
 
 
 class TestCapacity:
-    """A statement costs what the operation it stands for costs."""
+    """A statement costs as much as the equivalent operation."""
 
-    def units(self, answer):
-        capacity = answer["ConsumedCapacity"]
+    def units(self, response):
+        capacity = response["ConsumedCapacity"]
         indexes = capacity.get("GlobalSecondaryIndexes", {})
         return capacity["CapacityUnits"], capacity["Table"]["CapacityUnits"], {n: i["CapacityUnits"] for n, i in indexes.items()}
 
@@ -614,16 +614,16 @@ class TestCapacity:
         assert self.statement(costly, "SELECT * FROM {t}.\"byG\" WHERE g = 'x'") == self.units(query)
 
     def test_writes(self, costly):
-        table, wanted = costly.table, {"ReturnConsumedCapacity": "INDEXES"}
-        put = table.put({"pk": "w", "sk": "1", "g": "y", "x": "x" * 1_500}, **wanted)
+        table, capacity = costly.table, {"ReturnConsumedCapacity": "INDEXES"}
+        put = table.put({"pk": "w", "sk": "1", "g": "y", "x": "x" * 1_500}, **capacity)
         value = f"{{'pk': 'w', 'sk': '2', 'g': 'y', 'x': '{'x' * 1_500}'}}"
         assert self.statement(costly, f"INSERT INTO {{t}} VALUE {value}") == self.units(put)
         update = costly.client.update_item(
             TableName=table.name, Key=attributes({"pk": "w", "sk": "1"}), UpdateExpression="SET y = :y",
-            ExpressionAttributeValues=attributes({":y": 1}), **wanted,
+            ExpressionAttributeValues=attributes({":y": 1}), **capacity,
         )
         assert self.statement(costly, "UPDATE {t} SET y = 1 WHERE pk = 'w' AND sk = '2'") == self.units(update)
-        delete = table.delete({"pk": "w", "sk": "1"}, **wanted)
+        delete = table.delete({"pk": "w", "sk": "1"}, **capacity)
         assert self.statement(costly, "DELETE FROM {t} WHERE pk = 'w' AND sk = '2'") == self.units(delete)
 
     def test_batches(self, costly):
@@ -647,14 +647,14 @@ class TestCapacity:
 class TestBatches:
     def test_reads(self, two, pk):
         two.table.put({"pk": pk, "sk": "1", "m": {"x": 5}})
-        answer = two.batch(f"SELECT * FROM {{t}} WHERE pk = '{pk}' AND sk = '1'", f"SELECT m.x FROM {{t}} WHERE pk IN ['{pk}'] AND sk = '1'", f"SELECT * FROM {{t}} WHERE pk = '{pk}' AND sk = '2'")
-        found, part, nothing = answer["Responses"]
+        response = two.batch(f"SELECT * FROM {{t}} WHERE pk = '{pk}' AND sk = '1'", f"SELECT m.x FROM {{t}} WHERE pk IN ['{pk}'] AND sk = '1'", f"SELECT * FROM {{t}} WHERE pk = '{pk}' AND sk = '2'")
+        found, part, nothing = response["Responses"]
         assert found == {"TableName": two.table.name, "Item": attributes({"pk": pk, "sk": "1", "m": {"x": 5}})}
         assert part["Item"] == attributes({"x": 5}) and nothing == {"TableName": two.table.name}
 
     def test_writes_and_what_they_return(self, one, pk):
         one.table.put({"pk": pk, "a": 1})
-        answer = one.batch(
+        response = one.batch(
             f"INSERT INTO {{t}} VALUE {{'pk': '{pk}2'}}",
             f"UPDATE {{t}} SET a = 2 WHERE pk = '{pk}' RETURNING ALL NEW *",
             f"UPDATE {{t}} SET a = a + 1 WHERE pk = '{pk}' RETURNING MODIFIED NEW *",
@@ -662,7 +662,7 @@ class TestBatches:
             f"UPDATE {{t}} REMOVE a WHERE pk = '{pk}2' RETURNING MODIFIED NEW *",
         )
         name = one.table.name
-        assert answer["Responses"] == [
+        assert response["Responses"] == [
             {"TableName": name},
             {"TableName": name, "Item": attributes({"pk": pk, "a": 2})},
             {"TableName": name, "Item": attributes({"a": 3})},
@@ -670,9 +670,9 @@ class TestBatches:
             {"TableName": name},
         ]
 
-    def test_failures_are_each_their_own(self, one, pk):
+    def test_statements_fail_independently(self, one, pk):
         one.table.put({"pk": pk, "v": 1})
-        answer = one.batch(
+        response = one.batch(
             f"INSERT INTO {{t}} VALUE {{'pk': '{pk}'}}",
             one.sent("UPDATE {t} SET a = 1 WHERE pk = ? AND v = 2", pk, ReturnValuesOnConditionCheckFailure="ALL_OLD"),
             "SLECT",
@@ -682,12 +682,12 @@ class TestBatches:
             "EXISTS(SELECT * FROM {t} WHERE pk = 'x' AND a = 1)",
             f"UPDATE {{t}} SET a = 1 WHERE pk = '{pk}'",
         )
-        errors = [(r.get("Error", {}).get("Code"), r.get("TableName") == one.table.name) for r in answer["Responses"]]
+        errors = [(r.get("Error", {}).get("Code"), r.get("TableName") == one.table.name) for r in response["Responses"]]
         assert errors == [
             ("DuplicateItem", True), ("ConditionalCheckFailed", True), ("ValidationError", False), ("ResourceNotFound", False),
             ("ValidationError", False), ("ValidationError", False), ("ValidationError", False), (None, True),
         ]
-        responses = answer["Responses"]
+        responses = response["Responses"]
         assert responses[0]["Error"]["Message"] == "Duplicate primary key exists in table"
         assert "Item" not in responses[1] and responses[1]["Error"]["Item"] == attributes({"pk": pk, "v": 1})
         assert responses[4]["Error"]["Message"] == NO_KEY
@@ -702,7 +702,7 @@ class TestBatches:
         (response,) = two.batch("SELECT * FROM {t}.\"i\" WHERE pk = 'a' AND sk = '1'")["Responses"]
         assert response["Error"]["Message"] == text
 
-    def test_what_a_batch_may_hold(self, one):
+    def test_batch_limits(self, one):
         with invalid("length greater than or equal to 1"):
             one.batch()
         with invalid("length less than or equal to 25"):
@@ -715,19 +715,19 @@ class TestBatches:
 class TestTransactions:
     def test_reads(self, two, pk):
         two.table.put({"pk": pk, "sk": "1", "m": {"x": 5}})
-        answer = two.together(f"SELECT m.x FROM {{t}} WHERE (sk = '1') AND pk = '{pk}' AND pk = '{pk}'", f"SELECT * FROM {{t}} WHERE pk IN ['{pk}'] AND sk IN ['2']")
-        assert answer["Responses"] == [{"Item": attributes({"x": 5})}, {}]
+        response = two.together(f"SELECT m.x FROM {{t}} WHERE (sk = '1') AND pk = '{pk}' AND pk = '{pk}'", f"SELECT * FROM {{t}} WHERE pk IN ['{pk}'] AND sk IN ['2']")
+        assert response["Responses"] == [{"Item": attributes({"x": 5})}, {}]
 
     def test_writes(self, two, pk):
         two.table.put({"pk": pk, "sk": "1", "a": 1})
         two.table.put({"pk": pk, "sk": "2"})
-        answer = two.together(
+        response = two.together(
             f"INSERT INTO {{t}} VALUE {{'pk': '{pk}', 'sk': '3'}}",
             f"UPDATE {{t}} SET a = a + 1 WHERE pk = '{pk}' AND sk = '1' AND a = 1",
             f"EXISTS(SELECT * FROM {{t}} WHERE (pk = '{pk}' AND sk = '2') AND nope IS MISSING)",
             f"DELETE FROM {{t}} WHERE pk = '{pk}' AND sk = '4' AND a = 1",
         )
-        assert answer["Responses"] == []
+        assert response["Responses"] == []
         items = two.items("SELECT * FROM {t} WHERE pk = ?", pk)
         assert items == [{"pk": pk, "sk": "1", "a": 2}, {"pk": pk, "sk": "2"}, {"pk": pk, "sk": "3"}]
 
@@ -751,7 +751,7 @@ class TestTransactions:
         assert (failed["Code"], plain(failed["Item"]), none) == ("ConditionalCheckFailed", {"pk": pk, "sk": "1", "a": 1}, {"Code": "None"})
         assert two.table.get({"pk": pk, "sk": "3"}) is None
 
-    def test_tables_and_keys_that_do_not_fit(self, two, pk):
+    def test_mismatched_tables_and_keys(self, two, pk):
         missing = {"Statement": "UPDATE \"not-there\" SET a = 1 WHERE pk = 'x'"}
         assert [r["Code"] for r in two.cancelled(missing, missing)] == ["ResourceNotFound"] * 2
         select = {"Statement": "SELECT * FROM \"not-there\" WHERE pk = 'x'"}
@@ -779,11 +779,11 @@ class TestTransactions:
             ("SELECT * FROM {t} WHERE", NOT_WELL_FORMED + "Unexpected term"),
         ],
     )
-    def test_what_is_wrong_names_its_statement(self, two, statement, text):
+    def test_errors_name_their_statement(self, two, statement, text):
         with invalid(f"Validation failed in TransactStatements[0]: {text}"):
             two.together(statement)
 
-    def test_what_a_transaction_may_hold(self, two):
+    def test_transaction_limits(self, two):
         with invalid("length greater than or equal to 1"):
             two.together()
         with invalid("length less than or equal to 100"):

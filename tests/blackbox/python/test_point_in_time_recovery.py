@@ -1,4 +1,4 @@
-"""Point-in-time recovery: on and off, tables as they were at a moment, and what is left of deleted tables."""
+"""Point-in-time recovery: enabled and disabled, tables as of a point in time, and the backups of deleted tables."""
 
 import signal
 import time
@@ -20,8 +20,8 @@ def recovery(client, table):
 
 def set_recovery(client, table, enabled=True, **more):
     specification = {"PointInTimeRecoveryEnabled": enabled} | more
-    answer = client.update_continuous_backups(TableName=table.name, PointInTimeRecoverySpecification=specification)
-    return answer["ContinuousBackupsDescription"]
+    response = client.update_continuous_backups(TableName=table.name, PointInTimeRecoverySpecification=specification)
+    return response["ContinuousBackupsDescription"]
 
 
 def recoverable(client, make_table, **more):
@@ -32,7 +32,7 @@ def recoverable(client, make_table, **more):
 
 @pytest.fixture
 def restore_to(client, new_name):
-    """Restores a table to a moment, or to the latest there is, into a new table that is ready when it is handed out."""
+    """Restores a table to a point in time, or to the latest, into a new table, and returns the table once it is active."""
 
     def to_point_in_time(table, moment=None, **more):
         name = new_name()
@@ -45,17 +45,17 @@ def restore_to(client, new_name):
 
 
 class TestSetting:
-    def test_off_at_first(self, client, make_table):
+    def test_initially_disabled(self, client, make_table):
         table = make_table()
         for name in (table.name, description(table)["TableArn"]):
             assert client.describe_continuous_backups(TableName=name)["ContinuousBackupsDescription"] == {
                 "ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": "DISABLED"}}
 
-    def test_on_and_off(self, client, make_table):
+    def test_enabled_and_disabled(self, client, make_table):
         table = make_table()
-        answer = set_recovery(client, table)
-        assert answer["ContinuousBackupsStatus"] == "ENABLED"
-        shown = answer["PointInTimeRecoveryDescription"]
+        response = set_recovery(client, table)
+        assert response["ContinuousBackupsStatus"] == "ENABLED"
+        shown = response["PointInTimeRecoveryDescription"]
         assert (shown["PointInTimeRecoveryStatus"], shown["RecoveryPeriodInDays"]) == ("ENABLED", 35)
         assert description(table)["CreationDateTime"] - timedelta(seconds=1) <= shown["EarliestRestorableDateTime"] <= shown["LatestRestorableDateTime"]
         assert recovery(client, table)["PointInTimeRecoveryStatus"] == "ENABLED"
@@ -63,7 +63,7 @@ class TestSetting:
         assert recovery(client, table) == {"PointInTimeRecoveryStatus": "DISABLED"}
         set_recovery(client, table, False)
 
-    def test_how_far_back(self, client, make_table):
+    def test_recovery_period(self, client, make_table):
         table = make_table()
         assert set_recovery(client, table, RecoveryPeriodInDays=7)["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"] == 7
         assert set_recovery(client, table, RecoveryPeriodInDays=1)["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"] == 1
@@ -71,7 +71,7 @@ class TestSetting:
         set_recovery(client, table)
         assert recovery(client, table)["RecoveryPeriodInDays"] == 35
 
-    def test_what_cannot_be_set(self, client, make_table):
+    def test_invalid_settings(self, client, make_table):
         table = make_table()
         with refused("TableNotFoundException", "Table not found: Nope"):
             client.describe_continuous_backups(TableName="Nope")
@@ -122,7 +122,7 @@ class TestRestores:
         assert index_names(copy) == ["byG", "keys"] and index_names(copy, "LocalSecondaryIndexes") == ["byL"]
         assert recovery(client, copy) == {"PointInTimeRecoveryStatus": "DISABLED"}
 
-    def test_items_that_were_there_before_it_was_on(self, client, make_table, restore_to):
+    def test_items_written_before_it_was_enabled(self, client, make_table, restore_to):
         table = indexed_table(make_table)
         write(table, range(20))
         before = items_of(client, table.name)
@@ -132,13 +132,13 @@ class TestRestores:
         table.delete({"pk": "p0", "sk": 0})
         assert items_of(client, restore_to(table, moment).name) == before
 
-    def test_tells_where_it_comes_from(self, client, make_table, new_name):
+    def test_the_restore_summary_names_the_source(self, client, make_table, new_name):
         table = recoverable(client, make_table)
         moment, name = between(), new_name()
         arn = description(table)["TableArn"]
-        answer = client.restore_table_to_point_in_time(SourceTableArn=arn, TargetTableName=name, RestoreDateTime=moment)["TableDescription"]
-        assert (answer["TableName"], answer["TableStatus"]) == (name, "CREATING")
-        summary = answer["RestoreSummary"]
+        response = client.restore_table_to_point_in_time(SourceTableArn=arn, TargetTableName=name, RestoreDateTime=moment)["TableDescription"]
+        assert (response["TableName"], response["TableStatus"]) == (name, "CREATING")
+        summary = response["RestoreSummary"]
         assert (summary["SourceTableArn"], summary["RestoreInProgress"]) == (arn, True) and "SourceBackupArn" not in summary
         assert summary["RestoreDateTime"].timestamp() == moment
         assert until_active(client, name)["RestoreSummary"] == summary | {"RestoreInProgress": False}
@@ -157,7 +157,7 @@ class TestRestores:
         with invalid("WarmThroughput"):
             client.restore_table_to_point_in_time(**latest, GlobalSecondaryIndexOverride=[index("byG", "g sk") | {"WarmThroughput": {"ReadUnitsPerSecond": 12_001}}])
 
-    def test_settings_are_those_of_now(self, client, make_table, restore_to):
+    def test_settings_are_the_current_ones(self, client, make_table, restore_to):
         table = recoverable(client, make_table)
         write(table, range(10))
         moment = between()
@@ -165,7 +165,7 @@ class TestRestores:
         until_active(client, table.name)
         assert index_names(restore_to(table, moment)) == ["byG"]
 
-    def test_what_cannot_be_restored(self, client, make_table, new_name):
+    def test_refused_restores(self, client, make_table, new_name):
         table, other = make_table(), make_table()
         arn = description(table)["TableArn"]
 
@@ -193,7 +193,7 @@ class TestRestores:
         with invalid("Value 'bad name!' at 'targetTableName' failed to satisfy constraint: Member must satisfy regular expression pattern"):
             attempt(TargetTableName="bad name!")
 
-    def test_not_beyond_where_it_was_turned_on(self, client, make_table, new_name):
+    def test_not_before_it_was_enabled(self, client, make_table, new_name):
         table = make_table()
         set_recovery(client, table)
         early = between()
@@ -231,14 +231,14 @@ class TestDeletedTables:
         with refused("TableNotFoundException", f"Table not found: {table.name}"):
             client.restore_table_to_point_in_time(SourceTableName=table.name, TargetTableName=f"{table.name}-x", UseLatestRestorableTime=True)
 
-    def test_leave_nothing_if_it_is_off(self, client, make_table):
+    def test_leave_nothing_if_it_is_disabled(self, client, make_table):
         table = recoverable(client, make_table)
         set_recovery(client, table, False)
         client.delete_table(TableName=table.name)
         assert listed(client, TableName=table.name, BackupType="ALL") == []
 
 
-def test_moments_outlive_kills(tmp_path):
+def test_restorable_times_survive_kills(tmp_path):
     if not server_binary().exists():
         pytest.skip("there is no binary to start")
     with Running(tmp_path) as first:

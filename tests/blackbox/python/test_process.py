@@ -1,4 +1,4 @@
-"""The program itself: starting, stopping, who holds the folder, and what is still there after a restart."""
+"""The server process: starting, stopping, the lock of the folder, and what survives a restart."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from botocore.config import Config
 from conftest import server_binary
 from dynamo import table_request, until_active
 
-TABLE = "Kept"
+TABLE = "Main"
 TRANSFER = [{"Update": {"TableName": TABLE, "Key": {"pk": {"S": "a"}}, "UpdateExpression": "ADD n :one",
                         "ExpressionAttributeValues": {":one": {"N": "1"}}}}]
 
@@ -62,7 +62,7 @@ def make_table(client):
                         AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}])
 
 
-def test_a_second_start_says_who_holds_the_folder(folder):
+def test_a_second_start_names_the_process_that_holds_the_folder(folder):
     with Running(folder) as running:
         assert f"process {running.process.pid}" in refused_start(folder)
         assert running.client().list_tables()["TableNames"] == []
@@ -77,7 +77,7 @@ def test_a_newer_format_is_refused_and_nothing_changes(folder):
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
-def test_items_and_tokens_outlive_the_process(folder, how):
+def test_items_and_tokens_survive_a_restart(folder, how):
     with Running(folder) as first:
         client = first.client()
         make_table(client)
@@ -108,7 +108,7 @@ def test_an_index_is_filled_after_a_restart(folder):
         assert sum(page["Count"] for page in pages) == 1000
 
 
-def test_healthcheck_tells_by_its_exit_code(folder):
+def test_healthcheck_reports_by_its_exit_code(folder):
     with Running(folder) as running:
         port = running.endpoint.rsplit(":")[-1]
         check = [server_binary(), "healthcheck", "--port", port]
@@ -117,14 +117,14 @@ def test_healthcheck_tells_by_its_exit_code(folder):
         assert subprocess.run(check, capture_output=True).returncode == 1
 
 
-def test_listening_to_everyone_needs_keys_or_a_word(folder):
+def test_listening_on_all_addresses_requires_keys_or_open_access(folder):
     run = subprocess.run([server_binary(), "serve", "--host", "0.0.0.0", "--port", "0", "--in-memory"], capture_output=True, text=True, timeout=20)
     assert run.returncode == 1 and "--open-access" in run.stderr
 
 
 @pytest.fixture
 def hung_import(folder, monkeypatch):
-    """A server with an import that waits for long: its bucket is at an endpoint that never answers."""
+    """A server with an import that hangs: its bucket is at an endpoint that never responds."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     silent = socket.create_server(("127.0.0.1", 0))
@@ -138,7 +138,7 @@ def hung_import(folder, monkeypatch):
         running.process.wait()
 
 
-def test_a_hung_import_keeps_nobody_waiting(hung_import):
+def test_a_hung_import_delays_no_other_work(hung_import):
     client = hung_import.client()
     make_table(client)
     client.put_item(TableName=TABLE, Item={"pk": {"S": "a"}, "g": {"S": "b"}})
@@ -146,17 +146,17 @@ def test_a_hung_import_keeps_nobody_waiting(hung_import):
     client.update_table(TableName=TABLE, GlobalSecondaryIndexUpdates=[{"Create": index}],
                         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")])
     until_active(client, TABLE, seconds=10)
-    begun = time.monotonic()
+    start_time = time.monotonic()
     for _ in range(20):
         hung_import.client().list_tables()
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - start_time < 10
 
 
-def test_sigterm_ends_the_server_whatever_runs(hung_import):
+def test_sigterm_ends_the_server_even_with_a_hung_import(hung_import):
     client = hung_import.client()
     make_table(client)
-    client.put_item(TableName=TABLE, Item={"pk": {"S": "kept"}})
-    begun = time.monotonic()
-    # 3 if something under way had to be left behind.
+    client.put_item(TableName=TABLE, Item={"pk": {"S": "stored"}})
+    start_time = time.monotonic()
+    # 3 if a job had to be abandoned.
     assert hung_import.stop(signal.SIGTERM) in (0, 3)
-    assert time.monotonic() - begun < 11
+    assert time.monotonic() - start_time < 11

@@ -1,4 +1,4 @@
-"""PutItem, GetItem and DeleteItem: what is stored comes back, and what cannot be stored is refused."""
+"""PutItem, GetItem and DeleteItem: items are stored and returned unchanged, and invalid ones are refused."""
 
 import base64
 
@@ -49,7 +49,7 @@ class TestStored:
         assert old["Attributes"] == attributes({"pk": pk, "a": 1})
         assert "Attributes" not in simple.put({"pk": pk, "a": 3})
 
-    def test_items_of_one_partition_are_told_apart_by_sort_key(self, ordered, pk):
+    def test_items_of_one_partition_are_distinguished_by_sort_key(self, ordered, pk):
         ordered.put({"pk": pk, "sk": "a", "n": 1})
         ordered.put({"pk": pk, "sk": "b", "n": 2})
         assert ordered.get({"pk": pk, "sk": "a"})["n"] == 1
@@ -63,11 +63,11 @@ class TestStored:
         assert table.get({"pk": 7, "sk": Binary(b"\x00\x00")})["v"] == "two zeros"
 
     def test_an_item_may_have_400_kilobytes_and_not_one_more(self, simple, pk):
-        room = 400 * 1024 - len("pk") - len(pk) - len("d")
-        simple.put({"pk": pk, "d": "x" * room})
-        assert len(simple.get({"pk": pk})["d"]) == room
+        available = 400 * 1024 - len("pk") - len(pk) - len("d")
+        simple.put({"pk": pk, "d": "x" * available})
+        assert len(simple.get({"pk": pk})["d"]) == available
         with invalid("Item size has exceeded the maximum allowed size"):
-            simple.put({"pk": pk, "d": "x" * (room + 1)})
+            simple.put({"pk": pk, "d": "x" * (available + 1)})
 
     def test_keys_have_their_own_limits(self, ordered):
         ordered.put({"pk": "p" * 2048, "sk": "s" * 1024})
@@ -97,11 +97,11 @@ class TestRead:
         chosen = simple.get({"pk": pk}, ProjectionExpression="a.b[1], #s", names={"#s": "status"})
         assert chosen == {"a": {"b": [20]}, "status": "on"}
 
-    def test_projected_list_elements_close_ranks(self, simple, pk):
+    def test_projected_list_elements_are_compacted(self, simple, pk):
         simple.put({"pk": pk, "a": [0, 1, 2, 3]})
         assert simple.get({"pk": pk}, ProjectionExpression="a[3], a[1]") == {"a": [1, 3]}
 
-    def test_a_projection_of_nothing_there_is_an_empty_item(self, simple, pk):
+    def test_a_projection_of_missing_attributes_is_an_empty_item(self, simple, pk):
         simple.put({"pk": pk, "a": 1})
         assert simple.get({"pk": pk}, ProjectionExpression="b, c.d, a[0]") == {}
 
@@ -145,7 +145,7 @@ class TestDeleted:
 
 class TestRefusedKeys:
     @pytest.mark.parametrize("key", [{"pk": "a"}, {"pk": "a", "sk": 1}, {"pk": "a", "other": "b"}, {}, {"pk": "a", "sk": "b", "c": "d"}])
-    def test_a_key_that_is_not_the_tables(self, ordered, key):
+    def test_a_key_that_does_not_match_the_schema(self, ordered, key):
         with invalid("The provided key element does not match the schema"):
             ordered.get(key)
         with invalid("The provided key element does not match the schema"):
@@ -195,7 +195,7 @@ class TestRefusedValues:
         with invalid("ReturnValues can only be ALL_OLD or NONE"):
             simple.delete({"pk": pk}, ReturnValues="UPDATED_OLD")
 
-    def test_unknown_words(self, simple, pk):
+    def test_unknown_enum_values(self, simple, pk):
         for member in ("ReturnValues", "ReturnConsumedCapacity", "ReturnItemCollectionMetrics"):
             with invalid("enum value set"):
                 simple.put({"pk": pk}, **{member: "SOMETHING"})
@@ -220,14 +220,14 @@ class TestRefusedValues:
         {"Item": {"pk": {"S": "a"}, "v": {"L": {}}}},
     ])
     def test_json_of_the_wrong_type(self, client, simple, parameters, raw):
-        status, answer = raw("PutItem", {"TableName": simple.name} | parameters)
+        status, response = raw("PutItem", {"TableName": simple.name} | parameters)
         assert status == 400
-        assert answer["__type"].endswith("SerializationException")
+        assert response["__type"].endswith("SerializationException")
 
     def test_a_binary_must_be_base64(self, simple, pk, raw):
         item = {"pk": {"S": pk}, "v": {"B": "not base64!"}}
-        status, answer = raw("PutItem", {"TableName": simple.name, "Item": item})
+        status, response = raw("PutItem", {"TableName": simple.name, "Item": item})
         assert status == 400
-        assert answer["__type"].split("#")[1] in ("SerializationException", "ValidationException")
+        assert response["__type"].split("#")[1] in ("SerializationException", "ValidationException")
         item["v"]["B"] = base64.b64encode(b"bytes").decode()
         assert raw("PutItem", {"TableName": simple.name, "Item": item})[0] == 200

@@ -29,22 +29,22 @@ class TestSortKeys:
     ])
     def test_conditions(self, letters, condition, values, expected):
         for whole in (f"pk = :p AND {condition}", f"{condition} AND pk = :p", f"(pk = :p) AND ({condition})"):
-            answer = letters.query(whole, values={":p": "p"} | values)
-            assert column(answer, "sk") == expected
-            assert answer["Count"] == answer["ScannedCount"] == len(expected)
+            response = letters.query(whole, values={":p": "p"} | values)
+            assert column(response, "sk") == expected
+            assert response["Count"] == response["ScannedCount"] == len(expected)
 
     def test_the_partition_alone_and_backwards(self, letters):
         assert column(letters.query("pk = :p", values={":p": "p"}), "sk") == NAMES
         assert column(letters.query("pk = :p", values={":p": "p"}, ScanIndexForward=False), "sk") == NAMES[::-1]
 
     def test_placeholders_for_the_keys(self, letters):
-        answer = letters.query("#p = :p AND #s > :s", values={":p": "p", ":s": "c"}, names={"#p": "pk", "#s": "sk"})
-        assert column(answer, "sk") == ["d"]
+        response = letters.query("#p = :p AND #s > :s", values={":p": "p", ":s": "c"}, names={"#p": "pk", "#s": "sk"})
+        assert column(response, "sk") == ["d"]
 
     def test_an_unknown_partition_is_empty(self, letters):
-        answer = letters.query("pk = :p", values={":p": "nobody"})
-        assert (answer["Items"], answer["Count"], answer["ScannedCount"]) == ([], 0, 0)
-        assert "LastEvaluatedKey" not in answer
+        response = letters.query("pk = :p", values={":p": "nobody"})
+        assert (response["Items"], response["Count"], response["ScannedCount"]) == ([], 0, 0)
+        assert "LastEvaluatedKey" not in response
 
     def test_a_partition_without_sort_key(self, simple, pk):
         simple.put({"pk": pk, "a": 1})
@@ -59,27 +59,27 @@ class TestSortKeys:
         table = make_table("pk:S sk:N")
         table.fill({"pk": "p", "sk": n} for n in (10, 9, -1, 0, 100, -20))
         assert column(table.query("pk = :p", values={":p": "p"}), "sk") == [-20, -1, 0, 9, 10, 100]
-        answer = table.query("pk = :p AND sk BETWEEN :a AND :b", values={":p": "p", ":a": -1, ":b": 10})
-        assert column(answer, "sk") == [-1, 0, 9, 10]
+        response = table.query("pk = :p AND sk BETWEEN :a AND :b", values={":p": "p", ":a": -1, ":b": 10})
+        assert column(response, "sk") == [-1, 0, 9, 10]
 
     def test_binaries_sort_by_unsigned_bytes(self, make_table):
         table = make_table("pk:S sk:B")
         keys = [b"\x00", b"\x00\x00", b"\x00\x01", b"\x01", b"\x7f", b"\x80", b"\xff", b"\xff\x00"]
         table.fill({"pk": "p", "sk": Binary(key)} for key in reversed(keys))
         assert column(table.query("pk = :p", values={":p": "p"}), "sk") == [Binary(key) for key in keys]
-        answer = table.query("pk = :p AND begins_with(sk, :s)", values={":p": "p", ":s": Binary(b"\xff")})
-        assert column(answer, "sk") == [Binary(b"\xff"), Binary(b"\xff\x00")]
+        response = table.query("pk = :p AND begins_with(sk, :s)", values={":p": "p", ":s": Binary(b"\xff")})
+        assert column(response, "sk") == [Binary(b"\xff"), Binary(b"\xff\x00")]
 
 
 class TestPages:
-    def test_a_limit_and_where_to_go_on(self, letters):
-        answer = letters.query("pk = :p", values={":p": "p"}, Limit=2)
-        assert column(answer, "sk") == ["a", "b"]
-        assert answer["LastEvaluatedKey"] == attributes({"pk": "p", "sk": "b"})
+    def test_a_limit_and_the_last_evaluated_key(self, letters):
+        response = letters.query("pk = :p", values={":p": "p"}, Limit=2)
+        assert column(response, "sk") == ["a", "b"]
+        assert response["LastEvaluatedKey"] == attributes({"pk": "p", "sk": "b"})
 
     @pytest.mark.parametrize("forward", [True, False])
     @pytest.mark.parametrize("limit", [1, 2, 3, 4, 7])
-    def test_pages_together_are_the_whole(self, letters, forward, limit):
+    def test_all_pages_together_are_complete(self, letters, forward, limit):
         pages = letters.pages(letters.query, "pk = :p", values={":p": "p"}, Limit=limit, ScanIndexForward=forward)
         found = [name for page in pages for name in column(page, "sk")]
         assert found == (NAMES if forward else NAMES[::-1])
@@ -90,10 +90,10 @@ class TestPages:
         second = letters.query("pk = :p", values={":p": "p"}, ExclusiveStartKey=first["LastEvaluatedKey"])
         assert second["Count"] == 0 and "LastEvaluatedKey" not in second
 
-    def test_the_start_need_not_exist(self, letters):
+    def test_the_start_key_need_not_exist(self, letters):
         start = attributes({"pk": "p", "sk": "bab"})
-        answer = letters.query("pk = :p", values={":p": "p"}, ExclusiveStartKey=start)
-        assert column(answer, "sk") == ["bb", "c", "d"]
+        response = letters.query("pk = :p", values={":p": "p"}, ExclusiveStartKey=start)
+        assert column(response, "sk") == ["bb", "c", "d"]
 
     def test_a_page_holds_at_most_a_megabyte(self, ordered, pk):
         ordered.fill({"pk": pk, "sk": f"{n:03}", "d": "x" * 100_000} for n in range(25))
@@ -107,7 +107,7 @@ class TestPages:
         ({"pk": "p", "sk": "a", "x": "y"}, "The provided starting key is invalid"),
         ({"pk": "q", "sk": "a"}, "The provided starting key is outside query boundaries based on provided conditions"),
     ])
-    def test_bad_starts(self, letters, start, text):
+    def test_bad_start_keys(self, letters, start, text):
         with invalid(text):
             letters.query("pk = :p", values={":p": "p"}, ExclusiveStartKey=attributes(start))
 
@@ -115,15 +115,15 @@ class TestPages:
         ({"pk": "p", "sk": "a"}, "The provided starting key does not match the range key predicate"),
         ({"pk": "q", "sk": "c"}, "The query can return at most one row and cannot be restarted"),
     ])
-    def test_starts_beside_the_sort_condition(self, letters, start, text):
+    def test_start_keys_outside_the_sort_condition(self, letters, start, text):
         with invalid(text):
             letters.query("pk = :p AND sk > :s", values={":p": "p", ":s": "b"}, ExclusiveStartKey=attributes(start))
 
-    def test_a_start_is_looked_at_before_the_condition(self, letters):
+    def test_a_start_key_is_checked_before_the_condition(self, letters):
         with invalid("The provided starting key is invalid"):
             letters.query("sk = :s", values={":s": "b"}, ExclusiveStartKey=attributes({"pk": "p"}))
 
-    def test_behind_a_single_item_is_nothing(self, simple, pk):
+    def test_nothing_follows_a_single_item(self, simple, pk):
         simple.put({"pk": pk})
         assert "LastEvaluatedKey" not in simple.query("pk = :p", values={":p": pk}, Limit=1)
         with invalid(f"The provided exclusive start key is invalid: ExclusiveStartKey: {{pk=AttributeValue: {{S:{pk}}}}}"):
@@ -137,27 +137,27 @@ class TestPages:
 
 class TestFilters:
     def test_a_filter_comes_after_the_read(self, letters):
-        answer = letters.query("pk = :p", FilterExpression="odd = :t", values={":p": "p", ":t": True})
-        assert column(answer, "n") == [1, 3, 5]
-        assert (answer["Count"], answer["ScannedCount"]) == (3, 6)
+        response = letters.query("pk = :p", FilterExpression="odd = :t", values={":p": "p", ":t": True})
+        assert column(response, "n") == [1, 3, 5]
+        assert (response["Count"], response["ScannedCount"]) == (3, 6)
 
     def test_a_limit_counts_what_is_read(self, letters):
-        answer = letters.query("pk = :p", FilterExpression="n = :n", values={":p": "p", ":n": 5}, Limit=3)
-        assert (answer["Count"], answer["ScannedCount"]) == (0, 3)
-        assert answer["LastEvaluatedKey"] == attributes({"pk": "p", "sk": "ba"})
+        response = letters.query("pk = :p", FilterExpression="n = :n", values={":p": "p", ":n": 5}, Limit=3)
+        assert (response["Count"], response["ScannedCount"]) == (0, 3)
+        assert response["LastEvaluatedKey"] == attributes({"pk": "p", "sk": "ba"})
 
     def test_key_attributes_are_not_filtered(self, letters):
         with invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: sk"):
             letters.query("pk = :p", FilterExpression="sk = :s", values={":p": "p", ":s": "a"})
 
     def test_a_count_has_no_items(self, letters):
-        answer = letters.query("pk = :p", FilterExpression="odd = :t", values={":p": "p", ":t": True}, Select="COUNT")
-        assert "Items" not in answer
-        assert (answer["Count"], answer["ScannedCount"]) == (3, 6)
+        response = letters.query("pk = :p", FilterExpression="odd = :t", values={":p": "p", ":t": True}, Select="COUNT")
+        assert "Items" not in response
+        assert (response["Count"], response["ScannedCount"]) == (3, 6)
 
     def test_a_projection(self, letters):
-        answer = letters.query("pk = :p AND sk = :s", values={":p": "p", ":s": "b"}, ProjectionExpression="n, sk")
-        assert answer["Items"] == [{"n": 1, "sk": "b"}]
+        response = letters.query("pk = :p AND sk = :s", values={":p": "p", ":s": "b"}, ProjectionExpression="n, sk")
+        assert response["Items"] == [{"n": 1, "sk": "b"}]
 
 
 class TestRefused:

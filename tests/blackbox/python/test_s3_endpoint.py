@@ -1,5 +1,5 @@
-"""Exports to and imports from buckets at an S3 endpoint. The endpoint is moto's server, what is exported is read by boto3's S3 client,
-and both the endpoint and the server are stopped in the middle."""
+"""Exports to and imports from buckets at an S3 endpoint. The endpoint is moto's server, exports are read by boto3's S3 client,
+and both the endpoint and the server are stopped while a job runs."""
 
 import base64
 import gzip
@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 
 from conftest import server_binary
 from dynamo import eventually
-from s3_endpoint import PAGE_KEYS, REGION, Choosy, Moto, Wire
+from s3_endpoint import PAGE_KEYS, REGION, Moto, Proxy, SilentBucketProxy
 from test_dump_load import items_of
 from test_exports_imports import VALUES, data_prefix, export, exported, imported, parameters, start_import
 from test_process import Running
@@ -56,7 +56,7 @@ def client(moto, s3, tmp_path):
 
 
 def fill(client, name="Source", items=300, size=0):
-    """A table that can be exported."""
+    """Creates a table that can be exported, and returns its ARN."""
     client.create_table(**parameters(name))
     try:
         client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True})
@@ -78,7 +78,7 @@ def body(s3, key):
 
 
 def from_json(value):
-    """A value of DynamoDB JSON as boto3 gives it: binary data as bytes."""
+    """A value of DynamoDB JSON as boto3 returns it: binary data as bytes."""
     [(kind, content)] = value.items()
     if kind == "B":
         return {kind: base64.b64decode(content)}
@@ -131,7 +131,7 @@ def test_an_export_of_several_files_is_read_item_by_item_and_imported(client, s3
     assert items_of(client, "Target") == items_of(client, "Source")
 
 
-def test_ion_goes_out_and_comes_back(client, s3):
+def test_ion_is_exported_and_imported(client, s3):
     arn = fill(client)
     done = exported(client, export(client, arn, ExportFormat="ION")["ExportArn"])
     lines, _ = exported_lines(s3, done)
@@ -142,15 +142,15 @@ def test_ion_goes_out_and_comes_back(client, s3):
 
 
 def test_csv_plain_and_zstd(client, s3):
-    s3.put_object(Bucket=BUCKET, Key="in/", Body=b"")  # as the console makes a folder
+    s3.put_object(Bucket=BUCKET, Key="in/", Body=b"")  # as the console creates a folder
     s3.put_object(Bucket=BUCKET, Key="in/.a b+ü.csv", Body='pk;sk;note\na;1;"x;\n""y"""\na;2;\n'.encode())
     result = imported(client, start_import(client, "Csv", "in/", "CSV", InputFormatOptions={"Csv": {"Delimiter": ";"}})["ImportArn"])
     assert (result["ImportStatus"], result["ImportedItemCount"]) == ("COMPLETED", 2)
     assert client.get_item(TableName="Csv", Key={"pk": {"S": "a"}, "sk": {"N": "1"}})["Item"]["note"] == {"S": 'x;\n"y"'}
     packed = subprocess.run(["zstd", "-q", "-c"], input=b"c,9,hello\n", capture_output=True, check=True).stdout
     s3.put_object(Bucket=BUCKET, Key="zst.csv", Body=packed)
-    begun = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
-    assert imported(client, begun["ImportArn"])["ImportStatus"] == "COMPLETED"
+    job = start_import(client, "Named", "zst", "CSV", InputCompressionType="ZSTD", InputFormatOptions={"Csv": {"HeaderList": ["pk", "sk", "note"]}})
+    assert imported(client, job["ImportArn"])["ImportStatus"] == "COMPLETED"
     assert client.scan(TableName="Named")["Items"] == [{"pk": {"S": "c"}, "sk": {"N": "9"}, "note": {"S": "hello"}}]
 
 
@@ -166,14 +166,14 @@ def test_lists_of_more_than_a_page_and_objects_of_more_than_a_part(client, s3):
     assert (result["ImportStatus"], result["ImportedItemCount"], result["ProcessedSizeBytes"]) == ("COMPLETED", 500, len(lines))
 
 
-def test_buckets_and_keys_that_are_not_there(client, s3):
+def test_missing_buckets_and_keys(client, s3):
     arn = fill(client, items=1)
-    begun = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="no-bucket")["ExportDescription"]
-    done = exported(client, begun["ExportArn"])
+    job = client.export_table_to_point_in_time(TableArn=arn, S3Bucket="no-bucket")["ExportDescription"]
+    done = exported(client, job["ExportArn"])
     assert (done["ExportStatus"], done["FailureCode"], done["FailureMessage"]) == (
         "FAILED", "S3NoSuchBucket", "The specified bucket does not exist")
-    begun = client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION", TableCreationParameters=parameters("Target"))
-    assert imported(client, begun["ImportTableDescription"]["ImportArn"])["FailureCode"] == "S3NoSuchBucket"
+    job = client.import_table(S3BucketSource={"S3Bucket": "no-bucket"}, InputFormat="ION", TableCreationParameters=parameters("Target"))
+    assert imported(client, job["ImportTableDescription"]["ImportArn"])["FailureCode"] == "S3NoSuchBucket"
     result = imported(client, start_import(client, "Other", "nothing/")["ImportArn"])
     assert (result["ImportStatus"], result["ProcessedItemCount"]) == ("COMPLETED", 0)
     done = exported(client, export(client, arn, S3Prefix="a/../b")["ExportArn"])
@@ -191,8 +191,8 @@ def test_signatures_are_right_and_wrong_keys_are_refused(moto, s3, tmp_path):
                 done = exported(client, export(client, fill(client, items=10), S3Prefix="ü(+)=&%20")["ExportArn"])
                 results.append((done["ExportStatus"], done.get("FailureCode")))
                 if done["ExportStatus"] == "COMPLETED":
-                    begun = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")
-                    assert imported(client, begun["ImportArn"])["ImportedItemCount"] == 10
+                    job = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")
+                    assert imported(client, job["ImportArn"])["ImportedItemCount"] == 10
                 else:
                     assert secret_key not in done["FailureMessage"] and done["FailureMessage"].startswith("ü(+)=&%20/AWSDynamoDB/")
         assert results == [("COMPLETED", None), ("FAILED", "S3SignatureDoesNotMatch"), ("FAILED", "S3InvalidAccessKeyId")]
@@ -200,30 +200,30 @@ def test_signatures_are_right_and_wrong_keys_are_refused(moto, s3, tmp_path):
         moto.verify_signatures(False)
 
 
-def test_an_endpoint_that_comes_back_in_time_costs_nothing(moto, s3, tmp_path):
-    wire = Wire(moto.port)
-    with started(tmp_path / "data", wire.url) as running:
+def test_an_endpoint_that_recovers_in_time_causes_no_failure(moto, s3, tmp_path):
+    proxy = Proxy(moto.port)
+    with started(tmp_path / "data", proxy.url) as running:
         client = running.client()
         arn = fill(client, items=4500, size=9000)
-        begun = export(client, arn)
+        job = export(client, arn)
         eventually(lambda: has_objects(s3), 10)
-        wire.cut()
+        proxy.cut()
         time.sleep(0.5)
-        assert client.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS"
-        wire.mend()
-        done = exported(client, begun["ExportArn"])
+        assert client.describe_export(ExportArn=job["ExportArn"])["ExportDescription"]["ExportStatus"] == "IN_PROGRESS"
+        proxy.restore()
+        done = exported(client, job["ExportArn"])
         assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 4500)
         lines, _ = exported_lines(s3, done)
         assert len(lines) == 4500
         importing = start_import(client, "Target", data_prefix(done), InputCompressionType="GZIP")["ImportArn"]
-        wire.cut()
+        proxy.cut()
         time.sleep(0.3)
-        wire.mend()
+        proxy.restore()
         assert imported(client, importing)["ImportedItemCount"] == 4500
-    wire.cut()
+    proxy.cut()
 
 
-def test_an_endpoint_that_stays_away_is_a_failure_and_holds_nothing_up(s3, tmp_path):
+def test_an_endpoint_that_stays_down_is_a_failure_and_blocks_nothing_else(s3, tmp_path):
     own = Moto()
     own.client().create_bucket(Bucket=BUCKET)
     with started(tmp_path / "data", own.url, "--s3-patience", "2s") as running:
@@ -232,23 +232,23 @@ def test_an_endpoint_that_stays_away_is_a_failure_and_holds_nothing_up(s3, tmp_p
         client.update_time_to_live(TableName="Source", TimeToLiveSpecification={"Enabled": True, "AttributeName": "ends"})
         assert exported(client, export(client, arn)["ExportArn"])["ExportStatus"] == "COMPLETED"
         own.stop()
-        begun = export(client, arn)
+        job = export(client, arn)
         client.put_item(TableName="Source", Item={"pk": {"S": "short"}, "sk": {"N": "1"}, "ends": {"N": str(int(time.time()) - 5)}})
 
         def expired():
             assert "Item" not in client.get_item(TableName="Source", Key={"pk": {"S": "short"}, "sk": {"N": "1"}})
-            return client.describe_export(ExportArn=begun["ExportArn"])["ExportDescription"]["ExportStatus"]
+            return client.describe_export(ExportArn=job["ExportArn"])["ExportDescription"]["ExportStatus"]
 
         assert eventually(expired) == "IN_PROGRESS", "items expire while the export waits"
-        done = exported(client, begun["ExportArn"], 20)
+        done = exported(client, job["ExportArn"], 20)
         assert (done["ExportStatus"], done["FailureCode"]) == ("FAILED", "S3ServiceUnavailable")
         assert "cannot be reached" in done["FailureMessage"] and "127.0.0.1" not in done["FailureMessage"]
         failed = imported(client, start_import(client, "Target", "x")["ImportArn"], 20)
         assert (failed["ImportStatus"], failed["FailureCode"]) == ("FAILED", "S3ServiceUnavailable")
 
 
-def test_a_bucket_that_does_not_answer_keeps_no_other_waiting(moto, s3, tmp_path):
-    endpoint = Choosy(moto.port, silent_about="silent")
+def test_an_unresponsive_bucket_does_not_delay_others(moto, s3, tmp_path):
+    endpoint = SilentBucketProxy(moto.port, silent_bucket="silent")
     with started(tmp_path / "data", endpoint.url) as running:
         client = running.client()
         arn = fill(client, items=10)
@@ -273,29 +273,29 @@ def test_a_bucket_that_does_not_answer_keeps_no_other_waiting(moto, s3, tmp_path
     endpoint.close()
 
 
-def test_a_server_stops_at_once_and_goes_on_with_what_waits(moto, s3, tmp_path):
-    wire = Wire(moto.port)
-    wire.cut()
-    with started(tmp_path / "data", wire.url) as running:
+def test_a_server_stops_immediately_and_resumes_waiting_exports(moto, s3, tmp_path):
+    proxy = Proxy(moto.port)
+    proxy.cut()
+    with started(tmp_path / "data", proxy.url) as running:
         client = running.client()
-        begun = export(client, fill(client, items=10))
+        job = export(client, fill(client, items=10))
         time.sleep(1.2)
         before = time.monotonic()
         assert running.stop(signal.SIGTERM) == 0
         assert time.monotonic() - before < 5
-    wire.mend()
-    with started(tmp_path / "data", wire.url) as running:
-        assert exported(running.client(), begun["ExportArn"])["ExportStatus"] == "COMPLETED"
-    wire.cut()
+    proxy.restore()
+    with started(tmp_path / "data", proxy.url) as running:
+        assert exported(running.client(), job["ExportArn"])["ExportStatus"] == "COMPLETED"
+    proxy.cut()
 
 
-def test_an_export_and_an_import_go_on_after_kills(moto, s3, tmp_path):
+def test_an_export_and_an_import_resume_after_kills(moto, s3, tmp_path):
     running = started(tmp_path / "data", moto.url)
     client = running.client()
     arn = fill(client, items=5000, size=9000)
-    begun = export(client, arn)["ExportArn"]
-    running, client = killed(tmp_path, moto, running, lambda c: c.describe_export(ExportArn=begun)["ExportDescription"]["ExportStatus"])
-    done = exported(client, begun)
+    job = export(client, arn)["ExportArn"]
+    running, client = killed(tmp_path, moto, running, lambda c: c.describe_export(ExportArn=job)["ExportDescription"]["ExportStatus"])
+    done = exported(client, job)
     assert (done["ExportStatus"], done["ItemCount"]) == ("COMPLETED", 5000)
     lines, files = exported_lines(s3, done)
     assert len({(line["pk"]["S"], line["sk"]["N"]) for line in (json.loads(text)["Item"] for text in lines)}) == 5000 and files > 4
@@ -342,15 +342,15 @@ def test_an_encrypted_endpoint_must_be_trusted(tmp_path):
     (["--s3-region", "us-east-1"], "--s3-endpoint"),
     (["--s3-endpoint", "aws", "--s3-patience", "1h"], "more than 10m"),
 ])
-def test_mistakes_are_told_at_the_start(tmp_path, arguments, text):
+def test_invalid_options_are_reported_at_startup(tmp_path, arguments, text):
     assert text in refused_start(tmp_path, arguments, {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"})
 
 
 def test_credentials_come_from_the_environment_or_a_profile(moto, s3, tmp_path):
-    nobody = {"AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"), "AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_PROFILE": "work"}
-    assert "set AWS_ACCESS_KEY_ID" in refused_start(tmp_path, ["--s3-endpoint", moto.url], nobody)
+    profile = {"AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "credentials"), "AWS_CONFIG_FILE": str(tmp_path / "config"), "AWS_PROFILE": "work"}
+    assert "set AWS_ACCESS_KEY_ID" in refused_start(tmp_path, ["--s3-endpoint", moto.url], profile)
     (tmp_path / "credentials").write_text("[work]\naws_access_key_id = test\naws_secret_access_key = test\n")
-    environment = without_credentials() | nobody
+    environment = without_credentials() | profile
     with Running(tmp_path / "data", "--s3-endpoint", moto.url, environment=environment) as running:
         client = running.client()
         assert exported(client, export(client, fill(client, items=1))["ExportArn"])["ExportStatus"] == "COMPLETED"

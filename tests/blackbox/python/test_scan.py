@@ -22,10 +22,10 @@ def found(pages):
 
 class TestWhole:
     def test_every_item_once(self, numbers):
-        answer = numbers.scan()
-        assert sorted(column(answer, "sk")) == list(range(COUNT))
-        assert answer["Count"] == answer["ScannedCount"] == COUNT
-        assert "LastEvaluatedKey" not in answer
+        response = numbers.scan()
+        assert sorted(column(response, "sk")) == list(range(COUNT))
+        assert response["Count"] == response["ScannedCount"] == COUNT
+        assert "LastEvaluatedKey" not in response
 
     def test_items_of_a_partition_come_together_and_in_order(self, numbers):
         items = numbers.scan()["Items"]
@@ -36,11 +36,11 @@ class TestWhole:
         ]
 
     def test_an_empty_table(self, make_table):
-        answer = make_table().scan()
-        assert (answer["Items"], answer["Count"], answer["ScannedCount"]) == ([], 0, 0)
+        response = make_table().scan()
+        assert (response["Items"], response["Count"], response["ScannedCount"]) == ([], 0, 0)
 
     @pytest.mark.parametrize("limit", [1, 7, 50, COUNT])
-    def test_pages_together_are_the_whole(self, numbers, limit):
+    def test_all_pages_together_are_complete(self, numbers, limit):
         pages = list(numbers.pages(numbers.scan, Limit=limit))
         assert sorted(found(pages)) == list(range(COUNT))
         assert all(page["Count"] <= limit for page in pages)
@@ -65,7 +65,7 @@ class TestWhole:
 
 class TestSegments:
     @pytest.mark.parametrize("total", [1, 2, 5, 16, 300])
-    def test_together_they_are_the_whole(self, numbers, total):
+    def test_all_segments_together_are_complete(self, numbers, total):
         all_found = []
         for segment in range(total):
             all_found += found(numbers.pages(numbers.scan, Segment=segment, TotalSegments=total, Limit=30))
@@ -75,7 +75,7 @@ class TestSegments:
         segments = [set(column(numbers.scan(Segment=n, TotalSegments=4), "pk")) for n in range(4)]
         assert sum(len(segment) for segment in segments) == 40
 
-    def test_work_is_shared(self, numbers):
+    def test_segments_share_the_work(self, numbers):
         counts = [numbers.scan(Segment=n, TotalSegments=4)["Count"] for n in range(4)]
         assert max(counts) < COUNT
 
@@ -94,21 +94,21 @@ class TestSegments:
 
 class TestFiltered:
     def test_a_filter_comes_after_the_read(self, numbers):
-        answer = numbers.scan(FilterExpression="even = :t", values={":t": True})
-        assert (answer["Count"], answer["ScannedCount"]) == (COUNT // 2, COUNT)
+        response = numbers.scan(FilterExpression="even = :t", values={":t": True})
+        assert (response["Count"], response["ScannedCount"]) == (COUNT // 2, COUNT)
 
     def test_keys_may_be_filtered(self, numbers):
-        answer = numbers.scan(FilterExpression="sk < :n AND pk <> :p", values={":n": 10, ":p": "p3"})
-        assert sorted(column(answer, "sk")) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+        response = numbers.scan(FilterExpression="sk < :n AND pk <> :p", values={":n": 10, ":p": "p3"})
+        assert sorted(column(response, "sk")) == [0, 1, 2, 4, 5, 6, 7, 8, 9]
 
     def test_a_limit_counts_what_is_read(self, numbers):
-        answer = numbers.scan(FilterExpression="sk = :n", values={":n": -1}, Limit=10)
-        assert (answer["Count"], answer["ScannedCount"]) == (0, 10)
-        assert "LastEvaluatedKey" in answer
+        response = numbers.scan(FilterExpression="sk = :n", values={":n": -1}, Limit=10)
+        assert (response["Count"], response["ScannedCount"]) == (0, 10)
+        assert "LastEvaluatedKey" in response
 
     def test_a_count_has_no_items(self, numbers):
-        answer = numbers.scan(Select="COUNT")
-        assert "Items" not in answer and answer["Count"] == COUNT
+        response = numbers.scan(Select="COUNT")
+        assert "Items" not in response and response["Count"] == COUNT
 
     def test_a_projection(self, numbers):
         assert all(set(item) == {"sk"} for item in numbers.scan(ProjectionExpression="sk")["Items"])
@@ -117,9 +117,9 @@ class TestFiltered:
 class TestIndex:
     def test_only_what_is_in_the_index(self, numbers):
         def check():
-            answer = numbers.scan(IndexName="byGroup")
-            assert sorted(column(answer, "sk")) == list(range(50))
-            assert all(set(item) == {"pk", "sk", "group"} for item in answer["Items"])
+            response = numbers.scan(IndexName="byGroup")
+            assert sorted(column(response, "sk")) == list(range(50))
+            assert all(set(item) == {"pk", "sk", "group"} for item in response["Items"])
 
         eventually(check)
 

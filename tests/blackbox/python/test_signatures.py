@@ -1,5 +1,5 @@
-"""A server that verifies signatures: who is let in, who is not, and what they are told. And browsers: which pages a
-server without verified signatures answers."""
+"""A server that verifies signatures: which requests are accepted and how the others are refused. And browsers: the pages
+that are served without verified signatures."""
 
 import hashlib
 import http.client
@@ -21,7 +21,7 @@ KEY, SECRET = "AKIDPARTITA", "secret/with+signs="
 
 @pytest.fixture(scope="module")
 def guarded():
-    """The endpoint of a server that lets in only those who know the secret."""
+    """The endpoint of a server that only accepts requests signed with the secret."""
     if not server_binary().exists():
         pytest.skip("there is no binary to start")
     server = started_server("--access-key", KEY, environment={"PARTITA_SECRET_KEY": SECRET})
@@ -40,7 +40,7 @@ def client_of(endpoint, key=KEY, secret=SECRET, token=None, region="us-east-1"):
 
 
 def signed(endpoint, body=b"{}", operation="ListTables", signer=botocore.auth.SigV4Auth, service="dynamodb", **more):
-    """A request as botocore signs it, to be spoilt."""
+    """A request as botocore signs it, to be tampered with."""
     credentials = botocore.credentials.Credentials(KEY, SECRET)
     fields = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": f"DynamoDB_20120810.{operation}"}
     request = botocore.awsrequest.AWSRequest("POST", endpoint + "/", headers=fields, data=body)
@@ -49,16 +49,16 @@ def signed(endpoint, body=b"{}", operation="ListTables", signer=botocore.auth.Si
 
 
 def send(request, body=None, fields=(), query=None):
-    """The name of the exception and its text, or None and the answer."""
+    """The name of the exception and its message, or None and the response."""
     address = urlsplit(request.url)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=20)
     path = f"/?{address.query if query is None else query}" if address.query or query else "/"
     unsent = {name: value for name, value in request.headers.items() if name.lower() != "content-length"}
     connection.request("POST", path, request.body or b"{}" if body is None else body, unsent | dict(fields))
-    answer = json.loads(connection.getresponse().read())
+    content = json.loads(connection.getresponse().read())
     connection.close()
-    kind = answer.get("__type")
-    return (kind.split("#")[-1], answer.get("message", "")) if kind else (None, answer)
+    kind = content.get("__type")
+    return (kind.split("#")[-1], content.get("message", "")) if kind else (None, content)
 
 
 class TestKeys:
@@ -85,11 +85,11 @@ class TestKeys:
         del request.headers["Authorization"]
         assert send(request) == ("MissingAuthenticationTokenException", "Request is missing Authentication Token")
 
-    def test_bad_json_is_told_to_anyone(self, guarded):
+    def test_bad_json_is_reported_without_authentication(self, guarded):
         assert send(signed(guarded), body=b"{")[0] == "SerializationException"
 
 
-class TestSpoiltSignatures:
+class TestTamperedSignatures:
     def test_another_body(self, guarded):
         assert send(signed(guarded), body=b'{"Limit": 1}')[0] == "InvalidSignatureException"
 
@@ -104,7 +104,7 @@ class TestSpoiltSignatures:
         kind, message = send(signed(guarded, service="s3"))
         assert (kind, message) == ("InvalidSignatureException", "Credential should be scoped to correct service: 'dynamodb'.")
 
-    def test_headers_added_on_the_way(self, guarded):
+    def test_headers_added_in_transit(self, guarded):
         assert send(signed(guarded), fields={"X-Forwarded-For": "10.0.0.1", "Via": "1.1 proxy"})[0] is None
 
     @pytest.mark.parametrize("part", ["Credential", "Signature", "SignedHeaders"])
@@ -127,7 +127,7 @@ class TestSpoiltSignatures:
 
 
 class Presigner(botocore.auth.SigV4QueryAuth):
-    """botocore would move a body into the query; this one is sent beside it."""
+    """Leaves the body in place, where botocore would move it into the query."""
 
     def payload(self, request):
         return hashlib.sha256(b"{}").hexdigest()
@@ -141,25 +141,25 @@ class TestPresigned:
         query = {name: values[0] for name, values in parse_qs(urlsplit(request.url).query).items()}
         return urlencode(query | {name.replace("_", "-"): value for name, value in more.items()})
 
-    def test_it_is_taken(self, guarded):
+    def test_it_is_accepted(self, guarded):
         assert send(self.presigned(guarded)) == (None, {"TableNames": []})
 
-    def test_its_parameters_may_be_written_otherwise(self, guarded):
+    def test_its_parameters_may_be_encoded_differently(self, guarded):
         request = self.presigned(guarded)
         assert send(request, query=urlsplit(request.url).query.replace("%2F", "/"))[0] is None
 
     def test_another_body(self, guarded):
         assert send(self.presigned(guarded), body=b'{"Limit": 1}')[0] == "InvalidSignatureException"
 
-    def test_a_longer_life(self, guarded):
+    def test_an_extended_expiry(self, guarded):
         request = self.presigned(guarded)
         assert send(request, query=self.changed(request, X_Amz_Expires="3600"))[0] == "InvalidSignatureException"
 
-    def test_too_long_a_life(self, guarded):
+    def test_too_long_an_expiry(self, guarded):
         kind, message = send(self.presigned(guarded, expires=604_801))
         assert kind == "InvalidSignatureException" and "less than a week" in message
 
-    def test_a_life_over(self, guarded):
+    def test_an_expired_request(self, guarded):
         request = self.presigned(guarded)
         kind, message = send(request, query=self.changed(request, X_Amz_Date="20200101T000000Z"))
         assert kind == "InvalidSignatureException" and message.startswith("Signature expired: ") and message.endswith("- 1 min.)")
@@ -168,15 +168,15 @@ class TestPresigned:
         kind, message = send(self.presigned(guarded), query="X-Amz-Algorithm=AWS4-HMAC-SHA256")
         assert kind == "IncompleteSignatureException" and message.count("AWS query-string parameters must include") == 4
 
-    def test_both_kinds_at_once(self, guarded):
+    def test_both_kinds_together(self, guarded):
         both = send(self.presigned(guarded), fields={"Authorization": signed(guarded).headers["Authorization"]})
         assert both == ("InvalidSignatureException", "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.")
 
 
 class TestPages:
-    """What a browser asks on behalf of a page, and is told."""
+    """Requests that a browser sends for a page, and the CORS headers of the responses."""
 
-    def ask(self, endpoint, method, **fields):
+    def send(self, endpoint, method, **fields):
         address = urlsplit(endpoint)
         connection = http.client.HTTPConnection(address.hostname, address.port, timeout=20)
         sent = {name.replace("_", "-"): value for name, value in fields.items()}
@@ -186,27 +186,27 @@ class TestPages:
         connection.close()
         return response, content
 
-    def test_a_local_page_may_ask_and_read(self, endpoint):
+    def test_a_local_page_is_served(self, endpoint):
         page = {"Origin": "http://localhost:3000"}
-        response, content = self.ask(endpoint, "OPTIONS", **page, Access_Control_Request_Method="POST", Access_Control_Request_Headers="x-amz-target, authorization")
+        response, content = self.send(endpoint, "OPTIONS", **page, Access_Control_Request_Method="POST", Access_Control_Request_Headers="x-amz-target, authorization")
         assert (response.status, content) == (200, b"")
         assert response.headers["Access-Control-Allow-Origin"] == "*"
         assert response.headers["Access-Control-Allow-Methods"] == "POST"
         assert response.headers["Access-Control-Allow-Headers"] == "x-amz-target, authorization"
         assert response.headers["Access-Control-Max-Age"] == "172800"
-        response, _ = self.ask(endpoint, "POST", **page, **headers("ListTables"))
+        response, _ = self.send(endpoint, "POST", **page, **headers("ListTables"))
         assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (200, "*")
 
     @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example"])
-    def test_a_foreign_page_may_not(self, endpoint, origin):
-        response, _ = self.ask(endpoint, "OPTIONS", Origin=origin, Access_Control_Request_Method="POST")
+    def test_a_foreign_page_is_refused(self, endpoint, origin):
+        response, _ = self.send(endpoint, "OPTIONS", Origin=origin, Access_Control_Request_Method="POST")
         assert response.status == 403 and "Access-Control-Allow-Origin" not in response.headers
-        response, content = self.ask(endpoint, "POST", Origin=origin, **headers("ListTables"))
+        response, content = self.send(endpoint, "POST", Origin=origin, **headers("ListTables"))
         assert response.status == 403 and json.loads(content)["__type"].endswith("#AccessDeniedException")
         assert "Access-Control-Allow-Origin" not in response.headers
 
-    def test_where_signatures_count_any_page_may_ask(self, guarded):
-        response, _ = self.ask(guarded, "OPTIONS", Origin="https://app.example", Access_Control_Request_Method="POST")
+    def test_any_page_is_served_where_signatures_are_verified(self, guarded):
+        response, _ = self.send(guarded, "OPTIONS", Origin="https://app.example", Access_Control_Request_Method="POST")
         assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (200, "*")
-        response, _ = self.ask(guarded, "POST", Origin="https://app.example", **headers("ListTables"))
+        response, _ = self.send(guarded, "POST", Origin="https://app.example", **headers("ListTables"))
         assert (response.status, response.headers["Access-Control-Allow-Origin"]) == (400, "*")

@@ -1,4 +1,4 @@
-"""The data folder under attack and in trouble: planted log records, lost segments, a full disk, who may read the files."""
+"""Attacks on the data folder and failures of it: planted log records, lost segments, a full disk, file permissions."""
 
 import os
 import signal
@@ -16,14 +16,14 @@ BLOCK = 4096
 
 
 def forged_record(run, sequence):
-    """What the log's first format took for a record: it drops the spaces of tables."""
+    """A record in the first format of the log that drops the spaces of tables."""
     body = b"".join(b"\x02" + struct.pack("<I", space) for space in range(7, 40))
     covered = struct.pack("<I", len(body)) + struct.pack("<QQB", run, sequence, 0) + body
     return covered[:4] + struct.pack("<I", zlib.crc32(covered)) + covered[4:]
 
 
-def place_in_block(data, client):
-    """Where in a block of the log the bytes of a long value begin."""
+def offset_in_block(data, client):
+    """The offset in a block of the log at which the bytes of a long value start."""
     marker = os.urandom(16)
     client.put_item(TableName=TABLE, Item={"pk": {"S": "planted"}, "b": {"B": marker + bytes(390_000)}})
     for segment in (data / "log").glob("segment.*"):
@@ -40,9 +40,9 @@ def test_planted_records_are_never_replayed(folder, how):
         make_table(client)
         for number in range(50):
             client.put_item(TableName=TABLE, Item={"pk": {"S": f"victim {number}"}})
-        place = place_in_block(folder, client)
+        offset = offset_in_block(folder, client)
         for value in range(24):
-            planted = bytes(BLOCK - place)
+            planted = bytes(BLOCK - offset)
             for block in range(94):
                 planted += forged_record(2, value * 94 + block).ljust(BLOCK, b"\0")
             client.put_item(TableName=TABLE, Item={"pk": {"S": "planted"}, "b": {"B": planted}})
@@ -55,7 +55,7 @@ def test_planted_records_are_never_replayed(folder, how):
         assert sum(page["Count"] for page in pages) == 51
 
 
-def test_a_lost_segment_is_told_after_a_kill_and_harmless_after_a_clean_end(folder):
+def test_a_lost_segment_is_reported_after_a_kill_and_harmless_after_a_clean_shutdown(folder):
     with Running(folder) as running:
         client = running.client()
         make_table(client)
@@ -106,7 +106,7 @@ def eventually(what, seconds=10):
             time.sleep(0.05)
 
 
-def test_a_full_disk_is_told_and_lets_items_be_read_and_deleted(small_disk):
+def test_a_full_disk_is_reported_and_items_can_still_be_read_and_deleted(small_disk):
     data = small_disk / "data"
     with Running(data) as running:
         client = running.client()

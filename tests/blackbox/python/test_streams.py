@@ -1,4 +1,4 @@
-"""Streams: what they tell of every kind of write, their shards and iterators, and tables rebuilt from them."""
+"""Streams: the records of every kind of write, shards and iterators, and tables rebuilt from them."""
 
 import json
 import random
@@ -45,7 +45,7 @@ def described(client, table):
 
 
 @pytest.fixture
-def told(client, make_table):
+def streamed(client, make_table):
     """A table with a stream, and the stream's ARN."""
 
     def make(keys="pk:S", view=BOTH, **more):
@@ -62,8 +62,8 @@ def stored(table):
 
 
 class TestRecords:
-    def test_every_write_is_told_once(self, client, streams, told):
-        table, arn = told()
+    def test_every_write_is_recorded_once(self, client, streams, streamed):
+        table, arn = streamed()
         began = int(time.time())
         table.put({"pk": "a", "n": 1})
         table.put({"pk": "a", "n": 1})
@@ -95,8 +95,8 @@ class TestRecords:
         "view, old, new",
         [("KEYS_ONLY", False, False), ("NEW_IMAGE", False, True), ("OLD_IMAGE", True, False), (BOTH, True, True)],
     )
-    def test_views(self, streams, told, view, old, new):
-        table, arn = told("pk:S sk:N", view)
+    def test_views(self, streams, streamed, view, old, new):
+        table, arn = streamed("pk:S sk:N", view)
         table.put({"pk": "a", "sk": 1, "x": "1"})
         table.update({"pk": "a", "sk": 1}, "SET x = :x", values={":x": "2"})
         table.delete({"pk": "a", "sk": 1})
@@ -106,8 +106,8 @@ class TestRecords:
         assert [image.get("OldImage", {}).get("x") for image in images] == ([None, {"S": "1"}, {"S": "2"}] if old else [None] * 3)
         assert [image.get("NewImage", {}).get("x") for image in images] == ([{"S": "1"}, {"S": "2"}, None] if new else [None] * 3)
 
-    def test_batches_transactions_and_statements(self, client, streams, told):
-        table, arn = told()
+    def test_batches_transactions_and_statements(self, client, streams, streamed):
+        table, arn = streamed()
         table.fill([{"pk": f"batch-{n}"} for n in range(20)])
         client.transact_write_items(TransactItems=[
             {"Put": {"TableName": table.name, "Item": attributes({"pk": "t"})}},
@@ -128,8 +128,8 @@ class TestRecords:
         assert replay(found) == stored(table)
 
     @pytest.mark.slow
-    def test_expiry_is_the_services_doing(self, client, streams, told):
-        table, arn = told()
+    def test_expiry_is_attributed_to_the_service(self, client, streams, streamed):
+        table, arn = streamed()
         client.update_time_to_live(TableName=table.name, TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires"})
         table.put({"pk": "a", "expires": int(time.time()) - 60})
         table.put({"pk": "b"})
@@ -144,15 +144,15 @@ class TestRecords:
 
 
 class TestStreams:
-    def test_disabled_it_stays_readable_and_enabled_again_there_are_two(self, client, streams, told):
-        table, arn = told()
+    def test_a_disabled_stream_stays_readable_and_reenabling_creates_a_second(self, client, streams, streamed):
+        table, arn = streamed()
         table.put({"pk": "a"})
         with invalid("already has an enabled stream"):
             client.update_table(TableName=table.name, StreamSpecification=enabled("KEYS_ONLY"))
         client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
         with invalid("Table has no stream to disable"):
             client.update_table(TableName=table.name, StreamSpecification={"StreamEnabled": False})
-        table.put({"pk": "untold"})
+        table.put({"pk": "unrecorded"})
         description = described(client, table)
         assert "StreamSpecification" not in description and description["LatestStreamArn"] == arn
         assert arn.endswith(description["LatestStreamLabel"])
@@ -168,15 +168,15 @@ class TestStreams:
         assert [r["eventName"] for r in records(streams, arn)] == ["INSERT"]
         assert [r["eventName"] for r in records(streams, second)] == ["REMOVE"]
 
-    def test_deleted_tables_leave_their_streams(self, client, streams, told):
-        table, arn = told()
+    def test_deleted_tables_leave_their_streams(self, client, streams, streamed):
+        table, arn = streamed()
         table.put({"pk": "a"})
         client.delete_table(TableName=table.name)
         assert len(records(streams, arn)) == 1
         assert streams.describe_stream(StreamArn=arn)["StreamDescription"]["StreamStatus"] == "DISABLED"
 
-    def test_lists_are_paged(self, streams, told):
-        arns = {told()[1] for _ in range(3)}
+    def test_lists_are_paged(self, streams, streamed):
+        arns = {streamed()[1] for _ in range(3)}
         seen, request = [], {"Limit": 1}
         while True:
             page = streams.list_streams(**request)
@@ -187,8 +187,8 @@ class TestStreams:
         assert arns <= set(seen) and len(set(seen)) == len(seen)
         assert streams.list_streams(TableName="no-such-table")["Streams"] == []
 
-    def test_description(self, client, streams, told):
-        table, arn = told("pk:S sk:N", "NEW_IMAGE")
+    def test_description(self, client, streams, streamed):
+        table, arn = streamed("pk:S sk:N", "NEW_IMAGE")
         stream = streams.describe_stream(StreamArn=arn)["StreamDescription"]
         assert abs(stream.pop("CreationRequestDateTime").timestamp() - time.time()) < 60
         found = stream.pop("Shards")
@@ -208,14 +208,14 @@ class TestStreams:
 
 
 class TestIterators:
-    def test_places(self, streams, told):
-        table, arn = told()
+    def test_positions(self, streams, streamed):
+        table, arn = streamed()
         for n in range(5):
             table.put({"pk": "a", "n": n})
         shard = next(shard for shard in shards(streams, arn) if list(records_of(streams, arn, shard)))
 
-        def seen(**place):
-            return [r["dynamodb"]["NewImage"]["n"]["N"] for r in records_of(streams, arn, shard, limit=2, **place)]
+        def seen(**position):
+            return [r["dynamodb"]["NewImage"]["n"]["N"] for r in records_of(streams, arn, shard, limit=2, **position)]
 
         number = list(records_of(streams, arn, shard))[2]["dynamodb"]["SequenceNumber"]
         assert seen() == ["0", "1", "2", "3", "4"]
@@ -229,8 +229,8 @@ class TestIterators:
         again = streams.get_records(ShardIterator=page["NextShardIterator"])
         assert again["Records"] == [] and again["NextShardIterator"]
 
-    def test_refusals(self, streams, told):
-        _, arn = told()
+    def test_refused_requests(self, streams, streamed):
+        _, arn = streamed()
         shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
         with invalid("Invalid ShardIterator"):
             streams.get_records(ShardIterator="made up")
@@ -256,20 +256,20 @@ class TestIterators:
 
 
 def write_at_random(table, seconds, seed):
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        key = {"pk": f"p{chance.randrange(12)}", "sk": chance.randrange(4)}
-        choice = chance.random()
+        key = {"pk": f"p{rng.randrange(12)}", "sk": rng.randrange(4)}
+        choice = rng.random()
         if choice < 0.4:
-            table.put(key | {"n": chance.randrange(3), "by": seed})
+            table.put(key | {"n": rng.randrange(3), "by": seed})
         elif choice < 0.6:
             table.update(key, "ADD n :one", values={":one": 1})
         elif choice < 0.8:
             table.delete(key)
         else:
-            items = {(f"p{chance.randrange(12)}", chance.randrange(4)) for _ in range(6)}
-            table.fill([{"pk": pk, "sk": sk, "n": chance.randrange(3)} for pk, sk in items])
+            items = {(f"p{rng.randrange(12)}", rng.randrange(4)) for _ in range(6)}
+            table.fill([{"pk": pk, "sk": sk, "n": rng.randrange(3)} for pk, sk in items])
 
 
 def written_together(table, seconds, writers=4):
@@ -281,20 +281,20 @@ def written_together(table, seconds, writers=4):
 
 
 class TestRebuilding:
-    def test_a_table_is_rebuilt_from_its_stream(self, streams, told):
-        table, arn = told("pk:S sk:N")
+    def test_a_table_is_rebuilt_from_its_stream(self, streams, streamed):
+        table, arn = streamed("pk:S sk:N")
         written_together(table, 2)
         found = records(streams, arn, limit=50)
         assert len(found) > 100
         assert replay(found) == stored(table)
 
     @pytest.mark.slow
-    def test_also_over_the_generations_of_its_shards(self, folder):  # noqa: F811
-        """Kept for 36 seconds, shards are closed after six."""
+    def test_a_table_is_rebuilt_across_shard_generations(self, folder):  # noqa: F811
+        """With a retention of 36 seconds, shards are closed after six."""
         with Running(folder, "--stream-retention", "36s") as running:
             client, streams = running.client(), streams_client(running.endpoint)
-            create_table(client, "Told", "pk:S sk:N", StreamSpecification=enabled())
-            table = Table(client, "Told")
+            create_table(client, "Streamed", "pk:S sk:N", StreamSpecification=enabled())
+            table = Table(client, "Streamed")
             arn = described(client, table)["LatestStreamArn"]
             written_together(table, 8, writers=2)
             generations = shards(streams, arn)
@@ -308,12 +308,12 @@ class TestRebuilding:
                 assert all(starts[child["ShardId"]] > parent["SequenceNumberRange"]["EndingSequenceNumber"] for child in children)
             before = replay(records(streams, arn))
             assert before == stored(table)
-            # Nothing is lost or doubled by a crash either.
+            # A crash loses and repeats nothing either.
             assert running.stop(signal.SIGKILL) == -signal.SIGKILL
         with Running(folder, "--stream-retention", "36s") as running:
             streams = streams_client(running.endpoint)
             assert replay(records(streams, arn)) == before
-            # Once they are older than that, records are gone.
+            # Older records are removed.
             eventually(lambda: check_empty(streams, arn), 60)
 
 
@@ -321,5 +321,5 @@ def check_empty(streams, arn):
     try:
         assert records(streams, arn) == []
     except ClientError as error:
-        # What was listed may be trimmed or forgotten by the time it is read.
-        raise AssertionError("still going") from error
+        # A listed shard may be trimmed or removed by the time it is read.
+        raise AssertionError("still being trimmed") from error

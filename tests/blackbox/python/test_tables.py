@@ -1,4 +1,4 @@
-"""Tables: created, described, listed, changed and deleted, and the ways in which a definition is refused."""
+"""Tables: created, described, listed, changed and deleted, and which definitions are refused."""
 
 import re
 import uuid
@@ -21,7 +21,7 @@ PROVISIONED = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapa
 
 
 class TestCreated:
-    def test_the_answer_describes_the_table(self, client, name):
+    def test_the_response_describes_the_table(self, client, name):
         table = client.create_table(**table_request(name, "pk:S sk:N"))["TableDescription"]
         assert table["TableName"] == name
         assert table["TableStatus"] in ("CREATING", "ACTIVE")
@@ -40,14 +40,14 @@ class TestCreated:
         until_active(client, name)
         client.delete_table(TableName=name)
 
-    def test_it_becomes_active_and_stays_as_it_was(self, client, name):
+    def test_it_becomes_active_and_is_otherwise_unchanged(self, client, name):
         created = client.create_table(**table_request(name, "pk:S"))["TableDescription"]
         described = until_active(client, name)
         for member in ("TableId", "TableArn", "CreationDateTime", "KeySchema", "AttributeDefinitions"):
             assert described[member] == created[member]
         client.delete_table(TableName=name)
 
-    def test_provisioned_throughput_is_told_back(self, client, name):
+    def test_provisioned_throughput_is_returned(self, client, name):
         client.create_table(**table_request(name, "pk:S") | PROVISIONED)
         table = until_active(client, name)
         assert table["ProvisionedThroughput"]["ReadCapacityUnits"] == 5
@@ -76,12 +76,12 @@ class TestCreated:
         assert locally["IndexArn"] == table["TableArn"] + "/index/byRank"
         assert "IndexStatus" not in locally
 
-    def test_an_index_that_comes_with_its_table_is_not_filled(self, client, name):
+    def test_an_index_created_with_its_table_is_not_backfilled(self, client, name):
         request = table_request(name, "pk:S", also="group:S", indexes=[index("byGroup", "group")])
         [created] = client.create_table(**request)["TableDescription"]["GlobalSecondaryIndexes"]
         assert created["IndexStatus"] == "CREATING" and not {"Backfilling", "WarmThroughput"} & created.keys()
 
-    def test_a_name_may_have_255_characters_and_all_the_signs(self, client):
+    def test_a_name_may_have_255_characters_and_all_allowed_symbols(self, client):
         name = ("a.b-c_D9" * 32)[:247] + uuid.uuid4().hex[:8]
         client.create_table(**table_request(name, "pk:S"))
         until_active(client, name)
@@ -120,7 +120,7 @@ class TestRefused:
         with invalid("Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions"):
             client.create_table(**table_request(name, "pk:S", also="other:S"))
 
-    def test_a_definition_without_key_beside_indexes(self, client, name):
+    def test_a_definition_without_key_in_a_table_with_indexes(self, client, name):
         with invalid("Some AttributeDefinitions are not used"):
             client.create_table(**table_request(name, "pk:S", also="group:S other:S", indexes=[index("byGroup", "group")]))
 
@@ -243,7 +243,7 @@ class TestDeleted:
 
 
 class TestChanged:
-    def test_billing_goes_both_ways(self, client, make_table):
+    def test_billing_mode_changes_in_both_directions(self, client, make_table):
         name = make_table().name
         client.update_table(TableName=name, **PROVISIONED)
         assert until_active(client, name)["ProvisionedThroughput"]["ReadCapacityUnits"] == 5
@@ -284,7 +284,7 @@ class TestChanged:
             client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 4})
         client.update_table(TableName=name, ProvisionedThroughput={"ReadCapacityUnits": 1, "WriteCapacityUnits": 6})
 
-    def test_warm_throughput_only_rises(self, client, make_table):
+    def test_warm_throughput_can_only_increase(self, client, make_table):
         name = make_table().name
         client.update_table(TableName=name, WarmThroughput={"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000})
         client.update_table(TableName=name, WarmThroughput={"WriteUnitsPerSecond": 6000})
@@ -321,7 +321,7 @@ class TestListed:
         assert found == sorted(set(found))
         assert set(names) <= set(found)
 
-    def test_the_start_need_not_exist(self, client, names):
+    def test_the_start_key_need_not_exist(self, client, names):
         page = client.list_tables(ExclusiveStartTableName=names[1] + "0", Limit=1)
         assert page["TableNames"] and page["TableNames"][0] > names[1]
 

@@ -22,7 +22,7 @@ def as_tags(plain):
 
 
 class TestTags:
-    def test_none_at_first(self, client, arn):
+    def test_initially_none(self, client, arn):
         assert tags(client, arn) == {}
 
     def test_added_changed_and_removed(self, client, arn):

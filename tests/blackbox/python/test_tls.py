@@ -1,4 +1,4 @@
-"""A server with a certificate: clients that trust it talk to it, others and plain requests do not get through."""
+"""A server with a certificate: clients that trust it are served, others and plain requests are not."""
 
 import re
 import socket
@@ -45,12 +45,12 @@ def test_a_client_that_trusts_the_certificate_is_served(encrypted, certificate):
     assert client.list_tables()["TableNames"] == []
 
 
-def test_a_client_that_does_not_trust_it_hangs_up(encrypted):
+def test_a_client_that_does_not_trust_the_certificate_disconnects(encrypted):
     with pytest.raises(SSLError):
         client_of(encrypted).list_tables()
 
 
-def test_plain_requests_get_no_answer_and_do_no_harm(encrypted, certificate):
+def test_plain_requests_get_no_response_and_do_no_harm(encrypted, certificate):
     host, port = encrypted.removeprefix("https://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as plain:
         plain.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -65,7 +65,7 @@ def test_a_missing_file_is_named(certificate):
 
 
 def self_signed(folder, name, *more, address="127.0.0.1"):
-    """A certificate as most make theirs: openssl lets it sign others, unless told otherwise."""
+    """A certificate as most are created: openssl makes it a CA by default."""
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", certificate,
                     "-addext", f"subjectAltName=IP:{address}", "-days", "2", *more], check=True, capture_output=True)
@@ -74,7 +74,7 @@ def self_signed(folder, name, *more, address="127.0.0.1"):
 
 @contextmanager
 def serving(certificate, key):
-    """Asks a server with this certificate how it is."""
+    """Starts a server with this certificate, and yields a function that runs its health check."""
     server = started_server("--tls-cert", certificate, "--tls-key", key)
     try:
         port = re.search(r"https://127\.0\.0\.1:(\d+)", server.stdout.readline()).group(1)
@@ -90,7 +90,7 @@ def serving(certificate, key):
 
 
 @pytest.mark.parametrize("may_sign", ["TRUE", "FALSE"])
-def test_healthcheck_asks_over_tls(tmp_path, may_sign):
+def test_healthcheck_over_tls(tmp_path, may_sign):
     certificate, key = self_signed(tmp_path, "own", "-addext", f"basicConstraints=critical,CA:{may_sign}")
     with serving(certificate, key) as check:
         assert check("--tls-ca", certificate).stdout.startswith("ready: ")
@@ -103,22 +103,22 @@ def test_healthcheck_asks_over_tls(tmp_path, may_sign):
         assert check("--tls-ca", tmp_path / "both.pem").returncode == 0
 
 
-def test_a_named_certificate_must_be_of_this_server(tmp_path):
+def test_a_trusted_certificate_must_be_valid_for_this_server(tmp_path):
     certificate, key = self_signed(tmp_path, "own", address="127.0.0.2")
     with serving(certificate, key) as check:
-        asked = check("--tls-ca", certificate)
-        assert asked.returncode == 1 and "not valid for" in asked.stderr, asked.stderr
+        result = check("--tls-ca", certificate)
+        assert result.returncode == 1 and "not valid for" in result.stderr, result.stderr
 
 
-def test_a_named_certificate_must_be_of_this_time(tmp_path):
+def test_a_trusted_certificate_must_not_be_expired(tmp_path):
     certificate, key = self_signed(tmp_path, "own")
-    # Made again with the same key, for a day that is over.
+    # Issued again with the same key, for a day in the past.
     subprocess.run(["openssl", "ca", "-selfsign", "-batch", "-config", settings(tmp_path), "-keyfile", key, "-out", tmp_path / "old.pem",
                     "-startdate", "20200101000000Z", "-enddate", "20200102000000Z", "-in", request(tmp_path, key)],
                    check=True, capture_output=True)
     with serving(tmp_path / "old.pem", key) as check:
-        asked = check("--tls-ca", tmp_path / "old.pem")
-        assert asked.returncode == 1 and "expired" in asked.stderr, asked.stderr
+        result = check("--tls-ca", tmp_path / "old.pem")
+        assert result.returncode == 1 and "expired" in result.stderr, result.stderr
 
 
 def request(folder, key):
@@ -148,17 +148,17 @@ subjectAltName = IP:127.0.0.1
     return folder / "ca.conf"
 
 
-def test_health_is_told_by_no_thread_that_serves_requests(tmp_path):
+def test_health_is_not_served_by_worker_threads(tmp_path):
     certificate, key = self_signed(tmp_path, "own")
     with serving(certificate, key) as check:
         assert check("--tls-ca", certificate).returncode == 0
-        before = wakings(check.server.pid)
+        before = sleeps(check.server.pid)
         assert all(check("--tls-ca", certificate).returncode == 0 for _ in range(5))
-        assert before and wakings(check.server.pid) == before
+        assert before and sleeps(check.server.pid) == before
 
 
-def wakings(pid):
-    """How often each thread that serves requests has gone to sleep."""
+def sleeps(pid):
+    """How often each worker thread has gone to sleep."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     workers = [task for task in tasks if (task / "comm").read_text().startswith("worker")]
     return {task.name: re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text()).group(1) for task in workers}

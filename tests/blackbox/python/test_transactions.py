@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, the reasons for nothing, once for each token, and whole under concurrency."""
+"""Transactions: atomicity, cancellation reasons, idempotency by token, and isolation under concurrency."""
 
 import random
 import threading
@@ -46,13 +46,13 @@ def write(client, *actions, **more):
 
 
 def cancelled(client, *actions, **more):
-    """The reasons for which a transaction was cancelled."""
+    """The cancellation reasons of a transaction that must fail."""
     with pytest.raises(client.exceptions.TransactionCanceledException) as failure:
         write(client, *actions, **more)
-    answer = failure.value.response
-    reasons = answer["CancellationReasons"]
+    response = failure.value.response
+    reasons = response["CancellationReasons"]
     codes = ", ".join(reason["Code"] for reason in reasons)
-    assert answer["Error"]["Message"] == f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]"
+    assert response["Error"]["Message"] == f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]"
     return reasons
 
 
@@ -94,8 +94,8 @@ class TestWritten:
         write(client, act.put({"pk": "a", "group": "x"}), act.put({"pk": "b", "group": "x"}))
 
         def check():
-            answer = table.query("#g = :g", IndexName="byGroup", values={":g": "x"}, names={"#g": "group"})
-            assert answer["Count"] == 2
+            response = table.query("#g = :g", IndexName="byGroup", values={":g": "x"}, names={"#g": "group"})
+            assert response["Count"] == 2
 
         eventually(check)
 
@@ -131,19 +131,19 @@ class TestCancelled:
         [reason] = cancelled(client, act.put({"pk": pk}, ConditionExpression="attribute_not_exists(pk)", ReturnValuesOnConditionCheckFailure="ALL_OLD"))
         assert plain(reason["Item"]) == {"pk": pk, "n": 1}
 
-    def test_an_update_that_cannot_be_made(self, client, simple, act, pk):
+    def test_an_invalid_update(self, client, simple, act, pk):
         simple.put({"pk": pk, "s": "text"})
         reasons = cancelled(client, act.update({"pk": pk}, "SET n = absent + :one", values={":one": 1}), act.put({"pk": f"{pk}-other"}))
         assert [reason["Code"] for reason in reasons] == ["ValidationError", "None"]
         assert reasons[0]["Message"] == "The provided expression refers to an attribute that does not exist in the item"
         assert simple.get({"pk": f"{pk}-other"}) is None
 
-    def test_only_the_first_bad_key_is_told(self, client, act, pk):
+    def test_only_the_first_bad_key_is_reported(self, client, act, pk):
         never = act.check({"pk": f"{pk}-c"}, "attribute_exists(pk)")
         reasons = cancelled(client, act.put({"pk": f"{pk}-a"}), act.put({"pk": 1}), act.put({"pk": 2}), never)
         assert [reason["Code"] for reason in reasons] == ["None", "ValidationError", "None", "None"]
 
-    def test_an_empty_key_is_told_at_once(self, client, act, pk):
+    def test_an_empty_key_is_reported_immediately(self, client, act, pk):
         for action in (act.put({"pk": ""}), act.update({"pk": ""}, "SET n = :one", values={":one": 1}), act.delete({"pk": ""}),
                        act.check({"pk": ""}, "attribute_exists(pk)")):
             with refused("ValidationException", "The AttributeValue for a key attribute cannot contain an empty string value. Key: pk"):
@@ -219,12 +219,12 @@ class TestTokens:
 
 
 class TestRead:
-    def test_in_the_order_asked_with_gaps(self, client, simple, act, pk):
+    def test_in_request_order_with_gaps(self, client, simple, act, pk):
         for n in range(3):
             simple.put({"pk": f"{pk}-{n}", "n": n, "extra": 1})
-        wanted = [act.get({"pk": f"{pk}-2"}), act.get({"pk": f"{pk}-none"}), act.get({"pk": f"{pk}-0"}, ProjectionExpression="n")]
-        answer = client.transact_get_items(TransactItems=wanted)["Responses"]
-        assert [plain(part["Item"]) if "Item" in part else None for part in answer] == [{"pk": f"{pk}-2", "n": 2, "extra": 1}, None, {"n": 0}]
+        gets = [act.get({"pk": f"{pk}-2"}), act.get({"pk": f"{pk}-none"}), act.get({"pk": f"{pk}-0"}, ProjectionExpression="n")]
+        response = client.transact_get_items(TransactItems=gets)["Responses"]
+        assert [plain(part["Item"]) if "Item" in part else None for part in response] == [{"pk": f"{pk}-2", "n": 2, "extra": 1}, None, {"n": 0}]
 
     def test_one_item_twice(self, client, act, pk):
         with invalid("Transaction request cannot include multiple operations on one item"):
@@ -243,7 +243,7 @@ class TestRead:
 
 
 def in_threads(count, work):
-    """Runs work(0), work(1)… at the same time, and raises what any of them raised."""
+    """Runs work(0), work(1)… at the same time, and raises the first failure."""
     failures = []
 
     def run(n):
@@ -261,11 +261,11 @@ def in_threads(count, work):
         raise failures[0]
 
 
-class TestAtTheSameTime:
+class TestConcurrency:
     ACCOUNTS, START = 5, 100
 
     def transfer(self, client, act, name, draw):
-        """Moves an amount between two accounts; tells whether it was moved."""
+        """Moves an amount between two accounts; returns whether it was moved."""
         source, target = draw.sample(range(self.ACCOUNTS), 2)
         amount = {":x": draw.randint(1, 60)}
         while True:
@@ -296,13 +296,13 @@ class TestAtTheSameTime:
                 finished.append(n)
 
         def watch():
-            wanted = [act.get({"pk": name(n)}) for n in range(self.ACCOUNTS)]
+            gets = [act.get({"pk": name(n)}) for n in range(self.ACCOUNTS)]
             while len(finished) < 8:
                 try:
-                    answer = client.transact_get_items(TransactItems=wanted)["Responses"]
-                    totals.append(sum(plain(part["Item"])["balance"] for part in answer))
+                    response = client.transact_get_items(TransactItems=gets)["Responses"]
+                    totals.append(sum(plain(part["Item"])["balance"] for part in response))
                 except client.exceptions.TransactionCanceledException:
-                    pass  # it met a transfer
+                    pass  # it conflicted with a transfer
 
         in_threads(9, lambda n: transfer_often(n) if n < 8 else watch())
         balances = [simple.get({"pk": name(n)})["balance"] for n in range(self.ACCOUNTS)]

@@ -1,4 +1,4 @@
-"""Time to live: expired items go within seconds, others stay, and the setting changes once an hour."""
+"""Time to live: expired items are deleted within seconds, others stay, and the setting can change once an hour."""
 
 import time
 
@@ -24,10 +24,10 @@ def until_state(client, table, expected):
 
 
 class TestSetting:
-    def test_off_at_first(self, client, make_table):
+    def test_initially_disabled(self, client, make_table):
         assert state(client, make_table()) == {"TimeToLiveStatus": "DISABLED"}
 
-    def test_on_and_not_off_within_the_hour(self, client, make_table):
+    def test_enabled_and_not_disabled_within_the_hour(self, client, make_table):
         table = make_table()
         assert set_ttl(client, table, True) == {"Enabled": True, "AttributeName": "expires"}
         assert state(client, table)["TimeToLiveStatus"] in ("ENABLING", "ENABLED")
@@ -58,7 +58,7 @@ class TestSetting:
 
 @pytest.mark.slow
 class TestExpiry:
-    def test_expired_items_go_and_others_stay(self, client, make_table):
+    def test_expired_items_are_deleted_and_others_stay(self, client, make_table):
         table = make_table("pk:S", also="group:S", indexes=[index("byGroup", "group")])
         set_ttl(client, table, True)
         until_state(client, table, "ENABLED")
@@ -92,7 +92,7 @@ class TestExpiry:
         eventually(gone, 15)
         assert table.get({"pk": "a"})
 
-    def test_items_from_before_the_setting_go_too(self, client, make_table):
+    def test_items_written_before_the_setting_expire_too(self, client, make_table):
         table = make_table()
         table.put({"pk": "old", "expires": int(time.time()) - 60})
         set_ttl(client, table, True)

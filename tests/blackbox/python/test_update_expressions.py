@@ -1,4 +1,4 @@
-"""UpdateItem: what SET, REMOVE, ADD and DELETE do, what is returned, and which expressions are refused."""
+"""UpdateItem: SET, REMOVE, ADD and DELETE, the returned attributes, and which expressions are refused."""
 
 import pytest
 
@@ -38,7 +38,7 @@ class TestSet:
         key = start(simple, pk, a=1, b=2)
         assert after(simple, key, "SET a = b, b = a") == {"a": 2, "b": 1}
 
-    def test_if_not_exists_keeps_what_is_there(self, simple, pk):
+    def test_if_not_exists_keeps_an_existing_value(self, simple, pk):
         key = start(simple, pk, a=1)
         update = "SET a = if_not_exists(a, :zero) + :one, b = if_not_exists(b, :zero) + :one"
         assert after(simple, key, update, values={":zero": 0, ":one": 1}) == {"a": 2, "b": 1}
@@ -81,7 +81,7 @@ class TestSet:
             simple.update(key, update, values={":x": 1})
 
     @pytest.mark.parametrize("update", ["SET a = absent", "SET a = absent + :x", "SET a = list_append(absent, :l)"])
-    def test_an_operand_that_is_not_there(self, simple, pk, update):
+    def test_a_missing_operand(self, simple, pk, update):
         key = start(simple, pk, a=1)
         values = {":l": []} if ":l" in update else {":x": 1} if ":x" in update else None
         with invalid("The provided expression refers to an attribute that does not exist in the item"):
@@ -103,12 +103,12 @@ class TestRemove:
         key = start(simple, pk, a=1, b=2, c={"d": 3, "e": 4})
         assert after(simple, key, "REMOVE a, c.d, absent") == {"b": 2, "c": {"e": 4}}
 
-    def test_list_elements_close_ranks(self, simple, pk):
+    def test_list_elements_shift_down(self, simple, pk):
         key = start(simple, pk, a=[0, 1, 2, 3, 4])
         assert after(simple, key, "REMOVE a[1], a[3], a[99]") == {"a": [0, 2, 4]}
 
     @pytest.mark.parametrize("update, values", [("REMOVE a", {}), ("REMOVE a.b, c[0]", {}), ("DELETE a :s", {":s": {"x"}})])
-    def test_taking_away_from_an_item_that_is_not_there_does_not_create_it(self, simple, pk, update, values):
+    def test_removing_from_a_missing_item_does_not_create_it(self, simple, pk, update, values):
         more = {"values": values} if values else {}
         assert simple.update({"pk": pk}, update, returns="ALL_NEW", **more) is None
         assert simple.get({"pk": pk}) is None
@@ -119,7 +119,7 @@ class TestRemove:
 
 
 class TestAdd:
-    def test_numbers_count_from_nothing(self, simple, pk):
+    def test_numbers_start_at_zero(self, simple, pk):
         key = {"pk": pk}
         assert after(simple, key, "ADD a :x", values={":x": 5}) == {"a": 5}
         assert after(simple, key, "ADD a :x", values={":x": -7}) == {"a": -2}
@@ -195,7 +195,7 @@ class TestReturned:
         ("ALL_NEW", {"a": 9, "b": 2, "n": {"x": 9, "y": 1}}),
         ("UPDATED_NEW", {"a": 9, "n": {"x": 9}}),
     ])
-    def test_the_attributes_asked_for(self, simple, pk, returns, expected):
+    def test_the_requested_attributes(self, simple, pk, returns, expected):
         key = start(simple, pk, a=1, b=2, n={"x": 1, "y": 1}, gone=1)
         if expected and returns.startswith("ALL"):
             expected = key | expected

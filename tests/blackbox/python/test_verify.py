@@ -1,4 +1,4 @@
-"""`partita verify` on a running server and on a folder, and what damage in the data file costs: the damaged item only."""
+"""`partita verify` on a running server and on a folder, and damage in the data file, which affects only the damaged item."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def verified(*arguments):
 
 
 def until_read(read):
-    """What is read once the damaged page is written anew, which happens in the background."""
+    """Retries until the damaged page has been rewritten, which happens in the background."""
     end = time.monotonic() + 10
     while True:
         try:
@@ -45,14 +45,14 @@ def fill(client):
 
 
 def alter(folder):
-    """Alters one letter of the marked item in the data file, wherever a copy of it is."""
+    """Alters one letter of the marked item in every copy in the data file."""
     file = folder / "data.mdb"
     content = file.read_bytes()
     assert MARK.encode() in content
     file.write_bytes(content.replace(MARK.encode(), MARK.replace("bytes", "bites").encode()))
 
 
-def test_a_good_database_is_clean(folder):
+def test_an_intact_database_has_no_findings(folder):
     with Running(folder) as running:
         fill(running.client())
         code, lines, _ = verified("--endpoint", running.endpoint)
@@ -61,7 +61,7 @@ def test_a_good_database_is_clean(folder):
     assert code == 0 and "no findings" in lines[-1], lines
 
 
-def test_what_cannot_be_looked_at_is_trouble(tmp_path):
+def test_an_unreadable_database_is_an_error(tmp_path):
     if not server_binary().exists():
         pytest.skip("there is no binary to start")
     code, _, errors = verified(tmp_path)
@@ -71,7 +71,7 @@ def test_what_cannot_be_looked_at_is_trouble(tmp_path):
     assert verified()[0] == 2
 
 
-def test_one_damaged_item_costs_itself_only(folder, tmp_path):
+def test_a_damaged_item_affects_only_itself(folder, tmp_path):
     with Running(folder) as running:
         fill(running.client())
     alter(folder)
@@ -81,7 +81,7 @@ def test_one_damaged_item_costs_itself_only(folder, tmp_path):
         client = running.client()
         with pytest.raises(ClientError, match="damaged"):
             client.get_item(TableName=TABLE, Key={"pk": {"S": "item 7"}})
-        with pytest.raises(ClientError, match="behind item pk=item .* and before item pk=item"):
+        with pytest.raises(ClientError, match="after item pk=item .* and before item pk=item"):
             client.scan(TableName=TABLE)
         code, lines, _ = verified("--endpoint", running.endpoint)
         assert code == 3 and lines[0].startswith(f"damaged: table {TABLE}"), lines
@@ -92,9 +92,9 @@ def test_one_damaged_item_costs_itself_only(folder, tmp_path):
         kinds = [next(iter(json.loads(line))) for line in dump.read_text().splitlines()]
         assert kinds.count("Item") == 49 and kinds.count("Damaged") == 1
 
-        client.put_item(TableName=TABLE, Item={"pk": {"S": "item 7"}, "note": {"S": "anew"}})
+        client.put_item(TableName=TABLE, Item={"pk": {"S": "item 7"}, "note": {"S": "new"}})
         assert until_read(lambda: client.scan(TableName=TABLE)["Count"]) == 50
-    # How many bytes the lost item had was not known: its table's total is made anew.
+    # The size of the lost item is unknown, so its table's total must be recomputed.
     code, lines, _ = verified(folder)
     assert code == 3 and all(line.startswith("wrong-counter") for line in lines[1:-1]), lines
     assert verified(folder, "--repair")[0] == 0
@@ -105,12 +105,12 @@ LOST = "TableWhoseRecordIsLost"
 
 
 def alter_record(folder, copies):
-    """Alters a letter in the record of a table, in so many of its two copies, wherever they are in the data file."""
+    """Alters a letter in the record of a table, in one or both of its copies in the data file."""
     file = folder / "data.mdb"
     content = file.read_bytes()
     record = b'"name":"' + LOST.encode() + b'"'
     places = [at for at in range(len(content)) if content.startswith(record, at)]
-    # The catalog lies at the beginning of a page's keys and so at its end, the second copies the other way round.
+    # The catalog has the first keys of a page, whose rows are at its end; the second copies are the other way round.
     for at in places if copies == 2 else places[:1]:
         content = content[: at + 10] + b"X" + content[at + 11 :]
     assert places
@@ -141,7 +141,7 @@ def test_one_copy_of_a_record_is_enough(folder):
     assert code == 0, lines
 
 
-def test_a_lost_record_costs_its_table_only(folder, tmp_path):
+def test_a_lost_record_affects_only_its_table(folder, tmp_path):
     with Running(folder) as running:
         fill(running.client())
         make_lost_table(running.client())

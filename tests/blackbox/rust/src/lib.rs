@@ -1,1 +1,1 @@
-//! Nothing: the tests are everything this package is for.
+//! Empty: this package consists of its tests.

@@ -1,4 +1,4 @@
-//! Every pattern of every system under `examples/` gets exactly the answer its file promises, through the Rust SDK.
+//! Every pattern of every system under `examples/` gets exactly the response that its file specifies, through the Rust SDK.
 //! The endpoint comes from `PARTITA_ENDPOINT`.
 
 #[path = "support/answer.rs"]
@@ -141,16 +141,16 @@ impl<'a> System<'a> {
             sort_lists(&mut expect);
         }
         for (name, expected) in &expect {
-            let mut seen = self.seen(name, &answer)?;
+            let mut actual = self.actual(name, &answer)?;
             if answer.unordered && name == "keys" {
-                seen.as_array_mut().expect("a list of keys").sort_by_key(Value::to_string);
+                actual.as_array_mut().expect("a list of keys").sort_by_key(Value::to_string);
             }
-            same(name, &seen, expected)?;
+            same(name, &actual, expected)?;
         }
         Ok(answer.items)
     }
 
-    fn seen(&self, name: &str, answer: &Answer) -> Result<Value, String> {
+    fn actual(&self, name: &str, answer: &Answer) -> Result<Value, String> {
         Ok(match name {
             "error" => answer.error.clone().into(),
             "reasons" => answer.reasons.clone().into(),
@@ -178,9 +178,9 @@ fn sort_lists(expect: &mut Map<String, Value>) {
     }
 }
 
-fn same(what: &str, seen: &Value, expected: &Value) -> Result<(), String> {
-    if seen == expected {
+fn same(what: &str, actual: &Value, expected: &Value) -> Result<(), String> {
+    if actual == expected {
         return Ok(());
     }
-    Err(format!("{what} is {seen}, expected {expected}"))
+    Err(format!("{what} is {actual}, expected {expected}"))
 }

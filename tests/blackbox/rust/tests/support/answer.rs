@@ -1,4 +1,4 @@
-//! What an operation answered, in one shape for all of them: plain values, or the name of the exception.
+//! The response of any operation in one shape: plain values, or the name of the exception.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An exception of the service becomes an answer; a failure to reach it does not.
+    /// Turns an exception of the service into a response; a failure to reach the service is an error.
     pub fn of<O: Into<Answer>, E>(result: Result<O, SdkError<E>>) -> Result<Answer, String>
     where
         E: ProvideErrorMetadata + Carries + std::fmt::Debug,
@@ -46,7 +46,7 @@ impl Answer {
     }
 }
 
-/// What an exception carries beside its name.
+/// The members of an exception in addition to its name.
 pub trait Carries {
     fn carry(&self, _answer: &mut Answer) {}
 }

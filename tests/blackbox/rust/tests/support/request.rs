@@ -1,4 +1,4 @@
-//! The requests of the examples as calls of the SDK. A parameter this file does not know is a failure, never ignored.
+//! The requests of the examples as calls of the SDK. An unknown parameter is a failure, never ignored.
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::value::{Item, from_dynamodb_item, list, map, text, texts};
 
-/// Sends a request to the table of this name, whatever name the example gives it.
+/// Sends a request to the table of this name instead of the example's.
 pub async fn send(client: &Client, request: &Value, table: &str) -> Result<Answer, String> {
     let parameters = Parameters::of(request);
     match text(&request["operation"]) {
@@ -24,7 +24,7 @@ pub async fn send(client: &Client, request: &Value, table: &str) -> Result<Answe
     }
 }
 
-/// The parameters of a request; taking them out shows in the end whether all were used.
+/// The parameters of a request; each is removed when it is used, so that unused ones are detected.
 struct Parameters(serde_json::Map<String, Value>);
 
 impl Parameters {
@@ -39,8 +39,8 @@ impl Parameters {
         self.0.remove(name).map(|value| text(&value).to_owned())
     }
 
-    fn truth(&mut self, name: &str) -> Option<bool> {
-        self.0.remove(name).map(|value| value.as_bool().expect("a truth value"))
+    fn boolean(&mut self, name: &str) -> Option<bool> {
+        self.0.remove(name).map(|value| value.as_bool().expect("a boolean value"))
     }
 
     fn number(&mut self, name: &str) -> Option<i32> {
@@ -72,7 +72,7 @@ async fn get_item(client: &Client, mut given: Parameters, table: &str) -> Result
         .get_item()
         .table_name(table)
         .set_key(given.item("Key"))
-        .set_consistent_read(given.truth("ConsistentRead"))
+        .set_consistent_read(given.boolean("ConsistentRead"))
         .set_projection_expression(given.text("ProjectionExpression"))
         .set_expression_attribute_names(given.names());
     given.finish()?;
@@ -89,8 +89,8 @@ async fn query(client: &Client, mut given: Parameters, table: &str) -> Result<An
         .set_projection_expression(given.text("ProjectionExpression"))
         .set_expression_attribute_names(given.names())
         .set_expression_attribute_values(given.values())
-        .set_consistent_read(given.truth("ConsistentRead"))
-        .set_scan_index_forward(given.truth("ScanIndexForward"))
+        .set_consistent_read(given.boolean("ConsistentRead"))
+        .set_scan_index_forward(given.boolean("ScanIndexForward"))
         .set_limit(given.number("Limit"))
         .set_select(given.text("Select").map(|select| select.as_str().into()))
         .set_exclusive_start_key(given.item("ExclusiveStartKey"));
@@ -101,18 +101,18 @@ async fn query(client: &Client, mut given: Parameters, table: &str) -> Result<An
 async fn batch_get_item(client: &Client, mut given: Parameters, table: &str) -> Result<Answer, String> {
     let tables = given.0.remove("RequestItems").expect("a batch names its tables");
     given.finish()?;
-    let [wanted] = map(&tables).values().collect::<Vec<_>>()[..] else {
+    let [keys_and_attributes] = map(&tables).values().collect::<Vec<_>>()[..] else {
         return Err("the examples read one table at a time".to_owned());
     };
-    let mut wanted = Parameters::of(wanted);
-    let keys = wanted.0.remove("Keys").expect("a batch has keys");
+    let mut keys_and_attributes = Parameters::of(keys_and_attributes);
+    let keys = keys_and_attributes.0.remove("Keys").expect("a batch has keys");
     let keys = KeysAndAttributes::builder()
         .set_keys(Some(list(&keys).iter().map(from_dynamodb_item).collect()))
-        .set_projection_expression(wanted.text("ProjectionExpression"))
-        .set_expression_attribute_names(wanted.names())
+        .set_projection_expression(keys_and_attributes.text("ProjectionExpression"))
+        .set_expression_attribute_names(keys_and_attributes.names())
         .build()
         .expect("complete keys");
-    wanted.finish()?;
+    keys_and_attributes.finish()?;
     Answer::of(client.batch_get_item().request_items(table, keys).send().await)
 }
 

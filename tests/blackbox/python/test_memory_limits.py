@@ -1,5 +1,5 @@
-"""Clients that take more than their share: bodies that never end, lengths that are only declared, answers that nobody reads,
-connections that do nothing. The server stays within its limits and answers the others."""
+"""Clients that use more than their share: bodies that never end, lengths that are only declared, responses that are not read,
+idle connections. The server stays within its limits and serves the other clients."""
 
 import gzip
 import json
@@ -21,8 +21,8 @@ from dynamo import create_table, headers
 
 MEGABYTE = 1024 * 1024
 LIMIT = 128
-#: What the process takes beside the limit: itself, its threads, and what a request that is being answered takes.
-BESIDE = 140
+#: The megabytes of the process in addition to the limit: the program, its threads, and a request that is being executed.
+OVERHEAD = 140
 
 
 @contextmanager
@@ -56,15 +56,15 @@ class Server:
         return stack.enter_context(stream)
 
     def megabytes(self):
-        """Private memory now."""
+        """The current private memory."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
             return int(re.search(r"RssAnon:\s+(\d+) kB", status.read()).group(1)) // 1024
 
     def ready(self):
         with socket.create_connection(self.address, timeout=10) as stream:
             stream.sendall(b"GET /_partita/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            answer = b"".join(iter(lambda: stream.recv(65536), b""))
-        return int(answer[9:12]), json.loads(answer.split(b"\r\n\r\n")[1])
+            response = b"".join(iter(lambda: stream.recv(65536), b""))
+        return int(response[9:12]), json.loads(response.split(b"\r\n\r\n")[1])
 
 
 def head(operation, length, **more):
@@ -73,12 +73,12 @@ def head(operation, length, **more):
 
 
 def status_of(stream):
-    """The status that was answered, or None if the connection ended without."""
+    """The status of the response, or None if the connection ended without one."""
     try:
-        answer = stream.recv(12)
+        response = stream.recv(12)
     except OSError:
         return None
-    return int(answer[9:12]) if len(answer) == 12 else None
+    return int(response[9:12]) if len(response) == 12 else None
 
 
 def put_some(client, first, count=20):
@@ -104,11 +104,11 @@ def test_bodies_that_never_end():
             try:
                 streams[-1].sendall(head("PutItem", 16 * MEGABYTE) + b" " * (15 * MEGABYTE))
             except OSError:
-                pass  # refused half-way
-        assert server.megabytes() < LIMIT + BESIDE
+                pass  # refused before the end
+        assert server.megabytes() < LIMIT + OVERHEAD
         put_some(client, 0)
-        status, said = server.ready()
-        assert status == 503 and [it["reason"] for it in said["reasons"]] == ["memory"], said
+        status, readiness = server.ready()
+        assert status == 503 and [it["reason"] for it in readiness["reasons"]] == ["memory"], readiness
         last = streams[-1]
         assert status_of(last) == 503
         stack.close()
@@ -123,7 +123,7 @@ def test_bodies_that_never_end():
         assert server.ready()[0] == 200
 
 
-def test_bodies_that_break_off_take_no_more_than_before():
+def test_truncated_bodies_take_no_more_memory_than_before():
     with running("--memory-limit", f"{LIMIT}MB") as server:
         with ExitStack() as stack:
             for _ in range(5):
@@ -132,12 +132,12 @@ def test_bodies_that_break_off_take_no_more_than_before():
             while server.megabytes() < 70 and time.monotonic() < end:
                 time.sleep(0.05)
             held = server.megabytes()
-        seen = []
+        samples = []
         end = time.monotonic() + 2
         while time.monotonic() < end:
-            seen.append(server.megabytes())
+            samples.append(server.megabytes())
             time.sleep(0.005)
-        assert max(seen) < held + 20 and seen[-1] < 60, (held, max(seen), seen[-1])
+        assert max(samples) < held + 20 and samples[-1] < 60, (held, max(samples), samples[-1])
 
 
 def test_compressed_bodies_that_grow():
@@ -146,7 +146,7 @@ def test_compressed_bodies_that_grow():
         for _ in range(60):
             stream = server.connect(stack)
             stream.sendall(head("ListTables", len(bomb)).replace(b"Host:", b"Content-Encoding: gzip\r\nHost:") + bomb)
-        assert server.megabytes() < LIMIT + BESIDE
+        assert server.megabytes() < LIMIT + OVERHEAD
         assert server.client().list_tables()["TableNames"] == []
 
 
@@ -160,7 +160,7 @@ def test_lengths_that_are_only_declared():
         assert server.megabytes() < 20 + 1500 * 80 // 1024
 
 
-def test_answers_that_nobody_reads():
+def test_unread_responses():
     with running("--memory-limit", f"{LIMIT}MB", "--client-patience", "60s") as server, ExitStack() as stack:
         client = server.client()
         create_table(client, "Small", "pk:S")
@@ -174,7 +174,7 @@ def test_answers_that_nobody_reads():
             streams.append(server.connect(stack, receive_bytes=4096))
             streams[-1].sendall(head("BatchGetItem", len(body)) + body)
         time.sleep(1)
-        assert server.megabytes() < before + LIMIT + BESIDE
+        assert server.megabytes() < before + LIMIT + OVERHEAD
         put_some(client, 0)
         assert {status_of(stream) for stream in streams} == {200, 503}
         stack.close()
@@ -187,7 +187,7 @@ def test_answers_that_nobody_reads():
     ("PutItem", '{"TableName":"Small","Item":{"pk":{"S":"1"}},"Expected":{' + ",".join(f'"a{n}":{{"Exists":false}}' for n in range(500_000)) + "}}"),
     ("BatchWriteItem", '{"RequestItems":{' + ",".join(f'"T{n}":[{{}}]' for n in range(1_000_000)) + "}}"),
 ], ids=["AttributesToGet", "Expected", "RequestItems"])
-def test_requests_that_become_larger_than_they_are(operation, body):
+def test_requests_that_decode_to_more_memory_than_their_size(operation, body):
     with running("--memory-limit", f"{LIMIT}MB") as server, ExitStack() as stack:
         client = server.client()
         create_table(client, "Small", "pk:S")
@@ -196,12 +196,12 @@ def test_requests_that_become_larger_than_they_are(operation, body):
         for stream in streams:
             stream.sendall(head(operation, len(body)) + body)
         assert {status_of(stream) for stream in streams} == {503}
-        assert server.megabytes() < LIMIT + BESIDE
+        assert server.megabytes() < LIMIT + OVERHEAD
         put_some(client, 0)
 
 
-def test_failed_transactions_that_nobody_reads():
-    """Each shows forty items of the largest size in its reasons."""
+def test_unread_failed_transactions():
+    """Each returns forty items of the largest size in its cancellation reasons."""
     with running("--memory-limit", f"{LIMIT}MB", "--client-patience", "60s") as server, ExitStack() as stack:
         client = server.client()
         create_table(client, "Small", "pk:S")
@@ -217,8 +217,8 @@ def test_failed_transactions_that_nobody_reads():
             streams.append(server.connect(stack, receive_bytes=4096))
             streams[-1].sendall(head("TransactWriteItems", len(body)) + body)
         time.sleep(1)
-        # Uncounted they take a gigabyte. The items are there before their room is known.
-        assert server.megabytes() < before + LIMIT + 2 * BESIDE
+        # Unlimited, they would take a gigabyte. The items are in memory before their size is counted.
+        assert server.megabytes() < before + LIMIT + 2 * OVERHEAD
         put_some(client, 0)
         assert {status_of(stream) for stream in streams} == {400, 503}
 
@@ -226,27 +226,27 @@ def test_failed_transactions_that_nobody_reads():
 def test_a_body_that_trickles():
     with running("--client-patience", "2s") as server, ExitStack() as stack:
         stream = server.connect(stack)
-        begun = time.monotonic()
+        start_time = time.monotonic()
         stream.sendall(head("PutItem", 1000))
         stream.settimeout(0.2)
         status = None
-        while status is None and time.monotonic() - begun < 15:
+        while status is None and time.monotonic() - start_time < 15:
             try:
                 stream.sendall(b" ")
-                answer = stream.recv(12)
-                status = int(answer[9:12])
+                response = stream.recv(12)
+                status = int(response[9:12])
             except TimeoutError:
                 pass
-        assert status == 408 and 1.5 < time.monotonic() - begun < 8
+        assert status == 408 and 1.5 < time.monotonic() - start_time < 8
 
 
 def test_a_head_that_trickles():
     with running("--client-patience", "2s") as server, ExitStack() as stack:
         stream = server.connect(stack)
-        begun = time.monotonic()
+        start_time = time.monotonic()
         stream.sendall(b"POST / HTTP/1.1\r\nX-Slow: ")
         stream.settimeout(0.2)
-        while time.monotonic() - begun < 15:
+        while time.monotonic() - start_time < 15:
             try:
                 stream.sendall(b"x")
                 if stream.recv(12) == b"":
@@ -255,10 +255,10 @@ def test_a_head_that_trickles():
                 pass
             except OSError:
                 break
-        assert 1.5 < time.monotonic() - begun < 8
+        assert 1.5 < time.monotonic() - start_time < 8
 
 
-def test_an_answer_that_is_not_read_in_time():
+def test_a_response_that_is_not_read_in_time():
     with running("--client-patience", "2s") as server, ExitStack() as stack:
         client = server.client()
         create_table(client, "Large", "pk:S")
@@ -293,19 +293,19 @@ def test_a_request_line_and_headers_without_end():
             assert status_of(stream) == 400
 
 
-def test_more_headers_than_anyone_sends_end_the_connection():
+def test_too_many_headers_end_the_connection():
     with running() as server, ExitStack() as stack:
         for count, status in (100, 200), (101, 431), (1000, 431):
             stream = server.connect(stack)
             fields = head("ListTables", 2).split(b"\r\n\r\n")[0]
             more = b"".join(b"\r\nx%d: y" % n for n in range(count - fields.count(b"\r\n")))
             try:
-                # What follows is no request of its own.
+                # After a refused head, the rest is not a request.
                 stream.sendall(fields + more + b"\r\n\r\n{}" + head("ListTables", 2) + b"{}")
             except OSError:
                 pass
-            answers = b"".join(iter(lambda: received(stream), b""))
-            assert [int(answer[:3]) for answer in answers.split(b"HTTP/1.1 ")[1:]] == [status] * (2 if status == 200 else 1), count
+            responses = b"".join(iter(lambda: received(stream), b""))
+            assert [int(response[:3]) for response in responses.split(b"HTTP/1.1 ")[1:]] == [status] * (2 if status == 200 else 1), count
 
 
 def received(stream):
@@ -316,7 +316,7 @@ def received(stream):
         return b""
 
 
-def test_a_client_that_asks_before_it_sends_too_much_is_told_at_once():
+def test_an_expectation_with_too_large_a_body_is_refused_immediately():
     with running() as server, ExitStack() as stack:
         for length, status in (2, 100), (16 * MEGABYTE + 1, 413):
             stream = server.connect(stack)
@@ -329,19 +329,19 @@ class TestConnections:
         resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 
     @pytest.fixture
-    def cramped(self, tmp_path):
-        """A server with 64 file descriptors, on a folder."""
+    def limited(self, tmp_path):
+        """A server with a data folder and only 64 file descriptors."""
         command = ["--data", tmp_path / "data"]
         with running_on_folder(*command, before=self.few_files) as server:
             yield server
 
-    def test_established_clients_go_on_beside_idle_ones(self, cramped):
-        client = cramped.client()
+    def test_established_clients_continue_alongside_idle_ones(self, limited):
+        client = limited.client()
         create_table(client, "Small", "pk:S")
         failures, done, over = [], [], threading.Event()
 
         def write(number):
-            mine = cramped.client()
+            mine = limited.client()
             n = 0
             while not over.is_set() or n < 100:
                 try:
@@ -358,7 +358,7 @@ class TestConnections:
         with ExitStack() as stack:
             for _ in range(2000):
                 try:
-                    cramped.connect(stack)
+                    limited.connect(stack)
                 except OSError:
                     pass
             over.set()
@@ -366,20 +366,20 @@ class TestConnections:
                 writer.join(60)
             assert not failures and len(done) >= 300, failures[:3]
             assert client.list_tables()["TableNames"] == ["Small"]
-            assert cramped.ready()[0] in (200, 503)
+            assert limited.ready()[0] in (200, 503)
 
-    def test_requests_under_way_are_not_ended_for_newcomers(self, cramped):
+    def test_pending_requests_are_not_ended_for_new_connections(self, limited):
         with ExitStack() as stack:
-            pending = [cramped.connect(stack) for _ in range(60)]
+            pending = [limited.connect(stack) for _ in range(60)]
             for stream in pending:
                 try:
                     stream.sendall(head("ListTables", 2) + b"{")
                 except OSError:
                     pass
             time.sleep(0.3)
-            newcomer = cramped.connect(stack)
-            newcomer.sendall(head("ListTables", 2) + b"{}")
-            assert status_of(newcomer) == 503
+            new_connection = limited.connect(stack)
+            new_connection.sendall(head("ListTables", 2) + b"{}")
+            assert status_of(new_connection) == 503
             for stream in pending:
                 try:
                     stream.sendall(b"}")
