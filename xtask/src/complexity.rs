@@ -18,7 +18,7 @@ const MOST_GROWTH: f64 = 4.0 * 1.35;
 const PARTS: usize = 2;
 
 pub fn check() -> Result<(), String> {
-    release::build(&["complexity"])?;
+    release::build(&release::CI_PROGRAMS)?;
     need_valgrind()?;
     let folder = empty_folder()?;
     let processes: Vec<Child> = (0..PARTS).map(|part| start(&folder, part)).collect::<Result<_, String>>()?;

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Some("quick") => ci::quick(),
         Some("complexity") => complexity::check(),
         Some("dependencies") => dependencies::check(),
-        Some("release") => release::build(&release::OF_CI),
+        Some("release") => release::build(&release::CI_PROGRAMS),
         Some("long") => long::all(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("instructions") => instructions::check(std::env::args().any(|argument| argument == "--update")),
         Some("pictures") => pictures::draw(),

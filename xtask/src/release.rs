@@ -7,8 +7,9 @@ use crate::step::run;
 
 const PACKAGES: [&str; 4] = ["partita", "partita-bench", "partita-list-append", "partita-simulation"];
 
-/// The programs CI runs.
-pub const OF_CI: [&str; 4] = ["partita", "hot_paths", "complexity", "partita-list-append"];
+/// The programs CI runs. Its stages build all of them: for some alone, Cargo would compile most crates once more for their kind of
+/// link-time optimization.
+pub const CI_PROGRAMS: [&str; 4] = ["partita", "hot_paths", "complexity", "partita-list-append"];
 
 pub fn build(programs: &[&str]) -> Result<(), String> {
     let mut arguments = vec!["build", "--release", "--quiet"];
