@@ -1,27 +1,38 @@
 //! An operation's name is its address: every stage has a file of that name, in the folder that the table names.
 
 use super::Repository;
-use crate::step::root;
-use std::fs;
+use super::source::SourceFile;
+
+const TABLE: &str = "crates/api/src/operation.rs";
 
 pub fn problems(repository: &Repository) -> Vec<String> {
-    let mut problems = missing_stages();
-    problems.extend(operations_export_nothing(repository));
+    let operations = operations(text_of(repository, TABLE));
+    if operations.is_empty() {
+        return vec![format!("{TABLE}: no line of the table was recognized")];
+    }
+    let mut problems = missing_stages(repository, &operations);
+    problems.extend(operations_export_nothing(repository, &operations));
     problems.extend(undeclared_tests(repository));
     problems
 }
 
-fn missing_stages() -> Vec<String> {
-    let table = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
+/// The file at a path from the project's folder.
+fn file<'r>(repository: &'r Repository, path: &str) -> Option<&'r SourceFile> {
+    repository.files.iter().find(|file| file.path == path)
+}
+
+/// Its text, or nothing if there is no such file.
+fn text_of<'r>(repository: &'r Repository, path: &str) -> &'r str {
+    file(repository, path).map_or("", |file| &file.text)
+}
+
+fn missing_stages(repository: &Repository, operations: &[(&str, &str)]) -> Vec<String> {
     let mut problems = Vec::new();
-    if operations(&table).is_empty() {
-        problems.push("crates/api/src/operation.rs: no line of the table was recognized".to_owned());
-    }
-    for (folder, module) in operations(&table) {
+    for (folder, module) in operations {
         for stage in ["api", "wire", "engine"] {
-            let file = format!("crates/{stage}/src/{folder}/{module}.rs");
-            if !root().join(&file).exists() {
-                problems.push(format!("{file}: missing, though the operation is in the table"));
+            let path = format!("crates/{stage}/src/{folder}/{module}.rs");
+            if file(repository, &path).is_none() {
+                problems.push(format!("{path}: missing, though the operation is in the table"));
             }
         }
     }
@@ -38,30 +49,27 @@ fn operations(table: &str) -> Vec<(&str, &str)> {
 /// An operation's file is not a library: what two operations share is in a file named after the thing.
 ///
 /// In `engine` its only public item is the operation's method, which no other file calls; in `wire` it exports `decode` and
-/// `encode`. In `api` it uses nothing of another
-/// operation's file but the request: a request may consist of others, as a transaction does of puts, updates and deletes.
-fn operations_export_nothing(repository: &Repository) -> Vec<String> {
-    let table = fs::read_to_string(root().join("crates/api/src/operation.rs")).unwrap_or_default();
-    let operations = operations(&table);
+/// `encode`. In `api` it uses nothing of another operation's file but the request: a request may consist of others, as a
+/// transaction does of puts, updates and deletes.
+fn operations_export_nothing(repository: &Repository, operations: &[(&str, &str)]) -> Vec<String> {
     let mut problems = Vec::new();
-    for (folder, module) in &operations {
+    for (folder, module) in operations {
+        let path = |stage: &str| format!("crates/{stage}/src/{folder}/{module}.rs");
         let method = format!("pub async fn {module}(");
-        problems.extend(exports("engine", folder, module, |line| line.starts_with(&method)));
-        problems.extend(exports("wire", folder, module, is_wire_stage));
-        problems.extend(foreign_types(&format!("crates/api/src/{folder}/{module}.rs"), &operations));
+        problems.extend(exports(repository, &path("engine"), |line| line.starts_with(&method)));
+        problems.extend(exports(repository, &path("wire"), is_wire_stage));
+        problems.extend(foreign_types(repository, &path("api"), operations));
     }
-    problems.extend(calls_of_operations(repository, &operations));
+    problems.extend(calls_of_operations(repository, operations));
     problems
 }
 
 /// The lines of an operation's file that make something public, other than those allowed.
-fn exports(stage: &str, folder: &str, module: &str, is_allowed: impl Fn(&str) -> bool) -> Vec<String> {
-    let file = format!("crates/{stage}/src/{folder}/{module}.rs");
-    let text = fs::read_to_string(root().join(&file)).unwrap_or_default();
-    let lines = text.split("#[cfg(test)]").next().unwrap_or_default().lines().map(str::trim);
+fn exports(repository: &Repository, path: &str, is_allowed: impl Fn(&str) -> bool) -> Vec<String> {
+    let lines = file(repository, path).into_iter().flat_map(SourceFile::product_lines).map(|(_, line)| line);
     let public = lines.filter(|line| line.starts_with("pub ") || line.starts_with("pub("));
     let others = public.filter(|line| !is_allowed(line));
-    others.map(|line| format!("{file}: an operation's file exports nothing else: {line}")).collect()
+    others.map(|line| format!("{path}: an operation's file exports nothing else: {line}")).collect()
 }
 
 /// Whether a line defines or re-exports `decode` or `encode`.
@@ -74,14 +82,14 @@ fn is_wire_stage(line: &str) -> bool {
 }
 
 /// The lines of an operation's file in `api` that use another operation's types, other than its request.
-fn foreign_types(file: &str, operations: &[(&str, &str)]) -> Vec<String> {
-    let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+fn foreign_types(repository: &Repository, path: &str, operations: &[(&str, &str)]) -> Vec<String> {
+    let text = text_of(repository, path);
     let mut problems = Vec::new();
     for (folder, module) in operations {
-        let path = format!("crate::{folder}::{module}::");
-        let request = format!("use {path}{};", camel_case(module));
-        let lines = text.lines().filter(|line| line.contains(&path) && **line != request);
-        problems.extend(lines.map(|line| format!("{file}: uses the types of another operation: {line}")));
+        let types = format!("crate::{folder}::{module}::");
+        let request = format!("use {types}{};", camel_case(module));
+        let lines = text.lines().filter(|line| line.contains(&types) && **line != request);
+        problems.extend(lines.map(|line| format!("{path}: uses the types of another operation: {line}")));
     }
     problems
 }
@@ -109,7 +117,7 @@ fn camel_case(module: &str) -> String {
 /// The engine's tests are one program: a file that its `main.rs` does not declare would never run.
 fn undeclared_tests(repository: &Repository) -> Vec<String> {
     const FOLDER: &str = "crates/engine/tests/";
-    let main = fs::read_to_string(root().join(FOLDER).join("main.rs")).unwrap_or_default();
+    let main = text_of(repository, &format!("{FOLDER}main.rs"));
     let tests = repository.files.iter().filter_map(|file| Some((file, file.path.strip_prefix(FOLDER)?)));
     let tests = tests.filter(|(_, name)| !name.contains('/') && *name != "main.rs");
     let forgotten = tests.filter(|(file, _)| !main.contains(&format!("mod {};", file.stem())));
